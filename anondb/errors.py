@@ -16,9 +16,7 @@ SWITCHES = (
     *("allow-overlap", "drop-missing-ids", "drop-missing-items", "header", "include-constraints", "invert"),
     *("item-domains", "item-supports", "modelled-rows", "on-engine", "replace", "resume", "same-database"),
 )
-_FLAG = re.compile(
-    r"(?P<by>(?:\bwith )?)(?<![^\s(])--(?P<name>[a-z]+(?:-[a-z]+)*)(?:[ =](?P<value>[A-Z0-9]|(?<==)[a-z]))?"
-)
+_FLAG = re.compile(r"(?P<by>(?:\bwith )?)(?<![^\s(])--(?P<name>[a-z]+(?:-[a-z]+)*)(?:[ =](?P<value>[A-Z0-9]|(?<==)[a-z]))?")
 
 
 @contextlib.contextmanager

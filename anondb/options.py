@@ -25,9 +25,7 @@ PUBLICATION: Mapping[str, Parameter] = {
         "MODE",
         panel=OUTPUT,
     ),
-    "sign": Parameter(
-        "Sign what is published with the private key in this file (anondb keys new).", "KEY", panel=OUTPUT
-    ),
+    "sign": Parameter("Sign what is published with the private key in this file (anondb keys new).", "KEY", panel=OUTPUT),
     "proof": Parameter("Also write SQL that checks the promise without anondb into this folder.", "DIR", panel=OUTPUT),
     "allow_overlap": Parameter(
         "Allow persons that an earlier publication contains; compare both releases.", kinds=(BOOLEAN,), panel=OUTPUT
@@ -68,9 +66,7 @@ RUN: Mapping[str, Parameter] = {
     "threads": Parameter("Threads of the engine.", kinds=(INTEGER,), panel=GENERAL),
     "memory_limit": Parameter("Memory limit of the engine, such as 2GB.", "SIZE", panel=GENERAL),
     **{name: READING[name] for name in OF_FILES},
-    "log_file": Parameter(
-        "Append a line of JSON for each step to this file; it has no data values.", "FILE", panel=OUTPUT
-    ),
+    "log_file": Parameter("Append a line of JSON for each step to this file; it has no data values.", "FILE", panel=OUTPUT),
 }
 # What a file of policies says of files that a run loads before, under the names of ``Database.load``.
 LOAD: Mapping[str, Parameter] = {
@@ -207,9 +203,7 @@ def check_option(name: str, value: Any, available: Mapping[str, Parameter] | Non
         if name in _ELSEWHERE:
             raise InputError(f"{name!r} is not an option of a view. {_ELSEWHERE[name]}", code="unknown_option")
         close = difflib.get_close_matches(name, sorted(available), n=3)
-        offer = (
-            f"Did you mean {' or '.join(map(repr, close))}?" if close else f"Options: {', '.join(sorted(available))}."
-        )
+        offer = f"Did you mean {' or '.join(map(repr, close))}?" if close else f"Options: {', '.join(sorted(available))}."
         raise InputError(f"There is no option {name!r}. {offer}", code="unknown_option")
     kinds = available[name].kinds
     fitting = {bool: {BOOLEAN}, int: {INTEGER, NUMBER}, float: {NUMBER}, str: {TEXT}}.get(type(value), set())

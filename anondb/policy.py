@@ -43,14 +43,10 @@ class Workload:
     drawn with ``seed`` from all items (``draw="all"``) or from generalized items (``draw="generalized"``). Raises
     InputError: ``bad_parameter``."""
 
-    queries: int = parameter(
-        1000, "Random COUNT queries that measure accuracy; 0 for none.", kinds=(INTEGER,), panel=OUTPUT
-    )
+    queries: int = parameter(1000, "Random COUNT queries that measure accuracy; 0 for none.", kinds=(INTEGER,), panel=OUTPUT)
     size: int = parameter(2, "Items of each random query.", kinds=(INTEGER,), panel=OUTPUT)
     seed: int = parameter(0, "Seed of the random queries.", kinds=(INTEGER,), panel=OUTPUT)
-    draw: str = parameter(
-        "all", "Draw queries from all items, or from generalized ones.", "all|generalized", panel=OUTPUT
-    )
+    draw: str = parameter("all", "Draw queries from all items, or from generalized ones.", "all|generalized", panel=OUTPUT)
     table: Any = None
 
     def __post_init__(self) -> None:
@@ -298,9 +294,7 @@ def choose_algorithm(
         if name not in (*FOR_ALL, *method.needs, *method.takes, *method.option_parameters):
             takers = takers_of(name)
             if takers:
-                raise InputError(
-                    f"{name} does not apply to {chosen}: it applies to {', '.join(takers)}.", code="bad_usage"
-                )
+                raise InputError(f"{name} does not apply to {chosen}: it applies to {', '.join(takers)}.", code="bad_usage")
     return chosen
 
 

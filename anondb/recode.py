@@ -53,9 +53,7 @@ def loss_of(recoding: Recoding, engine: Engine, policy: Policy, task: Task, froz
     return replace(loss, ul_log2=_ul_log2(engine, frozen.schema, task.dataset, recoding, items))
 
 
-def _ul_log2(
-    engine: Engine, schema: SchemaName, dataset: Dataset, recoding: GlobalRecoding, items: int
-) -> float | None:
+def _ul_log2(engine: Engine, schema: SchemaName, dataset: Dataset, recoding: GlobalRecoding, items: int) -> float | None:
     """UL (version A, w = 1), which is defined for sets of items."""
     rows = engine.select(reads.counted(schema.table("transactions"), "item", count="support", order="item"))
     size = dict(zip(recoding.labels, recoding.sizes.tolist(), strict=True))

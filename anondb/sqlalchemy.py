@@ -121,9 +121,7 @@ class AnondbDialect(DefaultDialect):
             session.sql(exp.select("*").from_(table_name.lower()).limit(0).sql("duckdb"))  # lists it among the tables
         for name, columns in session.types.items():
             if name.lower() == table_name.lower() and schema in (None, SCHEMA):
-                return [
-                    {"name": n, "type": type_of(kind), "nullable": True, "default": None} for n, kind in columns.items()
-                ]
+                return [{"name": n, "type": type_of(kind), "nullable": True, "default": None} for n, kind in columns.items()]
         raise NoSuchTableError(table_name)
 
     def get_pk_constraint(

@@ -223,9 +223,7 @@ def mixed_sizes(on: Bench, shares: tuple[float, ...], total: int = 2000) -> Priv
         drawn = random_workload(
             on.engine, on.dataset, queries=round(total * share / 100), size=size, seed=size, target="drawn"
         )
-        items = on.engine.select(exp.select("item").from_(drawn.queries.expression()).order_by("query_id", "item"))[
-            "item"
-        ]
+        items = on.engine.select(exp.select("item").from_(drawn.queries.expression()).order_by("query_id", "item"))["item"]
         on.engine.drop(drawn.queries, drawn.names)
         sets += [[on.dataset.labels[i] for i in block] for block in items.reshape(-1, size).tolist()]
     return PrivacyConstraints.of(sets)

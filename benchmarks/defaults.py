@@ -83,9 +83,7 @@ def measure(runs: list[Run]) -> None:
         load(database.engine.connection, data)
         for run in runs:
             used = resource.getrusage(resource.RUSAGE_SELF)
-            resource.setrlimit(
-                resource.RLIMIT_CPU, (int(used.ru_utime + used.ru_stime) + SECONDS, resource.RLIM_INFINITY)
-            )
+            resource.setrlimit(resource.RLIMIT_CPU, (int(used.ru_utime + used.ru_stime) + SECONDS, resource.RLIM_INFINITY))
             print(json.dumps(figures(database, *run)), flush=True)
 
 

@@ -77,9 +77,7 @@ def write_source(data: str, place: Path) -> tuple[Path, Path]:
         return source, DATA / "icd9.tree"
     known = DATA / f"{data}.f5.tree"
     if not known.exists():
-        items = sorted(
-            {item for line in (DATA / f"{data}.dat").read_text("utf-8").splitlines() for item in line.split()}
-        )
+        items = sorted({item for line in (DATA / f"{data}.dat").read_text("utf-8").splitlines() for item in line.split()})
         write_tree(tree, items)
     return DATA / f"{data}.dat", known if known.exists() else tree
 

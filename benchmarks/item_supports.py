@@ -47,9 +47,7 @@ def errors(data: str, algorithm: str, supports: bool, size: int) -> tuple[float,
     """The mean relative errors over all supported itemsets of a size, and over those with support >= 5."""
     with anondb.connect() as database:
         connection = database.engine.connection
-        rows = [
-            (n, i) for n, line in enumerate((DATA / f"{data}.dat").read_text().splitlines()) for i in set(line.split())
-        ]
+        rows = [(n, i) for n, line in enumerate((DATA / f"{data}.dat").read_text().splitlines()) for i in set(line.split())]
         connection.execute("CREATE TABLE t (tid INTEGER, item VARCHAR)")
         columns = {"tid": [r[0] for r in rows], "item": [r[1] for r in rows]}
         connection.execute("INSERT INTO t SELECT unnest($tid), unnest($item)", columns)
@@ -88,9 +86,7 @@ def similar(data: str) -> tuple[float, float]:
         sealed = Path(place) / "sealed.duckdb"
         database.anonymize(DATA / f"{data}.dat", algorithm="similar", name="r", queries=1, publish=sealed)
         connection.execute(f"ATTACH '{sealed}' AS s (READ_ONLY)")
-        connection.execute(
-            "CREATE TABLE t AS SELECT transaction_id AS tid, item_id AS item FROM s.main.transaction_items"
-        )
+        connection.execute("CREATE TABLE t AS SELECT transaction_id AS tid, item_id AS item FROM s.main.transaction_items")
         for _ in range(5):
             begun = time.process_time()
             connection.execute(PAIRS).fetchall()

@@ -63,9 +63,7 @@ def make(folder: Path, data: str) -> None:
     else:
         source, tree = DATA / f"{data}.dat", DATA / f"{data}.f5.tree"
     with duckdb.connect(str(folder / "raw.duckdb")) as raw:
-        lines = (
-            f"SELECT row_number() OVER () AS tid, unnest(string_split(line, ' ')) AS item FROM read_csv('{source}', "
-        )
+        lines = f"SELECT row_number() OVER () AS tid, unnest(string_split(line, ' ')) AS item FROM read_csv('{source}', "
         raw.sql(f"CREATE TABLE sales AS SELECT tid, 'i' || item AS item FROM ({lines} columns = {{'line': 'VARCHAR'}}, "
                 "header = false, delim = '\t'))")  # fmt: skip
         items = {item for (item,) in raw.sql("SELECT DISTINCT item FROM sales").fetchall()}

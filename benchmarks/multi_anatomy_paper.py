@@ -92,9 +92,7 @@ def rules(name: str, p: int, ls: tuple[int | Fraction, ...], empty_values: str, 
             try:
                 recoding = multi_anatomy(engine, dataset, model, given, spread=True)
             except InfeasibleError as error:
-                print(
-                    f"| {l} | infeasible: {str(error).partition('The largest')[2].partition('.')[0].strip()} | | | | |"
-                )
+                print(f"| {l} | infeasible: {str(error).partition('The largest')[2].partition('.')[0].strip()} | | | | |")
                 engine.drop(*(engine.work_table(f"anatomy_{n}") for n in ("columns", "held", "numbers")))
                 continue
             schema = release_schema("memory", f"bench{number}")

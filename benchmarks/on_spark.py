@@ -203,6 +203,4 @@ def load_tree(tree: Path) -> Taxonomy:
 
 if __name__ == "__main__":
     words = [w for w in sys.argv[1:] if w != "--again"]
-    raise SystemExit(
-        main(words[0] if words else "bms2", words[1] if len(words) > 1 else "2g", 1 + ("--again" in sys.argv))
-    )
+    raise SystemExit(main(words[0] if words else "bms2", words[1] if len(words) > 1 else "2g", 1 + ("--again" in sys.argv)))

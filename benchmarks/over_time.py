@@ -66,9 +66,7 @@ def make(place: Path, n: int) -> list[float]:
         )
     seconds = []
     with anondb.connect(place / "owner.duckdb") as db:
-        db.sql(
-            f"ATTACH '{place / 'all.duckdb'}' AS source (READ_ONLY); CREATE TABLE sales AS FROM source.sales WHERE false"
-        )
+        db.sql(f"ATTACH '{place / 'all.duckdb'}' AS source (READ_ONLY); CREATE TABLE sales AS FROM source.sales WHERE false")
         for week in range(WEEKS):
             db.sql(f"INSERT INTO sales FROM source.sales WHERE week = {week}")
             begun = cpu()

@@ -64,9 +64,7 @@ def mhghs_and_others() -> None:
             found = ", ".join(f"{name} {shown(loss)}" for name, loss in losses.items())
             others = [loss for name, loss in losses.items() if name != "mhghs" and loss is not None]
             ours = losses["mhghs"]
-            least = (
-                "" if ours is None else (" (least)" if all(ours <= other for other in others) else " (NOT the least)")
-            )
+            least = "" if ours is None else (" (least)" if all(ours <= other for other in others) else " (NOT the least)")
             rows.append(("mHgHs loses least, then LG, then AA; MM loses most", f"{data}, m={m}: {found}{least}"))
     claims("mHgHs against LG (Partition), AA (Apriori) and MM, k = 5", rows)
 

@@ -86,9 +86,7 @@ def measure(sealed: Path, raw: duckdb.DuckDBPyConnection) -> int:
         known = {str(row[0]): row[1] for row in truth} if answer.columns else {"": truth[0][0]}
         holds = all(r[-3] <= known.get(str(r[0]) if answer.columns else "", 0) <= r[-1] for r in answer.rows)
         missed += (after / before > LIMIT) + (not holds)
-        print(
-            f"| {name} | {before:.1f} | {after:.1f} | {after / before:.1f} | {first:.1f} | {'yes' if holds else 'NO'} |"
-        )
+        print(f"| {name} | {before:.1f} | {after:.1f} | {after / before:.1f} | {first:.1f} | {'yes' if holds else 'NO'} |")
     session.close()
     with duckdb.connect(str(sealed), read_only=True) as analyst:
         pair, call = SHAPES["pair by self-join"], "FROM count_bounds(['55267', '55283'])"

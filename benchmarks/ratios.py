@@ -135,9 +135,7 @@ def main() -> int:
     before = kept()
     if "--write" in sys.argv:
         KEPT.write_text("job,ratio\n" + "".join(f"{n},{r:.2f}\n" for n, r in ratios.items()), encoding="utf-8")
-    shown = {
-        n: (BESIDE[n], f"{plain[BESIDE[n]]:.3f}", f"{r:.1f}", f"{before.get(n, r):.1f}") for n, r in ratios.items()
-    }
+    shown = {n: (BESIDE[n], f"{plain[BESIDE[n]]:.3f}", f"{r:.1f}", f"{before.get(n, r):.1f}") for n, r in ratios.items()}
     rows = [[n, f"{ours[n]:.3f}", *cells, "DOUBLED" if n in slower else ""] for n, cells in shown.items()]
     table(["job", "seconds", "DuckDB", "its seconds", "ratio", "kept", ""], rows)
     return int("--check" in sys.argv and bool(slower))

@@ -358,9 +358,7 @@ def resampled(records: Records, n: int) -> Records:
             width = max(a.length // 100, 0)
             codes = np.clip(codes + rng.integers(-width, width + 1, n), a.codes.min(), a.codes.max())
         attributes.append(
-            Attribute(
-                a.name, a.kind, codes, a.null[drawn], a.weight, a.length, a.unit, a.values, a.hierarchy, a.sql_type
-            )
+            Attribute(a.name, a.kind, codes, a.null[drawn], a.weight, a.length, a.unit, a.values, a.hierarchy, a.sql_type)
         )
     return Records(tuple(attributes), n)
 
@@ -412,9 +410,7 @@ def report(by_delta: Sequence[Row], by_order: Sequence[Row], by_size: Sequence[R
     at = {r["algorithm"]: r for r in by_delta if abs(r["delta"] - DELTA) < 1e-9 and "ul" in r}
     rum, tum = ([at[f"{bound}_bound_{v}"] for v in VARIANTS] for bound in ("rum", "tum"))
     seconds = {r["algorithm"]: r["cpu_seconds"] for r in by_order}
-    gains = [
-        s / max(seconds[name.replace("by tum", "by btd")], 0.01) for name, s in seconds.items() if "by tum" in name
-    ]
+    gains = [s / max(seconds[name.replace("by tum", "by btd")], 0.01) for name, s in seconds.items() if "by tum" in name]
     of_cluster = {r["records"]: r["cpu_seconds"] for r in by_size if r["algorithm"] == "cluster"}
     one, large = of_cluster[max(n for n in of_cluster if n < 130_000)], of_cluster[130_000]
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024

@@ -61,9 +61,7 @@ def name(request: Request) -> str:
 def costs(source: Path, taxonomy: Path) -> list[str]:
     """The cells of a taxonomy: what releases lose with it."""
     with anondb.connect() as db:
-        whole, kept = (
-            db.anonymize(source, taxonomy=taxonomy, algorithm=a, name=a).report for a in ("mhghs", "apriori")
-        )
+        whole, kept = (db.anonymize(source, taxonomy=taxonomy, algorithm=a, name=a).report for a in ("mhghs", "apriori"))
     deleted = whole.frozen.suppressed_occurrences / whole.occurrences
     errors = (shown(r.accuracy.to_json()["relative_error"]["median_frequent"]) for r in (whole, kept))
     first, second = errors

@@ -28,9 +28,7 @@ def dataset_of(engine: Engine, transactions: Transactions) -> Dataset:
     labels = sorted({i for t in transactions for i in t})
     number = {label: i for i, label in enumerate(labels)}
     rows = [(tid, number[i]) for tid, t in enumerate(transactions, 1) for i in sorted(set(t))]
-    coded = engine.put(
-        "transactions", {"tid": ("INTEGER", [r[0] for r in rows]), "item": ("INTEGER", [r[1] for r in rows])}
-    )
+    coded = engine.put("transactions", {"tid": ("INTEGER", [r[0] for r in rows]), "item": ("INTEGER", [r[1] for r in rows])})
     supports = np.bincount([r[1] for r in rows], minlength=len(labels)).astype(np.int64) if rows else np.empty(0, int)
     return Dataset(
         coded, coded, coded, tuple(labels), supports, len(transactions),
@@ -157,9 +155,7 @@ def published_tables(
 
 def image_of(recoding: GlobalRecoding) -> dict[str, str | None]:
     """Original label to released label."""
-    return {
-        label: recoding.labels[r] for r, label in zip(recoding.member_of.tolist(), recoding.member_labels, strict=True)
-    }
+    return {label: recoding.labels[r] for r, label in zip(recoding.member_of.tolist(), recoding.member_labels, strict=True)}
 
 
 def published(transactions: Transactions, recoding: GlobalRecoding) -> list[list[str]]:

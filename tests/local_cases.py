@@ -60,9 +60,7 @@ def run(
     for tid, released, copies in zip(*(rows[c].tolist() for c in ("tid", "released", "copies")), strict=True):
         shown.setdefault(tid, []).extend([found.labels[released]] * copies)
     tids = range(1, len(transactions) + 1)
-    return Published(
-        [tuple(sorted(shown.get(t, ()))) for t in tids], [t not in incomplete for t in tids], found.remarks
-    )
+    return Published([tuple(sorted(shown.get(t, ()))) for t in tids], [t not in incomplete for t in tids], found.remarks)
 
 
 def _all(table: Any) -> Any:

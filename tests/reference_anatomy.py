@@ -103,9 +103,7 @@ def reconstructions(bucket: Sequence[Sequence[frozenset[str]]]) -> Iterator[list
         yield [frozenset().union(*parts) for parts in zip(first, *orders, strict=True)]
 
 
-def estimate(
-    buckets: Sequence[Sequence[Sequence[frozenset[str]]]], columns: Columns, query: Collection[str]
-) -> Fraction:
+def estimate(buckets: Sequence[Sequence[Sequence[frozenset[str]]]], columns: Columns, query: Collection[str]) -> Fraction:
     """The estimate (metrics.md#are): the sum over buckets of |B| times the product of the shares of its values."""
     total = Fraction(0)
     if not set(query) <= set().union(*columns):

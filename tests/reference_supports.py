@@ -82,9 +82,7 @@ def _violations_of_label(bounds: Sequence[Sequence[tuple[int | None, int | None]
 class Global:
     """What the readers of a global recoding compute: bounds and estimates for all of some items."""
 
-    def __init__(
-        self, rows: Sequence[Row], members: Mapping[str, Sequence[str]], table: Supports, suppressed: bool
-    ) -> None:
+    def __init__(self, rows: Sequence[Row], members: Mapping[str, Sequence[str]], table: Supports, suppressed: bool) -> None:
         self.rows, self.suppressed = rows, suppressed
         self.labels = {label: Label(rows, label, items, table) for label, items in members.items()}
         self.label_of = {x: label for label, items in members.items() for x in items}

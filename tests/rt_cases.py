@@ -30,9 +30,7 @@ def records_of(schema: Schema, rows: Sequence[Mapping[str, object]]) -> Records:
             attributes.append(Attribute(name, "numeric", codes, null, weight, high - low, sql_type="BIGINT"))
             continue
         tree = taxonomy_of(how[0], how[1]) if kind == "tree" else None
-        known = (
-            [tree.labels[v] for v in tree.leaves(0).tolist()] if tree else sorted(v for v in how[0] if v is not None)
-        )
+        known = [tree.labels[v] for v in tree.leaves(0).tolist()] if tree else sorted(v for v in how[0] if v is not None)
         everything = (*known, *([None] if null.any() else []))
         codes = np.array([everything.index(v) for v in values], dtype=np.int64)  # type: ignore[arg-type]
         attributes.append(

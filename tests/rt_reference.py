@@ -25,9 +25,7 @@ def class_support(rows: Sequence[Row], values: object, items: Collection[str]) -
     return sum(v == values and set(items) <= t for v, t in rows)
 
 
-def kkm_violations(
-    rows: Sequence[Row], k: int, m: float, sensitive: Collection[str] = ()
-) -> set[tuple[object, Itemset]]:
+def kkm_violations(rows: Sequence[Row], k: int, m: float, sensitive: Collection[str] = ()) -> set[tuple[object, Itemset]]:
     """Definition 2: every (class, itemset) that a record holds and fewer than k records of its class do."""
     known = [(v, t - set(sensitive)) for v, t in rows]
     return {(v, x) for v, t in known for x in subsets(t, m) if class_support(known, v, x) < k}
@@ -38,9 +36,7 @@ def minimal_kkm(rows: Sequence[Row], k: int, m: float, sensitive: Collection[str
     return {(v, x) for v, x in found if not any(w == v and y < x for w, y in found)}
 
 
-def klm_violations(
-    rows: Sequence[Row], ell: int, m: float, sensitive: Collection[str]
-) -> set[tuple[object, Itemset, str]]:
+def klm_violations(rows: Sequence[Row], ell: int, m: float, sensitive: Collection[str]) -> set[tuple[object, Itemset, str]]:
     """Section 5: every (class, nonsensitive itemset, sensitive item) with a confidence above 1/l."""
     found = set()
     for v, t in rows:
@@ -175,9 +171,7 @@ def km_holds(transactions: Sequence[Itemset], k: int, m: float) -> bool:
     return all(sum(x <= u for u in transactions) >= k for t in transactions for x in subsets(t, m) if x)
 
 
-def optimal_partitions(
-    transactions: Sequence[Itemset], k: int, m: float
-) -> tuple[Fraction, list[list[Itemset]]] | None:
+def optimal_partitions(transactions: Sequence[Itemset], k: int, m: float) -> tuple[Fraction, list[list[Itemset]]] | None:
     """The partitions of the items with the least mean UL among those that are k^m-anonymous."""
     items = sorted({i for t in transactions for i in t})
     found: list[tuple[Fraction, list[Itemset]]] = []

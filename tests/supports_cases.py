@@ -113,9 +113,7 @@ def tables_of(
     return found
 
 
-def rule_of(
-    engine: Engine, held: Sequence[tuple[str, str, int, int]], k: int, m: Bound
-) -> list[tuple[str, str, int, int]]:
+def rule_of(engine: Engine, held: Sequence[tuple[str, str, int, int]], k: int, m: Bound) -> list[tuple[str, str, int, int]]:
     """The lines that the SQL of the rule returns, without the supports.
 
     ``held`` has each released item and member, with the numbers of transactions that show the one and hold the other.

@@ -90,9 +90,7 @@ def _drawn_global(rnd: random.Random) -> Release | None:
     rows = released(originals, members)
     occurring = shown(members, rows)
     if not others and len(occurring) < len(members):
-        return (
-            None  # nothing was suppressed, so the items of a released item that is not shown are no items of the data
-        )
+        return None  # nothing was suppressed, so the items of a released item that is not shown are no items of the data
     return Release(tuple(rows), tuple(originals), occurring, others, filled, False, k, m)
 
 

@@ -23,9 +23,7 @@ from anondb.query.refusals import HINT, REFUSED, unsupported
 MODELLED_NOTE = (
     "Rows of persons are modelled: they are those of one table that the release permits, and no row is a person's."
 )
-ID_HINT = (
-    "Ids of a release are modelled: count and group by them, and compare them with ids of the original's tables alone."
-)
+ID_HINT = "Ids of a release are modelled: count and group by them, and compare them with ids of the original's tables alone."
 NO_BOUNDS = "No bounds, since no rule reads this: "
 VARYING_NOTE = f"{NO_BOUNDS}a random number, or another value that is not the same each time. One world answers."
 UNREAD = ("unsupported_query", "query_too_complex", "ambiguous_item")

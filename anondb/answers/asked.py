@@ -69,9 +69,7 @@ class Asked:
         """The number of first rows of each world to compare where groups by several columns are too many; 0 for all."""
         first = self.ends[0] if self.ends else End()
         number = first.limit.args.get("expression") if first.limit is not None else None
-        whole = (
-            isinstance(number, exp.Literal) and number.name.isdigit() and first.ranked is None and first.offset is None
-        )
+        whole = isinstance(number, exp.Literal) and number.name.isdigit() and first.ranked is None and first.offset is None
         several = self.unique and sum(not role.computed for role in self.roles) > 1
         if not (whole and several and number is not None and first.order and self.roles[first.columns[0]].computed):
             return 0

@@ -162,9 +162,7 @@ class Sets:
 
     def _race(self, cells: Columns, tried: Ints, tid: Ints) -> Floats:
         """The times of transactions in the race of their cells; those of greater weight are faster."""
-        before, number, salt, order = (
-            np.repeat(cells[name], tried) for name in ("tids_before", "number", "salt", "order")
-        )
+        before, number, salt, order = (np.repeat(cells[name], tried) for name in ("tids_before", "number", "salt", "order"))
         u = (h(tid - before, number, salt + RACE) + 0.5) / 2**32
         return np.asarray(-np.log(u) / self._weights[order, self._lengths[tid]])
 

@@ -122,9 +122,7 @@ class Ended:
             missing = [key for key in keys if not any(_is_key(e, key) for e in shown)]
         else:
             missing = [
-                key
-                for key in keys
-                if key not in shown and not (isinstance(key, exp.Column) and lowered(key.name) in known)
+                key for key in keys if key not in shown and not (isinstance(key, exp.Column) and lowered(key.name) in known)
             ]
         told = [exp.Grouping(expressions=[key.copy() for key in dict.fromkeys(k for one in sets for k in one)])]
         self._hide([*(key.copy() for key in missing), *(told if sets else ())])

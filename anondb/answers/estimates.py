@@ -21,9 +21,7 @@ TYPED = (*INTEGERS, "DOUBLE", "BOOLEAN", "DATE", "TIMESTAMP", "UUID")
 """Types of keys that rules may write as texts."""
 WORLDS, OUTSIDE = "worlds", "outside"
 
-KEYLESS_NOTE = (
-    "No bounds: several rows have the same keys, so that rows do not match between worlds. One world answers."
-)
+KEYLESS_NOTE = "No bounds: several rows have the same keys, so that rows do not match between worlds. One world answers."
 OUTSIDE_NOTE = (
     "Internal error: an answer of a possible original lies outside of the bounds of this query. The bounds are left out; "
     "please report the query."

@@ -80,11 +80,7 @@ def expected(members: Members, transactions: int, k: int, *, floor: float = FLOO
     by_label = np.bincount(members.place, np.isnan(members.at_least + members.at_most))
     fitted = ~one & (by_label[members.place] > 0)
     supported = np.where(one, members.support, _raised(members, _middles(members, k)))
-    return (
-        _fitted(members, np.where(fitted, np.nan, supported), transactions, floor, sweeps)
-        if fitted.any()
-        else supported
-    )
+    return _fitted(members, np.where(fitted, np.nan, supported), transactions, floor, sweeps) if fitted.any() else supported
 
 
 def _middles(members: Members, k: int) -> Floats:

@@ -102,9 +102,7 @@ def facts_of(
 
     def attribute(one: ReleasedAttribute) -> Attribute:
         listed = (categories or {}).get(one.name, ())
-        return Attribute(
-            column(one.name, one.ends or _read_as(v for v in listed if v is not None)), one.ends, one.has_null
-        )
+        return Attribute(column(one.name, one.ends or _read_as(v for v in listed if v is not None)), one.ends, one.has_null)
 
     return Facts(
         table=manifest["table"],

@@ -81,9 +81,7 @@ class InWorlds:
         alias = exp.TableAlias(this=exp.to_identifier("q"), columns=[exp.to_identifier(n) for n in names])
         rows = exp.Subquery(this=self.asked.drawn.copy(), alias=alias)
         place = exp.Window(this=exp.RowNumber())
-        tree = exp.select(current_world().as_(WORLD), place.as_(PLACE), exp.Column(this=exp.Star(), table="q")).from_(
-            rows
-        )
+        tree = exp.select(current_world().as_(WORLD), place.as_(PLACE), exp.Column(this=exp.Star(), table="q")).from_(rows)
         if found is not None:
             same = self.same_keys("q", "found")
             listed = exp.alias_(found.expression(), "found", table=True)

@@ -28,9 +28,7 @@ def unlinked(node: exp.Select, scope: Scope) -> str | None:
     scope.persons = persons_of(scope)
     outer = set[Person]()
     linking = set[int]()
-    for columns in sorted(
-        _equal(node), key=lambda sides: len(sides[0] + sides[1])
-    ):  # what links ids of COALESCE is first
+    for columns in sorted(_equal(node), key=lambda sides: len(sides[0] + sides[1])):  # what links ids of COALESCE is first
         people = [{_person(column, scope) for column in side} for side in columns]
         if any(len(side) > 1 or None in side for side in people):
             continue
@@ -58,9 +56,7 @@ def _equal(node: exp.Select) -> Iterator[tuple[list[exp.Column], list[exp.Column
     found += [join.args["on"] for join in node.args.get("joins") or () if join.args.get("on") is not None]
     for whole in map(bare, found):
         for part in operands(whole) if isinstance(whole, exp.And) else [whole]:
-            one, two = (
-                (_alternatives(part.this), _alternatives(part.expression)) if isinstance(part, exp.EQ) else ([], [])
-            )
+            one, two = (_alternatives(part.this), _alternatives(part.expression)) if isinstance(part, exp.EQ) else ([], [])
             if one and two:
                 yield one, two
 
@@ -96,9 +92,7 @@ def _unite_shared(node: exp.Select, scope: Scope) -> None:
     """Make the persons one whose ids USING compares."""
     for join in node.args.get("joins") or ():
         shared = {lowered(name.name) for name in join.args.get("using") or ()}
-        having = [
-            n for n in scope.persons if shared & {c for c, role in scope.sources[n][1].columns if role is Role.ID}
-        ]
+        having = [n for n in scope.persons if shared & {c for c, role in scope.sources[n][1].columns if role is Role.ID}]
         for n in having[1:]:
             _unite(scope, scope.persons[having[0]], scope.persons[n])
 

@@ -90,9 +90,7 @@ def _compared(desk: DuckDBEngine, masked: File) -> tuple[Ints, Ints]:
     columns = {"pair": np.arange(len(some)), "first": first[some], "second": second[some]}
     desk.put(PAIRS, {name: ("INTEGER", values) for name, values in columns.items()})
     make_empty(desk, drawn, DRAWN_COLUMNS)
-    MaskedSets(desk, [masked], range(FIRST_MASKED, FIRST_MASKED + WORLDS)).draw(
-        np.ones(len(masked.names), dtype=np.bool_)
-    )
+    MaskedSets(desk, [masked], range(FIRST_MASKED, FIRST_MASKED + WORLDS)).draw(np.ones(len(masked.names), dtype=np.bool_))
     found = desk.query("answers/pairs_in_worlds", {"pairs": PAIRS, "drawn": drawn})
     counts = np.zeros((len(some), WORLDS), dtype=np.int64)
     counts[found["pair"], found["world"] - FIRST_MASKED] = found["n"]

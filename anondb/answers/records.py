@@ -97,9 +97,7 @@ def _with_hash(persons: exp.Query, n: int, seed: int) -> exp.Query:
 
 def _choice(size: exp.Expr, n: int) -> exp.Expr:
     """``floor(size u)`` of the n-th attribute, in whole numbers."""
-    twice = exp.Add(
-        this=exp.Mul(this=exp.column(f"h{n}", "persons"), expression=exp.convert(2)), expression=exp.convert(1)
-    )
+    twice = exp.Add(this=exp.Mul(this=exp.column(f"h{n}", "persons"), expression=exp.convert(2)), expression=exp.convert(1))
     product = exp.Mul(this=exp.cast(exp.paren(size), "HUGEINT"), expression=exp.paren(twice))
     return exp.IntDiv(this=product, expression=exp.cast(exp.convert(_TWICE), "HUGEINT"))
 

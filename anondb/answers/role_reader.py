@@ -229,9 +229,7 @@ class RoleReader(ValueRoles):
         """
         if isinstance(node, exp.Struct):
             fields = [part.expression if isinstance(part, exp.PropertyEQ) else part for part in node.expressions]
-            return all(isinstance(f, exp.Column) for f in fields) and Role.ID in [
-                self.value(f, scope, env) for f in fields
-            ]
+            return all(isinstance(f, exp.Column) for f in fields) and Role.ID in [self.value(f, scope, env) for f in fields]
         if not isinstance(node, exp.Column) or node.table or scope.role(node) is not None:
             return False
         named = [relation for alias, relation in scope.sources if alias == lowered(node.name)]
@@ -252,9 +250,7 @@ class RoleReader(ValueRoles):
         group = node.args.get("group")
         if group is None:
             return None
-        keys = [
-            part for key in ("expressions", "grouping_sets", "cube", "rollup") for part in parts_of(group.args.get(key))
-        ]
+        keys = [part for key in ("expressions", "grouping_sets", "cube", "rollup") for part in parts_of(group.args.get(key))]
         while any(isinstance(key, SETS) for key in keys):
             keys = [part for key in keys for part in (key.expressions if isinstance(key, SETS) else [key])]
         keys = [key.this if isinstance(key, exp.Paren) else key for key in keys]
@@ -300,9 +296,7 @@ class RoleReader(ValueRoles):
                 if self.value(part, scope, env) is Role.ID:
                     self.misuse("unnest of ids")
             names = [c.name for c in node.args["alias"].columns] if node.args.get("alias") else []
-            scope.sources.append(
-                (lowered(node.alias), Relation(tuple((lowered(n), Role.KEY) for n in names or ["unnest"])))
-            )
+            scope.sources.append((lowered(node.alias), Relation(tuple((lowered(n), Role.KEY) for n in names or ["unnest"]))))
             return
         hidden = node.alias or node.args.get("pivots")
         if isinstance(node, exp.Subquery) and _is_join(node.this) and not hidden:

@@ -27,12 +27,8 @@ _QUANTILE = "list_aggregate(listed, 'quantile_cont', share)"
 _LOG = "sign(number) * ln(1 + 2 * abs(number))"
 _FAR = "center + factor * (log - center)"
 _BACK = "sign(far) * (exp(least(abs(far), 700)) - 1) / 2"
-_LOWER = (
-    "CASE WHEN log + center IS NOT NULL THEN least(greatest(back, CASE WHEN most >= 0 THEN 0 END, bound), estimate) END"
-)
-_UPPER = (
-    "CASE WHEN log + center IS NOT NULL THEN greatest(least(back, CASE WHEN most <= 0 THEN 0 END, bound), estimate) END"
-)
+_LOWER = "CASE WHEN log + center IS NOT NULL THEN least(greatest(back, CASE WHEN most >= 0 THEN 0 END, bound), estimate) END"
+_UPPER = "CASE WHEN log + center IS NOT NULL THEN greatest(least(back, CASE WHEN most <= 0 THEN 0 END, bound), estimate) END"
 
 
 @dataclass(frozen=True)

@@ -94,9 +94,7 @@ class ValueRoles(ABC):
             return Role.VALUE if _is_of_other_rows(node, scope) else Role.TOTAL
         if isinstance(node, exp.Filter):
             return parts[0]
-        if isinstance(node, exp.AggFunc) or (
-            isinstance(node, exp.Anonymous) and self.functions.is_aggregate(node.name)
-        ):
+        if isinstance(node, exp.AggFunc) or (isinstance(node, exp.Anonymous) and self.functions.is_aggregate(node.name)):
             return Role.VALUE
         if not any(part.computed for part in parts):
             return Role.KEY
@@ -195,9 +193,7 @@ class ValueRoles(ABC):
         asked = [self.value(part, scope, env) for part in tests if part is not None]
         if Role.ID in asked:
             self.misuse(name_of(node))
-        listed = [
-            self.value(part, scope, env) for part in results if part is not None and not isinstance(part, exp.Null)
-        ]
+        listed = [self.value(part, scope, env) for part in results if part is not None and not isinstance(part, exp.Null)]
         if Role.ID in listed:
             if set(listed) != {Role.ID}:
                 self.misuse(f"{name_of(node)} of an id and a value that is not an id")

@@ -101,9 +101,7 @@ class BeforeRelease:
         columns: dict[str, Any] = {"id": id, "item": item, "named": (id_as, item_as)}
         return load_files(self.engine, files, **columns, replace=replace, reading=how, record=note)
 
-    def unknown_items(
-        self, transactions: Any, taxonomy: Any, *, id: str = "tid", item: str = "item"
-    ) -> tuple[str, ...]:
+    def unknown_items(self, transactions: Any, taxonomy: Any, *, id: str = "tid", item: str = "item") -> tuple[str, ...]:
         """The items that are not leaves of a taxonomy, sorted; ``anonymize`` refuses them.
 
         Errors never contain an item: ``unknown_item`` and ``internal_item`` count them, and this method lists them.

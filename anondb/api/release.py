@@ -238,9 +238,7 @@ class Release:
         with engine.transaction():
             return public_page(read_contents(engine, stored.find_whole(engine, self.name)))
 
-    def query(
-        self, sql: str, parameters: Sequence[Any] | Mapping[str, Any] | None = None, bounds: str = "columns"
-    ) -> Rows:
+    def query(self, sql: str, parameters: Sequence[Any] | Mapping[str, Any] | None = None, bounds: str = "columns") -> Rows:
         """Answer a query that is written for the original tables, as analysts' sessions do (``anondb.Session.sql``).
 
         Returns:

@@ -257,9 +257,7 @@ def only_table(
 
     tables = tables_with(database.engine, current_catalog(database.engine), id_column, item_column)
     if len(tables) != 1:
-        raise InputError(
-            f"{len(tables)} tables have the columns {id_column!r} and {item_column!r}.", code=code, hint=hint
-        )
+        raise InputError(f"{len(tables)} tables have the columns {id_column!r} and {item_column!r}.", code=code, hint=hint)
     return tables[0].sql()
 
 

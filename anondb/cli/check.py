@@ -50,9 +50,7 @@ def verify(
     ] = None,
     published_in: Annotated[
         str | None,
-        typer.Option(
-            help="For a sealed file: the owner's database, whose ledger lists the publications.", metavar="DB"
-        ),
+        typer.Option(help="For a sealed file: the owner's database, whose ledger lists the publications.", metavar="DB"),
     ] = None,
     trusted: app.Trusted = None,
     witnesses: Annotated[int, typer.Option(help="Show up to this many violations.", min=0)] = 0,
@@ -153,9 +151,7 @@ def _check_usage(
         raise InputError("--on-engine needs --transactions.", code="bad_usage")
 
 
-def _print(
-    checked: Verification | SealedCheck, witnesses: int, as_json: bool, accounts: Sequence[Account] = ()
-) -> None:
+def _print(checked: Verification | SealedCheck, witnesses: int, as_json: bool, accounts: Sequence[Account] = ()) -> None:
     """Print a verification, the identity of a sealed file and what was read of others; exit 4 if the promise or a comparison
     fails."""
     from anondb.publications.sealed import SealedCheck
@@ -229,9 +225,7 @@ def _verify_data(
         database.engine.accounting() as accounts,
     ):
         if of_buckets:
-            checked = database.verify(
-                transactions, buckets=app.buckets_of(database, source, buckets), model=model, **how
-            )
+            checked = database.verify(transactions, buckets=app.buckets_of(database, source, buckets), model=model, **how)
         else:
             where = app.transactions_of(database, source, transactions, id, item, reading)
             checked = database.verify(where, model=model, **how)
@@ -282,9 +276,7 @@ def _print_identity(sealed: SealedCheck) -> None:
     if sealed.asked:
         release = sealed.published_as
         words = (
-            "NOT published there"
-            if release is None
-            else f"published as {release.name!r} on {release.published:%Y-%m-%d}"
+            "NOT published there" if release is None else f"published as {release.name!r} on {release.published:%Y-%m-%d}"
         )
         typer.echo(f"owner's ledger: {words}")
 

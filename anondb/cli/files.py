@@ -18,9 +18,7 @@ from anondb.reading.options import READING
 def load(
     database: Annotated[str, typer.Argument(help="The DuckDB file; created if it does not exist.", metavar="DB")],
     transactions: Annotated[str | None, typer.Option(help="Transactions to load.", metavar="FILE")] = None,
-    as_table: Annotated[
-        str, typer.Option("--as", help="Table for the transactions.", metavar="TABLE")
-    ] = "transactions",
+    as_table: Annotated[str, typer.Option("--as", help="Table for the transactions.", metavar="TABLE")] = "transactions",
     id: Annotated[str | None, typer.Option(help="Column of persons in the files.", metavar="COL")] = None,
     item: Annotated[str | None, typer.Option(help="Column of items in the transactions.", metavar="COL")] = None,
     id_as: Annotated[str, typer.Option(help="The column of --id in the tables.", metavar="COL")] = "tid",
@@ -110,9 +108,7 @@ def releases(source: Source, as_json: Json = False) -> None:
         released = [
             {
                 **{column: _plain(getattr(e, column)) for column in e.row},
-                "publications": [
-                    {**vars(p), "published": str(p.published)} for p in gone if p.release_id == e.release_id
-                ],
+                "publications": [{**vars(p), "published": str(p.published)} for p in gone if p.release_id == e.release_id],
             }
             for e in entries
         ]

@@ -141,9 +141,7 @@ def _command(source: str, transactions: str | None, values: dict[str, Any]) -> C
         from anondb.options import flags_of
 
         words = ["anondb", "anonymize", source, *(("--transactions", transactions) if transactions else ())]
-        words += [
-            w for name in ("id", "item") if values[name] != getattr(Policy, name) for w in (f"--{name}", values[name])
-        ]
+        words += [w for name in ("id", "item") if values[name] != getattr(Policy, name) for w in (f"--{name}", values[name])]
         words += reading_flags(values)
         words += ["--taxonomy", values["taxonomy"]] if "taxonomy" in run.options else []
         words += [w for n in PEOPLE if n in run.options for w in (f"--{n.replace('_', '-')}", str(run.options[n]))]

@@ -26,9 +26,7 @@ Records = Annotated[str | None, typer.Option("--records", help="Table of the rec
 Attribute = Annotated[str, typer.Option("--attribute", help="Column of the records.", metavar="COL")]
 Named = Annotated[
     str,
-    typer.Option(
-        "--hierarchies", help="(attribute, node, parent), or a folder of NAME.tree files.", metavar="TABLE|DIR"
-    ),
+    typer.Option("--hierarchies", help="(attribute, node, parent), or a folder of NAME.tree files.", metavar="TABLE|DIR"),
 ]
 
 
@@ -74,9 +72,7 @@ def build(
         print_json({"attribute": built.attribute, "hierarchies": to, "written": written, **how, **facts})
         return
     shown = [
-        f"{name} {','.join(map(str, value)) if isinstance(value, tuple) else value}"
-        for name, value in how.items()
-        if value
+        f"{name} {','.join(map(str, value)) if isinstance(value, tuple) else value}" for name, value in how.items() if value
     ]
     alone = f", {counted(built.alone, 'value')} in no group" if 0 < built.alone < tree.n_leaves else ""
     size = f"{counted(tree.size, 'node')}, {counted(tree.n_leaves, 'leaf', 'leaves')}, depth {tree.depth.max()}"
@@ -94,9 +90,7 @@ def check(
 
     with opened(source, read_only=True) as database:
         if records is None and not database.engine.one_shot:
-            raise InputError(
-                "Hierarchies are checked against records.", code="no_records", hint="Name them with --records."
-            )
+            raise InputError("Hierarchies are checked against records.", code="no_records", hint="Name them with --records.")
         rows = transactions_of(database, source, records, id_column, "", flag_values(flags))
         found = check_hierarchies(database.engine, name, rows, id_column=id_column)
     fits = all(fit.fits for fit in found)

@@ -51,9 +51,7 @@ def anonymize(
     release: app.ReleaseName = None,
     witnesses: Annotated[
         int,
-        typer.Option(
-            help="Show up to this many items that the taxonomy lacks, on stderr.", min=0, rich_help_panel=OUTPUT
-        ),
+        typer.Option(help="Show up to this many items that the taxonomy lacks, on stderr.", min=0, rich_help_panel=OUTPUT),
     ] = 0,
     resume: Annotated[
         bool,

@@ -23,9 +23,7 @@ def report(
     release: ReleaseName = None,
     public: Annotated[
         bool,
-        typer.Option(
-            "--public", help="For analysts: only what the release itself shows (always so for a sealed file)."
-        ),
+        typer.Option("--public", help="For analysts: only what the release itself shows (always so for a sealed file)."),
     ] = False,
     html: Annotated[
         str | None, typer.Option(help="Write a page; an existing file is replaced.", metavar="FILE.html")
@@ -71,9 +69,7 @@ def _contents_of_file(file: str, show_sql: bool) -> Contents:
     if not is_url(file) and is_data_file(file):
         raise InputError("A data file has no release.", code="bad_usage", hint="Name a database or a sealed file.")
     if not (place_of(file).schema is not None if is_url(file) else is_sealed(file)):
-        raise InputError(
-            "Say which release: --release NAME.", code="bad_usage", hint="anondb releases SOURCE lists them."
-        )
+        raise InputError("Say which release: --release NAME.", code="bad_usage", hint="anondb releases SOURCE lists them.")
     on_statement = shown_statements(show_sql)
     with at_hand(file, on_statement) as local, sealed_release(local, on_statement=on_statement) as sealed:
         return read_contents(sealed.engine, StoredRelease(sealed.schema, sealed.kind, sealed.manifest))

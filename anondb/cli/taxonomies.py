@@ -180,9 +180,7 @@ def print_check(checked: Checked, words: tuple[str, str] = OF_ITEMS, *faults: st
         typer.echo(f"  balance          the largest branch has {s.largest:.0%} of the leaves")
     if checked.unused is not None:
         typer.echo(f"  unused           {checked.unused:,} leaves that no {holder} has")
-    labels = {
-        f"nodes with {kind}" if kind != "cycle" else "nodes on a cycle": of for kind, of in checked.faults.items()
-    }
+    labels = {f"nodes with {kind}" if kind != "cycle" else "nodes on a cycle": of for kind, of in checked.faults.items()}
     labels |= {f"{leaves} that are missing": checked.missing, f"{leaves} that are inner nodes": checked.internal}
     labels["nodes with a single child"] = () if checked.shape is None else checked.shape.single_children
     for what, listed in labels.items():

@@ -69,9 +69,7 @@ class Comparison:
     def unanswered(self) -> dict[int, str]:
         """The statements of the log that a release did not answer, by number, each with a reason."""
         return {
-            number: reason
-            for r in self.runs
-            for number, reason in (one.values() for one in r.figures.get("refused", ()))
+            number: reason for r in self.runs for number, reason in (one.values() for one in r.figures.get("refused", ()))
         }
 
     @property
@@ -156,9 +154,7 @@ def compare(
     numbers = [r.parameters[name] for r in planned for name in ("m", "p") if isinstance(r.parameters.get(name), int)]
     asked |= {"log": log, "workload": None if log or workload is None else _shown("workload", workload)}
     asked |= {**columns, "known": max(numbers, default=KNOWN), "reading": asdict(read.reading)}
-    setting = Setting(
-        str(read.data) if isinstance(read.data, str | Path) else "", None, **asked, **each, fingerprint=""
-    )
+    setting = Setting(str(read.data) if isinstance(read.data, str | Path) else "", None, **asked, **each, fingerprint="")
     folder = private_directory()
     try:
         setting, facts = _read(engine, transactions, setting, {**given, "workload": workload}, folder)
@@ -176,9 +172,7 @@ def _shown(name: str, value: Any) -> Any:
     parts = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else [value]
     if not all(isinstance(part, str | int | float | list | tuple) for part in parts):
         hint = "Name a table, a file or a folder, or pass a data frame."
-        raise InputError(
-            f"A comparison cannot read {name} from a {type(value).__name__}.", code="bad_source", hint=hint
-        )
+        raise InputError(f"A comparison cannot read {name} from a {type(value).__name__}.", code="bad_source", hint=hint)
     return value
 
 

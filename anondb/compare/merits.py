@@ -127,9 +127,7 @@ def recommended(done: Sequence[Result]) -> list[tuple[Result, str]]:
     return chosen
 
 
-def _reason(
-    best: tuple[float, float, Result], safe: list[tuple[float, float, Result]], runs: int, relational: bool
-) -> str:
+def _reason(best: tuple[float, float, Result], safe: list[tuple[float, float, Result]], runs: int, relational: bool) -> str:
     """Why a run is recommended, beside the next ones with less risk."""
     error, risk, result = best
     found = result.figures["risk"]

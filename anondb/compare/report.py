@@ -77,9 +77,7 @@ def recommendation(done: Sequence[Result]) -> str:
         (e, 100 * c, r.run.algorithm, name_of(r) + ("; on the frontier" if r in best else ""), r in best)
         for e, c, r in points
     ]
-    plot = scatter(
-        "Risk against error", "mean error (0 exact, 1 no better than 0)", "chance of a guess, %", drawn, numbers
-    )
+    plot = scatter("Risk against error", "mean error (0 exact, 1 no better than 0)", "chance of a guess, %", drawn, numbers)
     return (
         f'<h2>Recommendation</h2><div class="plots"><ul>{said}</ul><figure><h3>Risk against error</h3>{plot}'
         "<figcaption>Left and low is best."
@@ -266,9 +264,7 @@ def _figures(some: Sequence[Result], axis: str | None, numbers: Mapping[str, int
         if axis is None:
             plot = bars(title, {name: v for name, _, v in named}, "")
         else:
-            finite = [
-                (name, _number(r.run.parameters[axis]), v) for name, r, v in named if r.run.parameters[axis] != "inf"
-            ]
+            finite = [(name, _number(r.run.parameters[axis]), v) for name, r, v in named if r.run.parameters[axis] != "inf"]
             series = {
                 name: sorted({(x, v) for other, x, v in finite if other == name})
                 for name in dict.fromkeys(name for name, *_ in finite)
@@ -287,8 +283,7 @@ def _generalized(done: Sequence[Result]) -> str:
         strictest = max(some, key=lambda r: [_number(r.run.parameters.get(p, 0)) for p in ("k", "m")])
         items, transactions = strictest.figures["generalized"], strictest.figures["transactions"]
         rows = [
-            [label(i["item"]), f"{i['size']:,}", f"{i['support']:,}", percent(i["support"] / transactions)]
-            for i in items
+            [label(i["item"]), f"{i['size']:,}", f"{i['support']:,}", percent(i["support"] / transactions)] for i in items
         ]
         listed = table(("generalized item", "stands for", "transactions", "share"), rows)
         parts.append(

@@ -163,7 +163,5 @@ def _from_source(engine: Engine, source: Source) -> Edges:
     finest = list(source.columns.values())[-1 if _root_to_leaf(levels) else 0]
     kind = kind_of(finest) if source.typed else None
     how = "one column a level" if source.typed else "one column a level (its first line is its header)"
-    reading = (
-        f"{source.name} was read as one column a level, since it has no columns node (or child) and parent{shown}."
-    )
+    reading = f"{source.name} was read as one column a level, since it has no columns node (or child) and parent{shown}."
     return Edges(edges_of_levels(levels), f"{title}, which was read as {how}", kind, reading)

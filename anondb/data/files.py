@@ -212,9 +212,7 @@ def write_taxonomy(engine: Engine, taxonomy: Taxonomy, to: str, *, replace: bool
     if not to:
         raise InputError("The name of the taxonomy table is empty.", code="empty_name")
     if is_file(to):
-        raise InputError(
-            f"The taxonomy file {Path(to).name!r} does not end in .tree.", code="bad_file", hint="Rename it."
-        )
+        raise InputError(f"The taxonomy file {Path(to).name!r} does not end in .tree.", code="bad_file", hint="Rename it.")
     with engine.transaction():
         table = engine.here(to)
         _make_room(engine, table, replace)
@@ -235,9 +233,7 @@ def write_hierarchy(engine: Engine, tree: Taxonomy, attribute: str, to: str, *, 
     """
     if to.endswith(("/", os.sep)) or is_folder(to):
         if Path(attribute).name != attribute:
-            raise InputError(
-                "No file can have the name of the attribute.", code="bad_path", hint="Name a table with --to."
-            )
+            raise InputError("No file can have the name of the attribute.", code="bad_path", hint="Name a table with --to.")
         path = Path(to) / f"{attribute}.tree"
         with contextlib.suppress(OSError):  # writing the file says what is wrong
             path.parent.mkdir(parents=True, exist_ok=True)

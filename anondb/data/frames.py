@@ -17,9 +17,7 @@ def check_frame(frame: Any, what: str) -> None:
     names = names or list(getattr(frame, "column_names", []))
     lowered = [str(n).lower() for n in names]
     if len(set(lowered)) != len(lowered):
-        raise InputError(
-            f"Columns of the {what} data frame differ by case only.", code="column_clash", hint="Rename one."
-        )
+        raise InputError(f"Columns of the {what} data frame differ by case only.", code="column_clash", hint="Rename one.")
     if hasattr(frame, "dtypes"):
         for name in names:
             if str(getattr(frame.dtypes, "get", lambda _: "")(name)) != "object":

@@ -66,14 +66,10 @@ def arranged(engine: Engine, source: Source, id_column: str, item_column: str) -
         if source.how.item_domains:
             raise InputError("item_domains needs several columns of items.", code="bad_usage", hint="Leave it out.")
         if not is_single(source, item_column):
-            raise InputError(
-                "The layout long has one column of items.", code="bad_layout", hint="Name one with --item."
-            )
+            raise InputError("The layout long has one column of items.", code="bad_layout", hint="Name one with --item.")
         return source, source.column(id_column, "--id"), source.column(item_column, "--item")
     if layout == PEOPLE and item_column != ITEMS:
-        raise InputError(
-            "In the layout people nobody has items.", code="bad_layout", hint="Leave out --item, or --layout."
-        )
+        raise InputError("In the layout people nobody has items.", code="bad_layout", hint="Leave out --item, or --layout.")
     source, id_column = _with_ids(source, id_column)
     columns = [] if layout == PEOPLE else item_columns(source, item_column, id_column)
     if layout == "list":
@@ -100,9 +96,7 @@ def _detected(engine: Engine, source: Source, id_column: str, item_column: str) 
     _check_types(source, columns, "one-hot")
     if source.how.item_domains:
         return "wide", "the columns are different domains"
-    if all(source.columns[name] == "BOOLEAN" for name in columns) or not any(
-        _other_cells(engine, source, columns, _SURE)
-    ):
+    if all(source.columns[name] == "BOOLEAN" for name in columns) or not any(_other_cells(engine, source, columns, _SURE)):
         return "one-hot", "the columns of items are true or false"
     stems = {re.sub(r"[\W_]*\d+[\W_]*$", "", name).lower() for name in columns}
     if len(stems) == 1 and len(columns) > 1 and all(re.search(r"\d", name) for name in columns):
@@ -188,8 +182,7 @@ def _truth(source: Source, name: str) -> exp.Expr:
 
 def _one_hot(source: Source, columns: Sequence[str]) -> exp.Expr:
     named = [
-        exp.If(this=_truth(source, name).isin(*TRUE), true=exp.Literal.string(name), false=exp.null())
-        for name in columns
+        exp.If(this=_truth(source, name).isin(*TRUE), true=exp.Literal.string(name), false=exp.null()) for name in columns
     ]
     cells = exp.Array(expressions=[exp.Case(ifs=[part]) for part in named])
     return _present(exp.cast(cells, "VARCHAR[]", dialect="duckdb"))

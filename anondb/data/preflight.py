@@ -74,13 +74,9 @@ def _findings_in_lengths(dataset: Dataset) -> dict[str, str]:
     if persons < _ENOUGH_PERSONS or dataset.n_items < 2 or single < 0.95 * persons:
         return {}
     if single == persons == dataset.n_occurrences + dataset.duplicates:
-        words = (
-            f"Each of the {persons:,} rows is a person of its own, with one item: the column of ids may number rows."
-        )
+        words = f"Each of the {persons:,} rows is a person of its own, with one item: the column of ids may number rows."
         return {"row-per-person": words}
-    return {
-        "one-item": f"{_share(single, persons)} persons have one item: the column of ids may not be that of persons."
-    }
+    return {"one-item": f"{_share(single, persons)} persons have one item: the column of ids may not be that of persons."}
 
 
 def _findings_in_labels(dataset: Dataset) -> dict[str, str]:
@@ -97,9 +93,7 @@ def _findings_in_labels(dataset: Dataset) -> dict[str, str]:
         )
     lists = sum(label[:1] in "[{" and label[-1:] in "]}" for label in labels if len(label) > 1)
     if 5 * lists >= number:
-        found["lists-in-items"] = (
-            f"{_share(lists, number)} items look like lists or JSON: --layout list reads their parts."
-        )
+        found["lists-in-items"] = f"{_share(lists, number)} items look like lists or JSON: --layout list reads their parts."
     for separator in MARKS if not lists else ():
         joined = [label for label in labels if separator in label]
         parts = {part.strip() for label in joined for part in label.split(separator)}
@@ -179,9 +173,7 @@ def one_released_item(dataset: Dataset, released: int) -> list[Finding]:
     """The finding that a release shows all items as one."""
     if released != 1 or dataset.n_items < _ENOUGH_ITEMS or dataset.n_transactions < _ENOUGH_PERSONS:
         return []
-    words = (
-        f"All {dataset.n_items:,} items would be released as one: the promise is so strong that the rows say nothing."
-    )
+    words = f"All {dataset.n_items:,} items would be released as one: the promise is so strong that the rows say nothing."
     return [Finding("one-released-item", words)]
 
 
@@ -208,9 +200,7 @@ FINDINGS = (
 )
 
 
-def confirmed(
-    found: Sequence[Finding], accept: Collection[str], ask: Callable[[Any], bool] | None
-) -> tuple[Finding, ...]:
+def confirmed(found: Sequence[Finding], accept: Collection[str], ask: Callable[[Any], bool] | None) -> tuple[Finding, ...]:
     """The findings, all of which the owner has confirmed by name or on being asked. Raises InputError: ``unconfirmed``, with
     all findings that are not."""
     left = [f for f in found if f.name not in accept and not (ask is not None and ask(f))]

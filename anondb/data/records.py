@@ -186,9 +186,7 @@ def _remarks(attribute: Attribute, sql_type: str, kind: str | None, records: int
         yield f"{name!r} has a different value in every record: is it a direct identifier?"
 
 
-def load_classes(
-    engine: Engine, records: Any, dataset: Dataset, quasi_identifiers: str | Sequence[str] | None
-) -> Table:
+def load_classes(engine: Engine, records: Any, dataset: Dataset, quasi_identifiers: str | Sequence[str] | None) -> Table:
     """Make the work table ``(tid, class)`` of records with equal original quasi-identifiers; NULL equals NULL.
 
     Arguments and errors are those of ``load_records``. Kinds and hierarchies are ignored, since nothing is generalized.

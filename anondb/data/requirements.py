@@ -164,9 +164,7 @@ def load_sensitive(engine: Engine, items: Any) -> tuple[str, ...]:
             raise InputError(f"{source.name} has lists of sensitive items.", code="bad_type", hint="Give each a row.")
         column = exp.cast(exp.column(name, quoted=True), "VARCHAR")
         with reading(source.name):
-            rows = engine.select(
-                exp.select(column.as_("label")).distinct().from_(source.rows), f"reading {source.name}"
-            )
+            rows = engine.select(exp.select(column.as_("label")).distinct().from_(source.rows), f"reading {source.name}")
     labels = rows["label"]
     if isinstance(labels, np.ma.MaskedArray) and np.ma.getmaskarray(labels).any():
         raise InputError(f"A row of {source.name} has a NULL item.", code="null_item", hint="Filter it out.")

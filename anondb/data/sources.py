@@ -219,9 +219,7 @@ def figures(engine: Engine, source: Source, sums: Mapping[str, exp.Expr], limit:
     return {name: int(np.ma.filled(found[name], 0)[0]) for name in sums}
 
 
-def texts_of(
-    engine: Engine, source: Source, columns: Sequence[str], order: Sequence[str] = ()
-) -> list[tuple[Any, ...]]:
+def texts_of(engine: Engine, source: Source, columns: Sequence[str], order: Sequence[str] = ()) -> list[tuple[Any, ...]]:
     """Columns of a source as texts, or lists of texts, row by row; None for NULL. In ``order`` they are ``c0`` and so on."""
     kinds = ["VARCHAR[]" if source.columns[name].endswith("]") else "VARCHAR" for name in columns]
     texts = [exp.cast(exp.column(n, quoted=True), k, dialect="duckdb") for n, k in zip(columns, kinds, strict=True)]

@@ -156,9 +156,7 @@ def from_edges(edges: Iterable[Edge]) -> Taxonomy:
         if parent is not None:
             children.setdefault(parent, []).append(node)
     if self_loops:
-        raise not_a_tree(
-            f"{self_loops} nodes are their own parent.", "Give the root the parent NULL, or leave its row out."
-        )
+        raise not_a_tree(f"{self_loops} nodes are their own parent.", "Give the root the parent NULL, or leave its row out.")
     if doubled:
         swapped = Counter(parent_of.values()).most_common(1)[0][1] <= 1 or len(doubled) > len(parent_of) // 4
         raise not_a_tree(
@@ -167,9 +165,7 @@ def from_edges(edges: Iterable[Edge]) -> Taxonomy:
         )
     roots = [n for n in dict.fromkeys([*children, *parent_of]) if parent_of.get(n) is None]
     if not parent_of and not children:
-        raise InputError(
-            "The taxonomy is empty.", code="empty_taxonomy", hint="Give a row (node, parent) for each node."
-        )
+        raise InputError("The taxonomy is empty.", code="empty_taxonomy", hint="Give a row (node, parent) for each node.")
     if len(roots) != 1:
         raise not_a_tree(
             f"it has {len(roots)} roots." if roots else "it has no root, so it holds a cycle.",

@@ -275,9 +275,7 @@ def _facts(engine: Engine, rows: Table | exp.Query) -> dict[str, int]:
     return {name: int(column[0]) for name, column in engine.query("transactions/null_counts", {"source": rows}).items()}
 
 
-def _coded(
-    engine: Engine, source: Source, snapshot: _Snapshot, id_column: str, item_column: str, bags: bool
-) -> Dataset:
+def _coded(engine: Engine, source: Source, snapshot: _Snapshot, id_column: str, item_column: str, bags: bool) -> Dataset:
     """Code the transactions as integers, and drop the pairs of the snapshot."""
     numbered: exp.Query
     if snapshot.lines is not None:  # line numbers are the transaction numbers

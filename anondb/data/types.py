@@ -43,9 +43,7 @@ def element_of(source: Source, column: str) -> str | None:
 def _missing(source: Source, kind: str) -> str:
     """A hint on data frames, which store whole numbers as floats where one is missing."""
     of_numbers = source.reference is None and "data frame" in source.name and kind in ("DOUBLE", "FLOAT")
-    return (
-        "In pandas a missing value (NaN) makes whole numbers floats: drop its rows, or use dtype 'Int64'. " * of_numbers
-    )
+    return "In pandas a missing value (NaN) makes whole numbers floats: drop its rows, or use dtype 'Int64'. " * of_numbers
 
 
 def check_id_type(source: Source, column: str) -> None:

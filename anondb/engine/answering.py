@@ -90,9 +90,7 @@ def _code(error: Exception) -> str:
         return "query_too_complex"
     thread = isinstance(error, RuntimeError) and "start new thread" in str(error)  # no memory is left for its stack
     return (
-        "out_of_memory"
-        if isinstance(error, MemoryError) or thread or getattr(error, "code", "") == "out_of_memory"
-        else ""
+        "out_of_memory" if isinstance(error, MemoryError) or thread or getattr(error, "code", "") == "out_of_memory" else ""
     )
 
 

@@ -291,8 +291,7 @@ class DuckDBEngine(Telling, Elsewhere, ForMany):
 
     def _fill(self, table: Table, columns: Mapping[str, tuple[str, Iterable[Any]]], new: bool) -> None:
         arrays = {
-            name: np.asarray(values, dtype=object if kind == "VARCHAR" else None)
-            for name, (kind, values) in columns.items()
+            name: np.asarray(values, dtype=object if kind == "VARCHAR" else None) for name, (kind, values) in columns.items()
         }
         with self.registered(arrays) as source:
             types = tuple((name, kind) for name, (kind, _) in columns.items())

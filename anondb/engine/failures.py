@@ -14,12 +14,8 @@ def open_error(error: Exception) -> AnondbError:
     if any(words in text for words in _DAMAGED):
         return damaged()
     if "Could not set lock" in text:
-        return EngineError(
-            "The database file is locked by another process.", code="locked", hint="Close it there first."
-        )
-    if "not a valid DuckDB database" in text or isinstance(
-        error, duckdb.SerializationException | duckdb.CatalogException
-    ):
+        return EngineError("The database file is locked by another process.", code="locked", hint="Close it there first.")
+    if "not a valid DuckDB database" in text or isinstance(error, duckdb.SerializationException | duckdb.CatalogException):
         return InputError("The file is not a DuckDB database, or it is damaged.", code="not_a_database")
     if "does not exist" in text or "No such file" in text:
         return InputError("The database file does not exist.", code="no_such_file")
@@ -68,9 +64,7 @@ def at_most(most: int, columns: Columns) -> Columns:
 
 def bad_unicode() -> InputError:
     """The error for a text that is not valid Unicode."""
-    return InputError(
-        "A text is not valid Unicode (bytes that are not UTF-8, or a lone surrogate).", code="bad_unicode"
-    )
+    return InputError("A text is not valid Unicode (bytes that are not UTF-8, or a lone surrogate).", code="bad_unicode")
 
 
 def encodable(text: str) -> str:

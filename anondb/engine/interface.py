@@ -39,9 +39,7 @@ class Runner(Protocol):
     def array_bytes(self) -> int:
         """How many bytes of arrays an algorithm may hold in this process; 0 where occurrences must stay in the database."""
 
-    def create(
-        self, target: str, name: str | exp.Query | NamedRows, tables: Tables | None = None, **values: Value
-    ) -> Table:
+    def create(self, target: str, name: str | exp.Query | NamedRows, tables: Tables | None = None, **values: Value) -> Table:
         """Create the work table ``target`` from a named query or a tree. Return its identity."""
 
     def put(self, target: str, columns: Mapping[str, tuple[str, Iterable[Any]]]) -> Table:

@@ -22,9 +22,7 @@ _UNITS = ("", "K", "M", "G", "T", "P")
 def bytes_of(limit: str) -> int | None:
     """The bytes of a memory limit as DuckDB reads and writes it, such as ``2.7 GiB`` or ``2GB``; None if there is none."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGTP]?)(I?B?|BYTES?)", limit.strip().upper())
-    return (
-        None if match is None else int(float(match[1]) * (1024 if "I" in match[3] else 1000) ** _UNITS.index(match[2]))
-    )
+    return None if match is None else int(float(match[1]) * (1024 if "I" in match[3] else 1000) ** _UNITS.index(match[2]))
 
 
 def same_limit(limit: str) -> str | None:

@@ -142,9 +142,7 @@ def bound(rows: Table | exp.Query | NamedRows, alias: str) -> exp.Expression:
         return table
     if isinstance(rows, NamedRows):
         return exp.Subquery(this=rows.tree(), alias=name)
-    return exp.Subquery(
-        this=rows if rows.parent is None else rows.copy(), alias=name
-    )  # copies take a tenth of the time
+    return exp.Subquery(this=rows if rows.parent is None else rows.copy(), alias=name)  # copies take a tenth of the time
 
 
 def _is_parameter(node: exp.Table, cte_names: set[str]) -> bool:

@@ -40,9 +40,7 @@ def _parts(name: str) -> list[str]:
 def _table_text(table: Table | exp.Query | NamedRows) -> str:
     if isinstance(table, Table):
         return table.sql()
-    written = (
-        named_text(table.name, table.tables, table.values) if isinstance(table, NamedRows) else text_of(table.copy())
-    )
+    written = named_text(table.name, table.tables, table.values) if isinstance(table, NamedRows) else text_of(table.copy())
     return f"({written})"
 
 

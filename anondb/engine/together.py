@@ -89,9 +89,7 @@ def together_text(name: str, parts: Sequence[Tables]) -> str:
 @lru_cache(maxsize=MOST)
 def _frame(number: int) -> list[str]:
     """The text before and behind a query, which adds the number of the set to its rows."""
-    tree = exp.select(exp.convert(number).as_(_PART, quoted=True), exp.Star()).from_(
-        exp.select(exp.null()).subquery("q")
-    )
+    tree = exp.select(exp.convert(number).as_(_PART, quoted=True), exp.Star()).from_(exp.select(exp.null()).subquery("q"))
     return text_of(tree).split("SELECT NULL")
 
 

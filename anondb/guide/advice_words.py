@@ -65,9 +65,7 @@ def reasons(advice: Advice) -> list[str]:
         knowing = f"these and {m} item{'s' * (m != 1)}"
     if alone is not None:
         of = f"{alone:,} of {advice.persons:,} persons ({share(alone, advice.persons)})"
-        said.append(
-            f"In the original, {of} {'stands' if alone == 1 else 'stand'} alone for somebody who knows {knowing}."
-        )
+        said.append(f"In the original, {of} {'stands' if alone == 1 else 'stand'} alone for somebody who knows {knowing}.")
     of_all = "in two digits the least of all runs" + ("" if needs.item_supports or people else " without item supports")
     said.append(f"Its counts have the error {_errors(chosen)}, {of_all}; {suppressed_words(chosen)}.")
     most = [r.run.name for r in (*advice.on_whole, *advice.on_sample) if r.status == "done" and deletes_most(r)]

@@ -101,13 +101,9 @@ COSTS: Mapping[str, Cost] = {
         {"run": 1.38, "occurrences": 6.02, "pair_rows": 0.285, "items": 0.225, "clusters": 2.94},
         {"run": 158.0, "occurrences": 201.0, "pair_rows": 1.43, "pairs": 4.37, "items": 8.04, "clusters": 4.31},
     ),
-    "rum_bound_rt": Cost(
-        {"run": 2.56, "people": 0.0182, "groups": 1.96}, {"run": 220.0, "people": 0.564, "groups": 5.08}
-    ),
+    "rum_bound_rt": Cost({"run": 2.56, "people": 0.0182, "groups": 1.96}, {"run": 220.0, "people": 0.564, "groups": 5.08}),
     "rum_bound_r": Cost({"run": 2.16, "people": 0.0751, "groups": 0.718}, {"run": 207.0, "people": 2.54}),
-    "rum_bound_t": Cost(
-        {"run": 2.27, "people": 0.0801, "groups": 2.48}, {"run": 216.0, "people": 2.16, "groups": 11.4}
-    ),
+    "rum_bound_t": Cost({"run": 2.27, "people": 0.0801, "groups": 2.48}, {"run": 216.0, "people": 2.16, "groups": 11.4}),
     "tum_bound_rt": Cost({"run": 2.55, "people": 0.32, "groups": 2.31}, {"run": 217.0, "people": 1.09, "groups": 17.3}),
     "tum_bound_r": Cost({"run": 0.955, "people": 0.392, "groups": 3.78}, {"run": 209.0, "people": 3.0, "groups": 13.4}),
     "tum_bound_t": Cost({"run": 1.5, "people": 0.511, "groups": 3.32}, {"run": 210.0, "people": 3.62, "groups": 8.72}),
@@ -173,9 +169,7 @@ def _estimate(name: str, promise: str, features: Features, k: int) -> Estimate:
     if cost is None:
         return Estimate(name, promise, None, None, "its cost was not measured")
     if features.pairs is None:
-        reason = (
-            f"the pairs of items of each person are {features.pair_rows:,} rows, and at most {MAX_ROWS:,} are counted"
-        )
+        reason = f"the pairs of items of each person are {features.pair_rows:,} rows, and at most {MAX_ROWS:,} are counted"
         return Estimate(name, promise, None, None, reason)
     values = terms(features, k)
     seconds, mib = (sum(c * values[name] for name, c in of.items()) for of in (cost.seconds, cost.mib))

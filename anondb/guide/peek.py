@@ -28,9 +28,7 @@ from anondb.reading.options import PEOPLE, ReadAs, Reading, reading_flags
 
 PERSONS = 3
 NOBODY = "It has no rows, so that nobody is in it."
-_IDS = (
-    "t?id|uid|pid|customer|client|patient|subject|user|member|person|basket|order|invoice|session|visit|trans(action)?"
-)
+_IDS = "t?id|uid|pid|customer|client|patient|subject|user|member|person|basket|order|invoice|session|visit|trans(action)?"
 _ID = re.compile(rf"(^|[\W_])({_IDS})([\W_]?(id|no|number|key|num))?$|customerid|invoiceno|userid|dupersid", re.I)
 _ITEM = re.compile(
     r"(^|[\W_])(items?|products?|articles?|sku|stock|codes?|icd|diagnos\w*|drug|movie|page|genre|goods)", re.I
@@ -119,9 +117,7 @@ def _options(reading: Mapping[str, Any]) -> Reading:
     return Reading(**{name: value for name, value in reading.items() if name not in ("id", "item")})
 
 
-def _propose_text(
-    path: Path, found: Format, private: Path, name: str, reading: dict[str, Any], reasons: list[str]
-) -> None:
+def _propose_text(path: Path, found: Format, private: Path, name: str, reading: dict[str, Any], reasons: list[str]) -> None:
     """Propose encoding, skipped lines, delimiter, header and the layouts in which a line is a person."""
     with decompressed(path, found.compression) as stream:
         marked = stream.read(2) in (b"\xff\xfe", b"\xfe\xff")
@@ -231,9 +227,7 @@ def _propose_several(
     stems = {_NUMBER.sub("", c) for c in numbered}
     cells = {c: {v.strip().lower() for v in values[c]} for c in others}
     truth = [
-        c
-        for c in others
-        if cells[c] <= {*TRUE, *FALSE} and (cells[c] & {*TRUE} or len(cells[c]) > 1 or cells[c] != {""})
+        c for c in others if cells[c] <= {*TRUE, *FALSE} and (cells[c] & {*TRUE} or len(cells[c]) > 1 or cells[c] != {""})
     ]
     if len(truth) > 1 and 2 * len(truth) > len(others):
         reading["layout"] = "one-hot"
@@ -329,8 +323,7 @@ def _persons(engine: Engine, dataset: Dataset) -> tuple[tuple[str, tuple[str, ..
     for tid, item in zip(pairs["tid"].tolist(), pairs["item"].tolist(), strict=True):
         items.setdefault(tid, []).append(dataset.labels[item])
     return tuple(
-        (str(person), tuple(items.get(tid, ())))
-        for tid, person in zip(ids["tid"].tolist(), ids["id"].tolist(), strict=True)
+        (str(person), tuple(items.get(tid, ()))) for tid, person in zip(ids["tid"].tolist(), ids["id"].tolist(), strict=True)
     )
 
 

@@ -161,9 +161,7 @@ class _Copy:
         options = {**whole.options, "records": f"{PART}.{PEOPLE}"}
         return replace(whole, queries=queries, transactions=f"{PART}.{HELD}", k=k, options=options)
 
-    def _write(
-        self, schema: str, dataset: Dataset, attributes: tuple[Attribute, ...], values: Table, most: int
-    ) -> None:
+    def _write(self, schema: str, dataset: Dataset, attributes: tuple[Attribute, ...], values: Table, most: int) -> None:
         """Write the items and the attributes of at most so many persons."""
         engine, chosen = self._engine, choose(self._engine, dataset, most)
         tid = exp.column("tid").as_(dataset.id_column, quoted=True)

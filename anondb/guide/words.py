@@ -61,9 +61,7 @@ def _known(profile: Profile) -> Section:
         alone = known.alone or 0
         rows.append((str(known.m), f"{known.violations:,}", f"{alone:,}", share(alone, profile.persons)))
     head = ("known items", f"violations, k = {profile.k}", "persons alone", "of all")
-    return Section(
-        "what an attacker finds who knows some items of a person", head, tuple(rows), tuple(notes), (1, 2, 3)
-    )
+    return Section("what an attacker finds who knows some items of a person", head, tuple(rows), tuple(notes), (1, 2, 3))
 
 
 def _people(profile: Profile, people: People) -> Iterable[Section]:

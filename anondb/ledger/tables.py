@@ -59,8 +59,7 @@ class LedgerTable:
         """Add the rows of a table or query that has the columns of this one, but for those that are ``fixed``."""
         source = rows.expression() if isinstance(rows, Table) else rows.subquery("taken")
         values = [
-            exp.convert(fixed[c]).as_(c, quoted=True) if c in fixed else exp.column(c, quoted=True)
-            for c in self.columns
+            exp.convert(fixed[c]).as_(c, quoted=True) if c in fixed else exp.column(c, quoted=True) for c in self.columns
         ]
         names = [exp.to_identifier(column, quoted=True) for column in self.columns]
         target = exp.Schema(this=self.at(catalog).expression(), expressions=names)
@@ -215,9 +214,7 @@ PERSONS = LedgerTable("persons", "release_id VARCHAR, person BIGINT")
 PARTITIONS = LedgerTable(
     "partitions", "release_id VARCHAR, column_name VARCHAR, value VARCHAR, kind VARCHAR, digest VARCHAR"
 )
-LOADED_FILES = LedgerTable(
-    "loaded_files", "source_reference VARCHAR, path VARCHAR, account VARCHAR", key="source_reference"
-)
+LOADED_FILES = LedgerTable("loaded_files", "source_reference VARCHAR, path VARCHAR, account VARCHAR", key="source_reference")
 # The rows of published releases that were dropped or replaced.
 KEPT_FACTS = LedgerTable("kept_facts", "release_id VARCHAR, key VARCHAR, value VARCHAR", order=("key",))
 KEPT_ITEMS = LedgerTable("kept_items", "release_id VARCHAR, released_item VARCHAR, item VARCHAR")

@@ -169,9 +169,7 @@ def _sums(engine: Engine, data: Any, what: str, id_column: str, item: str | None
             source, id_column, item = arranged(engine, source, id_column, item)
         names = [source.column(id_column, "--id"), *([] if item is None else [source.column(item, "--item")])]
         row: list[exp.Expr] = [exp.column(name, quoted=True) for name in names]
-        sums = engine.select(
-            exp.select(*figures_of(row)).from_(source.query.subquery("source")), f"reading {source.name}"
-        )
+        sums = engine.select(exp.select(*figures_of(row)).from_(source.query.subquery("source")), f"reading {source.name}")
         place = None if source.reference is None else source.reference.sql()
         return [
             source.name,
@@ -187,8 +185,7 @@ def key_of_recoding(engine: Engine, key: str, policy: Policy, task: Task) -> str
     tree, columns = task.taxonomy, policy.columns
     if columns is not None and not isinstance(columns, int):
         columns = [
-            part.tolist() if isinstance(part, np.ndarray) else part
-            for part in load_columns(engine, columns, task.dataset)
+            part.tolist() if isinstance(part, np.ndarray) else part for part in load_columns(engine, columns, task.dataset)
         ]
     facts = [
         *(key, policy.model.name, policy.algorithm, policy.ledger_options()),

@@ -42,9 +42,7 @@ class KlmDiversity(Model):
     """
 
     k: int = parameter_k()
-    l: int = whole(
-        2, "At most one in l candidates holds any one sensitive item (default 2).", "L", (INTEGER, NUMBER, TEXT)
-    )
+    l: int = whole(2, "At most one in l candidates holds any one sensitive item (default 2).", "L", (INTEGER, NUMBER, TEXT))
     m: int | float = parameter_m()
     name: ClassVar[str] = "klm"
     layout: ClassVar[str] = "records"

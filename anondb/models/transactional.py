@@ -113,9 +113,7 @@ def _share(value: Any) -> Fraction:
         share = Fraction(value)
     elif isinstance(value, numbers.Real) and math.isfinite(value) and not isinstance(value, bool):
         share = Fraction(str(float(value)))
-    elif isinstance(value, str) and re.fullmatch(
-        r"\s*(\d{1,20}|\d{0,20}\.\d{1,20}|\d{1,20}/0*[1-9]\d{0,19})\s*", value
-    ):
+    elif isinstance(value, str) and re.fullmatch(r"\s*(\d{1,20}|\d{0,20}\.\d{1,20}|\d{1,20}/0*[1-9]\d{0,19})\s*", value):
         share = Fraction(value.strip())
     if not 0 <= share <= 1 or share.denominator > MAX_DENOMINATOR:
         shown = f", not {value!r}" if len(str(value)) <= 40 else ""

@@ -242,9 +242,7 @@ def _release(
     return report, queries
 
 
-def _verified(
-    engine: DuckDBEngine, task: Task, frozen: FrozenRelease, model: Model, rows: CodedRelease
-) -> Verification:
+def _verified(engine: DuckDBEngine, task: Task, frozen: FrozenRelease, model: Model, rows: CodedRelease) -> Verification:
     """Verify the frozen rows, and raise ``VerificationFailed`` if they break the promise."""
     knowledge = Knowledge(task.requirements.privacy, task.sensitive, task.dataset)
     verification = verify_release(engine, frozen.schema, model, kind=frozen.kind, rows=rows, knowledge=knowledge)

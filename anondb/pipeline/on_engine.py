@@ -321,9 +321,7 @@ def _fetched(engine: Engine, warehouse: PortableWarehouse, table: Table, names: 
     return made
 
 
-def _digests(
-    engine: Engine, catalog: str, warehouse: PortableWarehouse, dataset: Dataset
-) -> tuple[Table, tuple[str, ...]]:
+def _digests(engine: Engine, catalog: str, warehouse: PortableWarehouse, dataset: Dataset) -> tuple[Table, tuple[str, ...]]:
     """The digests of the persons, made where their ids lie, and a remark on the ids that had to be fetched for this."""
     ensure(engine, catalog)
     secret = persons.key(engine, catalog)

@@ -64,9 +64,7 @@ def verify_release(
         buckets = Subject(engine, schema.table("buckets"), None, knowledge, released, schema=schema)
         return verify_subject(buckets, model, witnesses)
     coded = CodedRelease(engine, schema) if rows is None else rows
-    subject = Subject(
-        engine, coded.transactions, coded.items, knowledge, released, coded, schema=schema, local=kind.local
-    )
+    subject = Subject(engine, coded.transactions, coded.items, knowledge, released, coded, schema=schema, local=kind.local)
     checked = verify_subject(subject, model, witnesses)
     if kind.item_supports:
         rule, table = support_rule(model), schema.table("item_supports")

@@ -67,9 +67,7 @@ def script(manifest: Manifest, shown: Shown = Shown()) -> str:
     constraints."""
     model = manifest["model"]
     if model not in PROMISES:
-        raise InputError(
-            f"There is no proof in SQL for the model {model}, only for {', '.join(PROMISES)}.", code="no_proof"
-        )
+        raise InputError(f"There is no proof in SQL for the model {model}, only for {', '.join(PROMISES)}.", code="no_proof")
     other = load("proof/other_release").bind({"manifest": _MANIFEST}, {"release_id": manifest["release_id"]})
     parts = [PROMISES[model].proof(manifest, shown)]
     if "item_supports" in manifest:

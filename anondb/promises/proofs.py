@@ -162,9 +162,7 @@ def klm(manifest: Manifest, shown: Shown) -> exp.Query:
 
 def _all_of(parts: Sequence[exp.Query]) -> exp.Query:
     """The union of the rows of all parts."""
-    rows = [
-        exp.select("violation", "items", "support").from_(part.subquery(f"part{n}")) for n, part in enumerate(parts)
-    ]
+    rows = [exp.select("violation", "items", "support").from_(part.subquery(f"part{n}")) for n, part in enumerate(parts)]
     return exp.union(*rows, distinct=False)
 
 

@@ -74,9 +74,7 @@ class Difference:
         how = ""
         if self.cells is not None:
             where = (
-                "without their buckets"
-                if self.unit == "column values"
-                else "as far as the items of both can be compared"
+                "without their buckets" if self.unit == "column values" else "as far as the items of both can be compared"
             )
             how = f" ({where}: {self.cells:,} set{'s' * (self.cells != 1)} of items)"
         if not self.size:
@@ -211,9 +209,7 @@ def publications(engine: Engine, catalog: str) -> list[Publication]:
     return [Publication(**row) for row in PUBLICATIONS.rows(engine, catalog)]
 
 
-def record_overlaps(
-    engine: Engine, catalog: str, name: str, release_id: str, intersections: Iterable[Intersection]
-) -> None:
+def record_overlaps(engine: Engine, catalog: str, name: str, release_id: str, intersections: Iterable[Intersection]) -> None:
     """Store the comparisons of a release with earlier publications. Call it inside ``engine.transaction()``."""
     rows = []
     for one in intersections:
@@ -262,9 +258,7 @@ def measure_candidates(
     held = engine.create("overlap_held", "publications/overlap_held", tables)
     below = f"min(n) AS smallest, count(*) FILTER (WHERE n < {k}) AS below_k"
     one = engine.select(reads.rows(reads.counted(held, "joint"), below))
-    two = engine.query(
-        "publications/overlap_pairs", {"transactions": transactions, "joints": joints, "held": held}, k=k
-    )
+    two = engine.query("publications/overlap_pairs", {"transactions": transactions, "joints": joints, "held": held}, k=k)
     engine.drop(held, joints, parts)
     smallest = [plain(figures["smallest"][0]) for figures in (one, two)]
     return smallest[0], smallest[1], sum(int(figures["below_k"][0]) for figures in (one, two))

@@ -210,9 +210,7 @@ def compare(
         numbers.append(engine.put(f"overlap_cells_{name}", columns))
         tables = {"published": rows, "cells": numbers[-1]}
         in_common.append(load("publications/common_rows").bind(tables, {"bags": bags}))
-    common = _difference(
-        engine, in_common, "transactions", k, len({n for of_label in cells for n in of_label.values()})
-    )
+    common = _difference(engine, in_common, "transactions", k, len({n for of_label in cells for n in of_label.values()}))
     engine.drop(firsts, seconds, *numbers)
     return whole, common
 
@@ -223,9 +221,7 @@ def _compare_buckets(
     both = (first, second)
     contents = [load("publications/published_buckets").bind({"buckets": b}, {}) for b in both]
     whole = _difference(engine, contents, "buckets", k)
-    cells = engine.create(
-        "overlap_cells", "publications/common_columns", {"first_buckets": first, "second_buckets": second}
-    )
+    cells = engine.create("overlap_cells", "publications/common_columns", {"first_buckets": first, "second_buckets": second})
     values = [load("publications/common_values").bind({"buckets": b, "cells": cells}, {}) for b in both]
     n_cells = int(engine.scalar(reads.counted(reads.rows(cells, "cell", distinct=True))))
     common = _difference(engine, values, "column values", k, n_cells)
@@ -259,9 +255,7 @@ def _cells(engine: Engine, *both: PublishedRows) -> tuple[dict[str, int], dict[s
     return common_cells(first, second, *opened)
 
 
-def common_cells(
-    first: Pairs, second: Pairs, first_open: bool, second_open: bool
-) -> tuple[dict[str, int], dict[str, int]]:
+def common_cells(first: Pairs, second: Pairs, first_open: bool, second_open: bool) -> tuple[dict[str, int], dict[str, int]]:
     """The number of the cell of each released item of two releases.
 
     A cell is a smallest set of items that is a union of released items in both releases, ignoring items that a release does

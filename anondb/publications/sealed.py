@@ -131,9 +131,7 @@ def verify_file(
         promise = model_of(sealed.manifest)
         if promised is not None:
             promise = promised(promise)
-        verification = checks.verify_sealed(
-            sealed.engine, sealed.schema, promise, witnesses, privacy_constraints, sensitive
-        )
+        verification = checks.verify_sealed(sealed.engine, sealed.schema, promise, witnesses, privacy_constraints, sensitive)
         digested = Path(path) / MANIFEST_FILE if is_parquet_release(path) else sealed.path
         checked = _identified(sealed, digested, verification, expect, known)
         checked = replace(checked, modelled_rows=modelled_rows_hold(sealed))
@@ -185,9 +183,7 @@ def _identified(
     """Add the digests and their comparisons to a verification."""
     content = sealed.content_digest or content_digest(sealed.engine, sealed.schema, sealed.kind)
     digests = file_digest(file), content
-    same = [p for p in known or () if p.sha256 == digests[0]] or [
-        p for p in known or () if p.content_digest == digests[1]
-    ]
+    same = [p for p in known or () if p.sha256 == digests[0]] or [p for p in known or () if p.content_digest == digests[1]]
     return SealedCheck(
         verification,
         *digests,

@@ -25,9 +25,7 @@ from anondb.query.summed import SUM
 from anondb.query.totals import Bounds
 from anondb.query.values import DAY, Attribute, OneOf, OnValue, Value
 
-MORE_NOTE = (
-    "Items were suppressed, so somebody may have any number more: greater numbers than the listed ones are possible."
-)
+MORE_NOTE = "Items were suppressed, so somebody may have any number more: greater numbers than the listed ones are possible."
 Row = tuple[Any, ...]
 
 
@@ -116,8 +114,7 @@ def _in_supports(parts: Sequence[tuple[Opened, Plan]], found: Aggregated) -> Agg
     if not told or has_sums(plan.condition):
         return found
     totals = (
-        _total(release, replace(asked, measure=None, aggregate="", test=weights.test), weights)
-        for release, asked in parts
+        _total(release, replace(asked, measure=None, aggregate="", test=weights.test), weights) for release, asked in parts
     )
     lower, upper = map(fsum, zip(*totals, strict=True))
     if plan.aggregate == "avg":
@@ -138,9 +135,7 @@ def _total(release: Opened, plan: Plan, weights: Weights) -> tuple[float, float]
     of = dict(weights.by_label)
     counts = [(of[item], ends) for item, *ends in item_rows(release, replace(plan, counts=ITEMS)) if item in of]
     products = [[weight * end for end in ends] for weight, ends in counts]
-    error = (
-        TOTAL_ERROR * fsum(max(map(abs, ends)) for ends in products) if weights.error else 0.0
-    )  # of terms that cancel
+    error = TOTAL_ERROR * fsum(max(map(abs, ends)) for ends in products) if weights.error else 0.0  # of terms that cancel
     return fsum(map(min, products)) - error, fsum(map(max, products)) + error
 
 

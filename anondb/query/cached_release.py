@@ -58,9 +58,7 @@ class Opened:
         self.members = self.schema.table("released_items")
         members = together.members(self.schema)
         if members is None or not self.manifest.keys() >= _NEEDED:
-            raise InputError(
-                "The schema or file does not hold a release.", code="not_a_release", hint="Name a sealed file."
-            )
+            raise InputError("The schema or file does not hold a release.", code="not_a_release", hint="Name a sealed file.")
         self.images = images_of(members)
         self.local = sealed.kind.local
         self.anatomy = self.manifest.get("model") == "anatomy"
@@ -205,9 +203,7 @@ class Opened:
         rows = zip(found["signature"].tolist(), found["n"].tolist(), strict=True)
         return [(classes.counts(signature), n) for signature, n in rows]
 
-    def records(
-        self, classes: Classes, attributes: Sequence[Attribute] = (), sums: Sequence[Summed] = ()
-    ) -> list[Group]:
+    def records(self, classes: Classes, attributes: Sequence[Attribute] = (), sums: Sequence[Summed] = ()) -> list[Group]:
         """Group the records by their numbers of released items of each class, their published values, and whether items may
         be missing; with sums over their items if these are asked for, the one of the measure first."""
         if not (sums or attributes or self.differing):

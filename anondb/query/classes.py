@@ -187,9 +187,7 @@ class Classes:
 
     def codes(self) -> dict[str, int]:
         """What each relevant released item adds to a signature."""
-        weights = (
-            list(range(len(self.radices))) if self.wide else [prod(self.radices[:n]) for n in range(len(self.parts))]
-        )
+        weights = list(range(len(self.radices))) if self.wide else [prod(self.radices[:n]) for n in range(len(self.parts))]
         return {released: weights[n] for released, n in sorted(self.of.items())}
 
     def all_counts(self, signatures: Array) -> list[tuple[int, ...]]:

@@ -136,9 +136,7 @@ def released_part(caps: Vector, size: int, passing: tuple[tuple[Passed, int], ..
         most = min(members, max(cap for cap, on in zip(caps, passed, strict=True) if on))
         if len(choices) * (most + 1) > MAX_VECTORS * 8:
             raise too_complex("it distinguishes too many members of a released item")
-        choices = {
-            _add(vector, tuple(j if on else 0 for on in passed), caps) for vector in choices for j in range(most + 1)
-        }
+        choices = {_add(vector, tuple(j if on else 0 for on in passed), caps) for vector in choices for j in range(most + 1)}
         if len(choices) > MAX_VECTORS:
             raise too_complex("it distinguishes too many members of a released item")
     if sum(members for _, members in passing) == size:  # it has one of them

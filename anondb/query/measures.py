@@ -55,9 +55,7 @@ def check_number(attribute: Attribute, aggregate: str) -> None:
     """Refuse an aggregate of an attribute that is not a number; a date is one of days for the least and the greatest."""
     day = attribute.dated and attribute.whole and aggregate in ("min", "max")
     if attribute.ends is None or (attribute.dated and not day):
-        raise unsupported(
-            f"the function {aggregate.upper()} of the attribute {attribute.name!r}, which is not a number"
-        )
+        raise unsupported(f"the function {aggregate.upper()} of the attribute {attribute.name!r}, which is not a number")
 
 
 def of_cell(attribute: Attribute, cell: Cell, persons: int) -> tuple[Sums, bool] | None:

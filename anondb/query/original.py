@@ -132,9 +132,7 @@ class Original:
     def plain(self, labels: frozenset[str]) -> bool:
         """Whether texts are spelled as items of their type are."""
         kind = self.kind
-        return (
-            not labels or kind is None or (all(map(kind.form.fullmatch, labels)) and not self._rewritten(labels, kind))
-        )
+        return not labels or kind is None or (all(map(kind.form.fullmatch, labels)) and not self._rewritten(labels, kind))
 
     def _rewritten(self, labels: frozenset[str], kind: Kind) -> bool:
         """Whether DuckDB changes or rejects one of these labels when it converts it to a type."""

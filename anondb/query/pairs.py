@@ -141,9 +141,7 @@ def _shown(release: Opened, plan: Plan, certain: bool | None) -> dict[str, exp.Q
         images = [label for label in release.images.get(item, ()) if not certain or release.sizes[label] == 1]
         shown = exp.select("*").from_(shown.subquery("shown"))
         holding = _holding(release, images)
-        shown = shown.where(
-            exp.or_(holding, exp.Not(this=exp.column("complete"))) if hidden and not certain else holding
-        )
+        shown = shown.where(exp.or_(holding, exp.Not(this=exp.column("complete"))) if hidden and not certain else holding)
     return {"shown": shown, "incomplete": incomplete}
 
 

@@ -39,11 +39,7 @@ def _with_keys_apart(tokens: list[Token]) -> list[Token]:
     while place < len(tokens):
         made.append(tokens[place])
         place += 1
-        if (
-            made[-1].token_type not in _SETS
-            or place == len(tokens)
-            or tokens[place].token_type is not TokenType.L_PAREN
-        ):
+        if made[-1].token_type not in _SETS or place == len(tokens) or tokens[place].token_type is not TokenType.L_PAREN:
             continue
         end = _closed(tokens, place)
         made.append(tokens[place])

@@ -188,9 +188,7 @@ def with_sums(held: exp.Query, sums: Sequence[Summed]) -> exp.Query:
     """The query for the signature of each transaction, with its sums."""
     together: Mapping[str, type[exp.Expr]] = {SUM: exp.Sum, MAX: exp.Max, MIN: exp.Min, VALUES: exp.BitwiseOrAgg}
     names = [(one.kind, f"{name}_{n}") for n, one in enumerate(sums) for name in Size._fields]
-    columns = [
-        (kind, exp.cast(exp.column(n, "weights"), "BIGINT" if kind == VALUES else "DOUBLE"), n) for kind, n in names
-    ]
+    columns = [(kind, exp.cast(exp.column(n, "weights"), "BIGINT" if kind == VALUES else "DOUBLE"), n) for kind, n in names]
     return held.select(*(together[kind](this=column).as_(name) for kind, column, name in columns))
 
 
@@ -264,8 +262,7 @@ def hidden(release: Opened, weights: Weights) -> tuple[float, float]:
         listed = {
             label: weight
             for label, weight in weights.by_label
-            if passing.of(label)[0]
-            or (matches and label not in release.images)  # patterns are tried on listed items only
+            if passing.of(label)[0] or (matches and label not in release.images)  # patterns are tried on listed items only
         }
     unseen = [w for label, w in listed.items() if release.differing or label not in release.images]
     low, high = of_suppressed(weights.kind, unseen)

@@ -44,9 +44,7 @@ class Texts:
         if kind in NESTED:
             self.faults[column] = NESTED[kind]
         elif self._kinds.setdefault(column, {}).setdefault(text, kind) != kind:
-            self.faults.setdefault(
-                column, "mixes types: values of different types have the same text, such as 1 and '1'"
-            )
+            self.faults.setdefault(column, "mixes types: values of different types have the same text, such as 1 and '1'")
         return text
 
 

@@ -34,9 +34,7 @@ def sample_records(sample: str, delimiter: str, quote: str | None) -> list[list[
     read: list[list[str]] = []
     limit = csv.field_size_limit(MAX_FIELD)
     try:
-        reader = csv.reader(
-            io.StringIO(sample, newline=""), delimiter=delimiter, quotechar=quote, quoting=quoting(quote)
-        )
+        reader = csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter, quotechar=quote, quoting=quoting(quote))
         read.extend(record for record in reader if record)
     except csv.Error:
         return read[:1]

@@ -90,9 +90,7 @@ def format_of(path: Path, name: str) -> Format:
 
 
 def _disagrees(name: str, suffix: str) -> InputError:
-    return InputError(
-        f"The {name} is no {suffix or 'text'} file.", code="unreadable", hint="Give it its right extension."
-    )
+    return InputError(f"The {name} is no {suffix or 'text'} file.", code="unreadable", hint="Give it its right extension.")
 
 
 def digest_of(path: Path) -> tuple[str, int]:
@@ -150,9 +148,7 @@ def plain_text(path: Path, found: Format, reading: Reading, private: Path, name:
                 copy.write(text)
             copy.write(decoder.decode(b"", final=True))
         if skip:
-            raise InputError(
-                f"{name} has fewer lines than are to be skipped.", code="bad_parameter", hint="Lower --skip."
-            )
+            raise InputError(f"{name} has fewer lines than are to be skipped.", code="bad_parameter", hint="Lower --skip.")
     except UnicodeError as error:
         before = error.object[: error.start].count(b"\n") if isinstance(error, UnicodeDecodeError) else 0
         raise not_utf8(name, lines + before, reading.encoding) from None

@@ -97,9 +97,7 @@ class Reading:
         for name in set(OF_FILES) - set(_OF_FORMATS.get(form or "", ())):
             if getattr(self, name) is not None:
                 which = "text files" if name in _OF_TEXTS else "SQLite files"
-                raise InputError(
-                    f"{name} applies to {which}, which this is not.", code="bad_usage", hint="Leave it out."
-                )
+                raise InputError(f"{name} applies to {which}, which this is not.", code="bad_usage", hint="Leave it out.")
 
     def texts(self) -> dict[str, Any]:
         """What differs from the defaults, by name."""
@@ -123,9 +121,7 @@ class Dialect:
     def words(self) -> str:
         """The dialect in words, for messages."""
         fields = "one column" if self.delimiter is None else f"separated by {named(self.delimiter)}"
-        quoted = (
-            "without quotes" if self.quote is None else "quoted by " + ("'\"'" if self.quote == '"' else self.quote)
-        )
+        quoted = "without quotes" if self.quote is None else "quoted by " + ("'\"'" if self.quote == '"' else self.quote)
         return f"{fields}, {quoted}, " + ("line 1 as its header" if self.header else "no header")
 
     def to_json(self) -> dict[str, str | None]:

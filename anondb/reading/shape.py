@@ -241,9 +241,7 @@ def records(lines: Lines, dialect: Dialect, name: str) -> Iterator[tuple[int, li
     limit = csv.field_size_limit(MAX_FIELD)
     first = 1
     try:
-        reader = csv.reader(
-            lines, delimiter=delimiter, quotechar=dialect.quote, quoting=quoting(dialect.quote), strict=True
-        )
+        reader = csv.reader(lines, delimiter=delimiter, quotechar=dialect.quote, quoting=quoting(dialect.quote), strict=True)
         for record in reader:
             yield first, record
             first = lines.next_record()

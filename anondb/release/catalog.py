@@ -161,8 +161,7 @@ def sealed_catalogs(engine: DuckDBEngine, schemas: Sequence[SchemaName]) -> list
     told = {s: _kind_told(engine, s, found[s], manifests.get(s), texts) for s in schemas}
     kinds = all_as_read(engine, {s: kind for s, kind in told.items() if isinstance(kind, Kind)})
     checked = [
-        one if isinstance(one, SealedCatalog) else _compared(found[s], manifests[s], kinds[s])
-        for s, one in told.items()
+        one if isinstance(one, SealedCatalog) else _compared(found[s], manifests[s], kinds[s]) for s, one in told.items()
     ]
     for n, (one, schema) in enumerate(zip(checked, schemas, strict=True)):
         if schema in beside and one.kind is not None:

@@ -85,9 +85,7 @@ def _judged(schema: str, attribute: ReleasedAttribute) -> exp.Query:
         values = {
             "asked": typed,
             "numbers": exp.Array(
-                expressions=[
-                    _number(exp.Bracket(this=typed.copy(), expressions=[exp.convert(i)]), of_type) for i in (0, 1)
-                ]
+                expressions=[_number(exp.Bracket(this=typed.copy(), expressions=[exp.convert(i)]), of_type) for i in (0, 1)]
             ),
             "counts": exp.convert(attribute.ends in ("BIGINT", "DATE")),
         }

@@ -183,9 +183,7 @@ def _checked(schema: str, release_id: str, kind: Kind) -> dict[str, exp.Query]:
     return {"checked": body_of("release/checked_items", schema, _ITEMS, placed)}
 
 
-def parts_of_view(
-    name: str, schema: str, kind: Kind, own: Mapping[str, str] = MappingProxyType({})
-) -> dict[str, exp.Query]:
+def parts_of_view(name: str, schema: str, kind: Kind, own: Mapping[str, str] = MappingProxyType({})) -> dict[str, exp.Query]:
     """What the view ``name`` of a release is made of; ``own`` are the queries that an engine has in place of others."""
     if name != "item_counts" or kind is ANATOMY:
         return {}
@@ -254,9 +252,7 @@ def _macro(schema: SchemaName, name: str, parameters: list[exp.Expr], body: exp.
         this=exp.UserDefinedFunction(this=schema.table(name).expression(), expressions=parameters, wrapped=True),
         kind="MACRO",
         expression=body,
-        properties=exp.Properties(
-            expressions=[exp.ReturnsProperty(this=exp.Schema(this=exp.var("TABLE")), is_table=True)]
-        ),
+        properties=exp.Properties(expressions=[exp.ReturnsProperty(this=exp.Schema(this=exp.var("TABLE")), is_table=True)]),
     )
 
 

@@ -62,9 +62,7 @@ def content_digest(
     return PREFIX + hashlib.sha256("".join(f"{line}\n" for line in sorted(lines)).encode()).hexdigest()
 
 
-def _table_line(
-    engine: Engine, schema: SchemaName, name: str, kind: Kind, rows: int, left_out: AbstractSet[str]
-) -> str:
+def _table_line(engine: Engine, schema: SchemaName, name: str, kind: Kind, rows: int, left_out: AbstractSet[str]) -> str:
     columns = kind.tables[name]
     if set(columns.values()) <= _NUMBERS:
         return _line(name, columns, rows, _numbers_digest(engine, schema, name, kind, rows))
@@ -95,9 +93,7 @@ def _numbers_digest(engine: Engine, schema: SchemaName, name: str, kind: Kind, r
     """The digest of a table that has no texts."""
     number, table = reads.named(kind.number), schema.table(name)
     order = dict.fromkeys((kind.number, *ROW_ORDER[name]))
-    query = (
-        exp.select(*map(reads.named, kind.tables[name])).from_(table.expression()).order_by(*map(reads.named, order))
-    )
+    query = exp.select(*map(reads.named, kind.tables[name])).from_(table.expression()).order_by(*map(reads.named, order))
     digest = hashlib.sha256()
     for part in _ranges(engine, table, number, rows):
         chosen = query if part is None else query.where(number.copy().between(*part))
@@ -114,9 +110,7 @@ def _bytes(columns: Columns) -> Iterator[bytes]:
         yield np.column_stack(portion).tobytes()
 
 
-def _text_digest(
-    engine: Engine, schema: SchemaName, name: str, kind: Kind, rows: int, left_out: AbstractSet[str]
-) -> str:
+def _text_digest(engine: Engine, schema: SchemaName, name: str, kind: Kind, rows: int, left_out: AbstractSet[str]) -> str:
     """The digest of a table with texts."""
     block: exp.Expr = exp.convert(0)
     if kind.number in kind.tables[name]:

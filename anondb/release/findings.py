@@ -133,9 +133,7 @@ def content_findings(engine: Engine, schema: SchemaName, kind: Kind) -> list[Fin
         ids, classes = schema.table("transaction_ids"), _classes(schema, kind)
         counts |= engine.query("release/sealed_classes", {"classes": classes, "transaction_ids": ids})
     if kind.item_supports:
-        counts |= engine.query(
-            "release/sealed_supports", {n: schema.table(n) for n in ("released_items", "item_supports")}
-        )
+        counts |= engine.query("release/sealed_supports", {n: schema.table(n) for n in ("released_items", "item_supports")})
         counts["weights_that_are_not_those_of_the_bounds"] = np.array([wrong_weights(engine, schema)])
     if kind.attributes is not None:
         stored: dict[str, Table | exp.Query] = {
@@ -157,9 +155,7 @@ def _other_ranges(schema: SchemaName, kind: Kind) -> exp.Query:
     empty: list[exp.Expr] = []
     for attribute in kind.attributes or ():
         if attribute.ends is not None:
-            shown, low, high, null = (
-                exp.column(attribute.name + end, quoted=True) for end in ("", "_lo", "_hi", "_null")
-            )
+            shown, low, high, null = (exp.column(attribute.name + end, quoted=True) for end in ("", "_lo", "_hi", "_null"))
             wrong.append(exp.NullSafeNEQ(this=shown, expression=range_text(low, high)))
             only_null = exp.and_(low.is_(exp.null()), high.is_(exp.null()), null if attribute.has_null else exp.false())
             valid = exp.or_(low <= high, only_null)

@@ -194,9 +194,7 @@ def _check_supported(items: GlobalRecoding | LocalRecoding, rows: _Rows) -> None
     """Check that a release of this recoding may have item supports."""
     why = "its nodes overlap within a transaction" if items.semantics == "atomic" else "everything was suppressed"
     if items.semantics == "atomic" or not rows.occurring:
-        raise InputError(
-            f"The release cannot have item supports: {why}.", code="no_item_supports", hint="Leave them out."
-        )
+        raise InputError(f"The release cannot have item supports: {why}.", code="no_item_supports", hint="Leave them out.")
 
 
 def _write_members(
@@ -238,9 +236,7 @@ def _write_labels(engine: Engine, labels: Sequence[str], occurring: set[int], sc
         raise InternalError("Two released items have the same label.")
     numbers = ("INTEGER", np.arange(1, len(ordered) + 1))
     engine.put(schema.table("labels"), {"item_id": numbers, "item": ("VARCHAR", texts)})
-    return engine.put(
-        "release_labels", {"released": ("INTEGER", np.asarray(ordered, dtype=np.int64)), "item_id": numbers}
-    )
+    return engine.put("release_labels", {"released": ("INTEGER", np.asarray(ordered, dtype=np.int64)), "item_id": numbers})
 
 
 def _write_global(

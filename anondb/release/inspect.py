@@ -144,9 +144,7 @@ def _rebuild(
             writer.write(BUILD_NAME, build_statements(kind, manifest))
         twin = build / BUILD_NAME
         if written_by(place) != written_by(twin):
-            words = (
-                f"not compared: written by DuckDB {written_by(place) or '(unknown)'}, and this is {written_by(twin)}"
-            )
+            words = f"not compared: written by DuckDB {written_by(place) or '(unknown)'}, and this is {written_by(twin)}"
             return words, [Finding("bytes", words)]
         findings = []
         reader, twin_schema, _ = locked_engine(twin)

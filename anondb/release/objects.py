@@ -138,9 +138,7 @@ class SchemaName:
 
     def expression(self) -> exp.Table:
         """The quoted sqlglot node of this name."""
-        return exp.Table(
-            db=exp.to_identifier(self.name, quoted=True), catalog=exp.to_identifier(self.catalog, quoted=True)
-        )
+        return exp.Table(db=exp.to_identifier(self.name, quoted=True), catalog=exp.to_identifier(self.catalog, quoted=True))
 
 
 def same_name(left: str, right: str) -> bool:
@@ -249,9 +247,7 @@ def as_read(engine: Engine, schema: SchemaName, kind: Kind) -> Kind:
 
 def all_as_read(engine: Engine, kinds: Mapping[SchemaName, Kind]) -> dict[SchemaName, Kind]:
     """The kinds of several releases, with ``local`` set by the rows of each."""
-    asked = [
-        schema for schema, kind in kinds.items() if not kind.local and kind is not ANATOMY
-    ]  # which recodes no items
+    asked = [schema for schema, kind in kinds.items() if not kind.local and kind is not ANATOMY]  # which recodes no items
     read = ("manifest", "released_items", "transaction_ids")
     rows = engine.query_each("release/is_local", [{name: schema.table(name) for name in read} for schema in asked])
     local = {schema: bool(row["is_local"].tolist()[0]) for schema, row in zip(asked, rows, strict=True)}

@@ -139,9 +139,7 @@ def read_back(folder: Path, directory: Path, scripts: Scripts, memory_limit: str
         if kind is None:
             return _refused("catalog", "the tables are not those of a release")
         engine.run(
-            exp.Create(
-                this=objects.SchemaName(publish.IN_MEMORY.catalog, objects.MODELLED).expression(), kind="SCHEMA"
-            ),
+            exp.Create(this=objects.SchemaName(publish.IN_MEMORY.catalog, objects.MODELLED).expression(), kind="SCHEMA"),
             "a schema",
         )
         stored = stored_tables(stated["manifest"], kind)

@@ -232,9 +232,7 @@ def _hand_over(
             engine.drop(engine.work_table(DRAWS), engine.work_table(NUMBERS))
 
 
-def _expected(
-    engine: Engine, schema: SchemaName, kind: Kind, numbered: Table, verified: RowSums | None
-) -> RowSums | None:
+def _expected(engine: Engine, schema: SchemaName, kind: Kind, numbered: Table, verified: RowSums | None) -> RowSums | None:
     """The sums of the verified rows under their new numbers; None if the rows are others, or not numbered one by one."""
     if verified is None or row_sums(engine, schema, kind, verified.salt) != verified:
         return None

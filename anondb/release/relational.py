@@ -56,11 +56,7 @@ def write_records(
     engine.create(records, rows.select(*wanted))
     engine.drop(values)
     stood_for = sorted(
-        {
-            (a.name, label, value)
-            for a in recoding.attributes
-            for label, value in zip(a.value_of, a.values, strict=True)
-        },
+        {(a.name, label, value) for a in recoding.attributes for label, value in zip(a.value_of, a.values, strict=True)},
         key=lambda row: (row[0], row[1], row[2] is None, row[2] or ""),
     )
     engine.put(released_values, {name: ("VARCHAR", [row[i] for row in stood_for]) for i, name in enumerate(VALUES)})

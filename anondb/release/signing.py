@@ -68,9 +68,7 @@ def new_keys(name: str | os.PathLike[str]) -> tuple[Path, Path, str]:
     paths = Path(f"{os.fspath(name)}.key"), Path(f"{os.fspath(name)}.pub")
     if any(map(os.path.lexists, paths)):
         raise InputError("There is a key of this name.", code="target_exists", hint="Choose another name.")
-    for path, content, mode in zip(
-        paths, (key.private_bytes(*how).decode(), f"{public}\n"), (0o600, 0o644), strict=True
-    ):
+    for path, content, mode in zip(paths, (key.private_bytes(*how).decode(), f"{public}\n"), (0o600, 0o644), strict=True):
         try:
             write_file(path, content, mode=mode, replace=False)
         except (OSError, ValueError):

@@ -86,9 +86,7 @@ def _ranges(engine: DuckDBEngine, release: StoredRelease, attribute: Attribute, 
     ]
     spans = (((high - low) / (last - first or 1.0), persons, mixed) for low, high, persons, mixed in rows)
     loss = sum(span * (persons - mixed) + mixed for span, persons, mixed in spans) / len(attribute.codes)
-    places = tuple(
-        ((low - first) / width, (high + one - first) / width, int(persons)) for low, high, persons, _ in rows
-    )
+    places = tuple(((low - first) / width, (high + one - first) / width, int(persons)) for low, high, persons, _ in rows)
     return Seen(attribute.name, loss, tuple(bins), places)
 
 

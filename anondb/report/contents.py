@@ -169,9 +169,7 @@ def read_contents(engine: DuckDBEngine, release: StoredRelease) -> Contents:
 def _counts(engine: DuckDBEngine, schema: SchemaName) -> tuple[Bounds, ...]:
     rows = engine.select(reads.rows(schema.table("item_counts"), "item, lower_bound, estimate, upper_bound"))
     columns = [rows[name].tolist() for name in ("item", "lower_bound", "estimate", "upper_bound")]
-    counts = [
-        Bounds((item,), int(low), float(middle), int(high)) for item, low, middle, high in zip(*columns, strict=True)
-    ]
+    counts = [Bounds((item,), int(low), float(middle), int(high)) for item, low, middle, high in zip(*columns, strict=True)]
     return tuple(sorted(counts, key=lambda c: (-c.estimate, c.items)))
 
 

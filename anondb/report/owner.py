@@ -142,9 +142,7 @@ class OwnerReport:
         }
 
 
-def collect(
-    engine: DuckDBEngine, name: str, *, queries: int = 1000, individuals: int = 1000, seed: int = 0
-) -> OwnerReport:
+def collect(engine: DuckDBEngine, name: str, *, queries: int = 1000, individuals: int = 1000, seed: int = 0) -> OwnerReport:
     """Collect the report on a release in the owner's database, which may be read-only.
 
     Args:
@@ -186,9 +184,7 @@ def collect(
         suppressed=_suppressed(decisions, entry.parameters, parents, None, contents),
         reasons=_reasons(decisions, entry.parameters),
         stopped=any(d["action"] == "specialize" for d in decisions),
-        asked=tuple(
-            Asked(words.removeprefix(f"{entry.name}: "), tuple(answers)) for words, answers in recorded.items()
-        ),
+        asked=tuple(Asked(words.removeprefix(f"{entry.name}: "), tuple(answers)) for words, answers in recorded.items()),
         threats=(),
         attacks=(),
         promised=most if isinstance(most, int) else None,
@@ -280,9 +276,7 @@ def _threats(engine: DuckDBEngine, name: str, release: StoredRelease, k: int, li
             model = KmAnonymity(k, size)
             engine.progress(f"counting sets of {size} items")
             in_source = verify_subject(subject, model).violations
-            in_release = verify_release(
-                engine, release.schema, model, kind=replace(release.kind, local=False)
-            ).violations
+            in_release = verify_release(engine, release.schema, model, kind=replace(release.kind, local=False)).violations
             counted.append(Threats(size, in_source - before, in_release - after))
             before, after = in_source, in_release
     return counted

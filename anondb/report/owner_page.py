@@ -260,9 +260,7 @@ def _first(report: OwnerReport) -> str:
 
 
 def _drawn(asked: Asked) -> str:
-    answers = [
-        Answered(", ".join(items), low, middle, high, truth) for items, truth, middle, low, high in asked.answers
-    ]
+    answers = [Answered(", ".join(items), low, middle, high, truth) for items, truth, middle, low, high in asked.answers]
     title = f"Truth, estimate and bounds of queries of {asked.words}"
     return both(against_truth(title, spread(answers, 48), 520), against_truth(title, spread(answers, 28), 356))
 

@@ -38,9 +38,7 @@ def kind_words(contents: Contents) -> str:
         return "No item is released, only the number of transactions."
     words = "Each item has the same released item in all transactions (a global recoding)."
     if kind.local:
-        words = (
-            "An item may be shown as itself in one transaction and by a released item in another (a local recoding)."
-        )
+        words = "An item may be shown as itself in one transaction and by a released item in another (a local recoding)."
     if contents.manifest["semantics"] == "atomic":
         words += " Two copies of a released item in a transaction stand for two different items."
     if kind.attributes is not None:
@@ -51,9 +49,7 @@ def kind_words(contents: Contents) -> str:
 
 def cells(items: Sequence[ReleasedItem]) -> list[Cell]:
     """The cells of the map of released items."""
-    return [
-        Cell(*((i.label, "as itself") if i.as_itself else _named(i)), i.support, max(len(i.members), 1)) for i in items
-    ]
+    return [Cell(*((i.label, "as itself") if i.as_itself else _named(i)), i.support, max(len(i.members), 1)) for i in items]
 
 
 def _named(item: ReleasedItem) -> tuple[str, str]:

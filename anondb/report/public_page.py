@@ -62,11 +62,7 @@ def _values(contents: Contents) -> str:
     rows = []
     for a in attributes:
         name = label(a.name)
-        how = (
-            f"ranges, with their ends in {name}_lo and {name}_hi"
-            if a.ends
-            else "categories; released_values lists them"
-        )
+        how = f"ranges, with their ends in {name}_lo and {name}_hi" if a.ends else "categories; released_values lists them"
         rows.append([name, how, "may be missing" if a.has_null else ""])
     return "<h3>Values of the records</h3>" + table(("attribute", "shown as", ""), rows, (0, 1, 2))
 

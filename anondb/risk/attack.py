@@ -88,9 +88,7 @@ class Attack(AsTable):
         }
 
 
-def attack(
-    engine: DuckDBEngine, name: str, *, individuals: int = 1000, known: int | None = None, seed: int = 0
-) -> Attack:
+def attack(engine: DuckDBEngine, name: str, *, individuals: int = 1000, known: int | None = None, seed: int = 0) -> Attack:
     """Draw persons of the source and known items of each, and count the candidates in the source and in the release.
 
     If the release has relational values, the attacker also knows all values of the person. As the promises assume, the

@@ -204,9 +204,7 @@ def _publishes(engine: Engine, baskets: Sequence[Basket], view: ReaderView, mode
     return _bounds_of(published) == view.item_supports
 
 
-def inference_warning(
-    engine: Engine, policy: Policy, task: Task, frozen: FrozenRelease, model: Model
-) -> tuple[str, ...]:
+def inference_warning(engine: Engine, policy: Policy, task: Task, frozen: FrozenRelease, model: Model) -> tuple[str, ...]:
     """The warning for the owner of a small release, just made, from which the algorithm lets readers infer more.
 
     Releases of more than ``FEW_TRANSACTIONS`` transactions, or with more than ``FEW_ORIGINALS`` originals, are not tried.
@@ -229,9 +227,7 @@ def inference_warning(
     )
 
 
-def _inversion(
-    classes: Counter[Basket], weights: Sequence[int], totals: Sequence[Counter[tuple[Basket, str]]]
-) -> Inversion:
+def _inversion(classes: Counter[Basket], weights: Sequence[int], totals: Sequence[Counter[tuple[Basket, str]]]) -> Inversion:
     """The inference from the weights of the originals, and from the total weights of each pair of a class and an item."""
     naive, known = (
         {pair: Fraction(n, weights[which] * classes[pair[0]]) for pair, n in totals[which].items()} for which in (0, 1)

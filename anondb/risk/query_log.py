@@ -154,9 +154,7 @@ def _measured(
 
 
 @contextlib.contextmanager
-def _as_original(
-    engine: Engine, entry: ledger.LedgerEntry | None, view: ledger.View | None, asked: str
-) -> Iterator[None]:
+def _as_original(engine: Engine, entry: ledger.LedgerEntry | None, view: ledger.View | None, asked: str) -> Iterator[None]:
     """Inside the block, make the original rows of a release available under the table name that analysts use.
 
     Nothing is needed if the source is that table. Else a temporary view shows the rows of the anonymized view or of the

@@ -151,9 +151,10 @@ class Translator:
                 texts = {name: exp.Literal.string(name) for pair in _WRITTEN.items() for name in pair}
                 cases = [exp.If(this=texts[short], true=texts[name]) for short, name in _WRITTEN.items()]
                 call.replace(exp.Case(this=call.copy(), ifs=cases, default=call.copy()))
-            elif lowered(call.name).startswith(_PREFIXES) and not self._functions.get(
-                lowered(call.name), frozenset()
-            ) & {len(call.expressions), None}:
+            elif lowered(call.name).startswith(_PREFIXES) and not self._functions.get(lowered(call.name), frozenset()) & {
+                len(call.expressions),
+                None,
+            }:
                 parent = call.parent.parent if isinstance(call.parent, exp.Paren) else None
                 (parent if isinstance(parent, exp.Dot) else call).replace(exp.null())
 

@@ -51,9 +51,7 @@ class Cursors:
     def of(self, name: str) -> Answer:
         """The answer of an open cursor."""
         if name not in self._open:
-            raise Failure(
-                "34000", "There is no cursor of this name: a transaction that ends closes those without HOLD."
-            )
+            raise Failure("34000", "There is no cursor of this name: a transaction that ends closes those without HOLD.")
         return self._open[name].answer
 
     def end_transaction(self) -> None:
@@ -69,9 +67,7 @@ class Cursors:
         if len(inner) != 1 or not inner[0].is_query:
             raise Failure("42601", "A cursor needs one query.")
         given = answer(inner[0])
-        self._open[name] = Cursor(
-            replace(given, rows=iter(given.rows), notes=()), (declared[2] or "").upper() == "WITH"
-        )
+        self._open[name] = Cursor(replace(given, rows=iter(given.rows), notes=()), (declared[2] or "").upper() == "WITH")
         return Answer("DECLARE CURSOR", notes=given.notes)
 
     def _fetched(self, answer: Answer, most: str) -> Answer:

@@ -57,9 +57,7 @@ def serve(door: Door, listener: socket.socket, connections: int, announce: Calla
             process.kill()
 
 
-def _begin(
-    context: Any, client: socket.socket, door: Door, connections: int, working: dict[int, Any], slots: Any
-) -> None:
+def _begin(context: Any, client: socket.socket, door: Door, connections: int, working: dict[int, Any], slots: Any) -> None:
     """Give a connection a process, if there is room."""
     free = next((n for n in range(connections + _SPARE) if n not in working), None)
     if free is None:

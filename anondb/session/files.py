@@ -128,9 +128,7 @@ def notes_on(manifests: Sequence[Manifest]) -> list[str]:
     promises = {tuple(m.get(name) for name in _parameters(manifests)) for m in manifests}
     if len(promises) < 2:
         return []
-    return [
-        f"The {len(manifests)} files have {len(promises)} promises; all of them keep the weakest: {weakest(manifests)}."
-    ]
+    return [f"The {len(manifests)} files have {len(promises)} promises; all of them keep the weakest: {weakest(manifests)}."]
 
 
 def _number(text: str) -> Fraction | float | None:

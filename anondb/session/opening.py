@@ -60,9 +60,7 @@ def open_session(
         local = [stack.enter_context(at_hand(path, on_statement, memory_limit)) for path in paths]
         trust: dict[str, Any] = {"trusted": trusted, "named": [name_of(path) for path in paths]}
         opened = stack.enter_context(sealed_releases(local, memory_limit=memory_limit, **options, **trust))
-        sealed = [
-            one if is_url(path) else replace(one, path=Path(path)) for one, path in zip(opened, paths, strict=True)
-        ]
+        sealed = [one if is_url(path) else replace(one, path=Path(path)) for one, path in zip(opened, paths, strict=True)]
         return session_on(sealed, stack.pop_all(), limits=limits, **options)
 
 

@@ -18,9 +18,7 @@ from anondb.query.refusals import unsupported
 from anondb.session.result import Result, fetched, json_rows
 
 CERTAIN = "certain"
-MAYBE_NOTE = (
-    "A number may be NULL, since the file does not show that anybody is counted; its bounds hold where it is not."
-)
+MAYBE_NOTE = "A number may be NULL, since the file does not show that anybody is counted; its bounds hold where it is not."
 WITH_BOUNDS = (
     *("TINY", "SMALL", "INT", "BIGINT", "HUGEINT", "UTINY", "USMALL", "UINT", "UBIG", "UHUGE"),
     *("FLOAT", "DOUBLE", "DECIMAL", "DATE"),

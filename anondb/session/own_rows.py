@@ -123,11 +123,7 @@ def with_lookups(tree: exp.Expr, own: Mapping[str, Collection[str]]) -> exp.Expr
         rows, keys = found
         group = None if inside else select.args.get("group")
         by = [key.unalias() for key in grouped(select, lambda column: False)] if group is not None else []
-        if (
-            group is not None
-            and part not in by
-            and not (set(group.args) == {"expressions"} and all(k in by for k in keys))
-        ):
+        if group is not None and part not in by and not (set(group.args) == {"expressions"} and all(k in by for k in keys)):
             continue
         name, fresh = names.get((id(select), part.this)), exp.to_identifier(f"_lookup{len(names)}")
         if name is None:

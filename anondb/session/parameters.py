@@ -64,9 +64,7 @@ def with_parameters(tree: exp.Expr, parameters: Sequence[Any] | Mapping[str, Any
         raise InputError("Parameters must be a list, or a mapping from names to values.", code="bad_parameter")
     values = parameters if isinstance(parameters, Mapping) else {str(n): v for n, v in enumerate(parameters or (), 1)}
     names = {node.name for node in tree.find_all(exp.Placeholder, exp.Parameter)}
-    return with_values(
-        tree, {name: literal_of(value) if name in names else exp.null() for name, value in values.items()}
-    )
+    return with_values(tree, {name: literal_of(value) if name in names else exp.null() for name, value in values.items()})
 
 
 def with_values(tree: exp.Expr, values: Mapping[str, exp.Expr]) -> exp.Expr:
@@ -94,9 +92,7 @@ def literal_of(value: Any) -> exp.Expr:
         InputError: ``bad_parameter``: its type has none.
     """
     if getattr(value, "ndim", 0):
-        raise InputError(
-            "A parameter must not be an array.", code="bad_parameter", hint="Pass a list, or one value of it."
-        )
+        raise InputError("A parameter must not be an array.", code="bad_parameter", hint="Pass a list, or one value of it.")
     if isinstance(value, np.datetime64):
         value = value.astype("datetime64[us]").item()
     elif isinstance(value, np.generic) and not isinstance(value, np.timedelta64):

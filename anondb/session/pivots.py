@@ -182,9 +182,7 @@ def _pivoted(
         alike = zip(listed, chosen, strict=True)
         here = exp.and_(*(exp.EQ(this=one.copy(), expression=value.unalias().copy()) for (one, _), value in alike))
         for aggregate in aggregates:
-            named = aggregate.alias or (
-                aggregate.sql("duckdb", normalize_functions="lower") if len(aggregates) > 1 else ""
-            )
+            named = aggregate.alias or (aggregate.sql("duckdb", normalize_functions="lower") if len(aggregates) > 1 else "")
             first, *others = map(_text, chosen)
             name = "_".join([first or "''", *others, *([named] if named else [])])  # as DuckDB names an empty text
             cell = exp.Filter(this=aggregate.unalias().copy(), expression=exp.Where(this=here.copy()))

@@ -77,9 +77,7 @@ class Releases:
         """The tables of persons in lower case, with their columns and whether each is the id."""
         id_column = lowered(self.manifest["id_column"])
         return {
-            lowered(name): {
-                c: lowered(c) == ("transaction_id" if lowered(name) == "baskets" else id_column) for c in of
-            }
+            lowered(name): {c: lowered(c) == ("transaction_id" if lowered(name) == "baskets" else id_column) for c in of}
             for name, of in self.shapes
         }
 

@@ -69,9 +69,7 @@ class Scratch:
         macros: the macros, by their names in lower case.
     """
 
-    def __init__(
-        self, desk: Desk, describe: Callable[[exp.Expr], tuple[Columns, bool]], reserved: Sequence[str]
-    ) -> None:
+    def __init__(self, desk: Desk, describe: Callable[[exp.Expr], tuple[Columns, bool]], reserved: Sequence[str]) -> None:
         self._desk, self.describe = desk, describe
         self._reserved = {lowered(name) for name in reserved}
         self._named: dict[str, Named] = {}
@@ -287,9 +285,7 @@ def _constant(value: Any, kind: str) -> exp.Expr | None:
 
 
 def _named_so(tree: exp.Query, names: Sequence[str]) -> exp.Query:
-    alias = exp.TableAlias(
-        this=exp.to_identifier("q"), columns=[exp.to_identifier(name, quoted=True) for name in names]
-    )
+    alias = exp.TableAlias(this=exp.to_identifier("q"), columns=[exp.to_identifier(name, quoted=True) for name in names])
     return exp.select("*").from_(exp.Subquery(this=tree, alias=alias))
 
 

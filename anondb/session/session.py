@@ -130,9 +130,7 @@ class Session:
         with contradictions_told(self._sealed), self._limits.hold():
             return self._found(query, parameters, bounds, plain)
 
-    def _found(
-        self, query: str, parameters: Sequence[Any] | Mapping[str, Any] | None, bounds: str, plain: bool
-    ) -> Result:
+    def _found(self, query: str, parameters: Sequence[Any] | Mapping[str, Any] | None, bounds: str, plain: bool) -> Result:
         """The result of the last statement; that of a query is kept if it is the same each time."""
         *before, last = parse_script(numbered(query))
         if before and parameters is not None:

@@ -126,9 +126,7 @@ class Statements:
             source.set("with_", tree.args["with_"])
         found = self._scratch.describe(self._scratch.resolved(_query(source)))[0]
         width, kinds = len(found), {column: kind for column, (_, kind) in zip(wanted, found, strict=False)}
-        if not width == len(wanted) == len(set(wanted)) or not set(wanted) <= {
-            lowered(column) for column, _ in columns
-        }:
+        if not width == len(wanted) == len(set(wanted)) or not set(wanted) <= {lowered(column) for column, _ in columns}:
             raise InputError("INSERT has other columns than the table.", code="bad_sql", hint="Name the columns.")
         names = [exp.to_identifier(f"c{n}") for n in range(width)]
         alias = exp.TableAlias(this=exp.to_identifier("new"), columns=names)

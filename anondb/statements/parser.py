@@ -197,9 +197,7 @@ class _Parser:
             parts.append(self._part())
         if len(parts) > 3:
             self.at -= 1
-            raise self._error(
-                "a name has at most a database and a schema before it.", 'Quote a name with a dot: "a.b".'
-            )
+            raise self._error("a name has at most a database and a schema before it.", 'Quote a name with a dot: "a.b".')
         return parts[-1], tuple(parts[:-1])
 
     def _part(self) -> str:

@@ -15,9 +15,7 @@ class StatementSyntaxError(InputError):
 
     default_code = "syntax_error"
 
-    def __init__(
-        self, message: str, line: int, column: int, *, code: str | None = None, hint: str | None = None
-    ) -> None:
+    def __init__(self, message: str, line: int, column: int, *, code: str | None = None, hint: str | None = None) -> None:
         super().__init__(f"line {line}, column {column}: {message}", code=code, hint=hint)
         self.place = {"line": line, "column": column}
 

@@ -106,9 +106,7 @@ def check_request(request: Request, builders: Sequence[str]) -> None:
             hint="Name them with --columns, the coarsest first, such as --columns department,category.",
         )
     if request.by == "mapping" and request.mapping is None:
-        raise InputError(
-            "By mapping needs a taxonomy of the values.", code="bad_parameter", hint="Name it with --mapping."
-        )
+        raise InputError("By mapping needs a taxonomy of the values.", code="bad_parameter", hint="Name it with --mapping.")
     if request.fan_out < 2:
         raise InputError("The fan-out is at least 2.", code="bad_parameter", hint="Raise --fan-out.")
     if not request.root:
@@ -155,9 +153,7 @@ def _by_frequency(labels: Sequence[str], weights: Ints, request: Request) -> lis
     return _divided(order, weights, request.fan_out)
 
 
-def _by_similarity(
-    engine: Engine, dataset: Dataset, labels: Sequence[str], weights: Ints, request: Request
-) -> list[Path]:
+def _by_similarity(engine: Engine, dataset: Dataset, labels: Sequence[str], weights: Ints, request: Request) -> list[Path]:
     """Items that occur with the same other items, in groups of about equally many."""
     n = len(labels)
     if n > MAX_SIMILAR:
@@ -223,9 +219,7 @@ def _paths_of_categories(engine: Engine, source: Source, item_column: str, names
 
     wanted = [text_of(c, source.columns[c]).as_(f"c{n}") for n, c in enumerate(columns)]
     named = exp.select(text_of(item, source.columns[item]).as_("item"), *wanted).distinct().from_(source.rows)
-    cells = zip(
-        *(np.ma.asarray(c).tolist() for c in engine.select(named, "the categories of items").values()), strict=True
-    )
+    cells = zip(*(np.ma.asarray(c).tolist() for c in engine.select(named, "the categories of items").values()), strict=True)
     paths: dict[str, set[Path]] = defaultdict(set)
     for label, *groups in cells:
         paths[label].add(tuple(group for group in groups if group is not None))

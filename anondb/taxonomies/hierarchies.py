@@ -141,9 +141,7 @@ def supported_hierarchy(
     unknown = sum(label not in tree.node_of for label in values.labels)
     if unknown:
         hint = "To list them: anondb hierarchy check."
-        raise InputError(
-            f"{unknown} values of {attribute!r} are not in its hierarchy.", code="unknown_value", hint=hint
-        )
+        raise InputError(f"{unknown} values of {attribute!r} are not in its hierarchy.", code="unknown_value", hint=hint)
     own = np.zeros(tree.size + 1, dtype=np.int64)
     own[[tree.node_of[label] + 1 for label in values.labels]] = values.persons
     before = own.cumsum()

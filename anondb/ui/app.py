@@ -17,9 +17,7 @@ from anondb.ui.window import NothingLoaded, Window, back, shown, window_of
 _OF_PARTS = {"load": load, "understand": understand, "choose": choose, "publish": publish, "ask": ask, "audit": audit}
 
 _PERSON = '<g transform="translate({} 0)"><circle cx="5" cy="10" r="4"/><path d="M0 26v-5a5 5 0 0 1 10 0v5z"/></g>'
-ICON = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-1 0 34 32" fill="#2166ac">{_PERSON * 3}</svg>'.format(
-    0, 11, 22
-)
+ICON = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-1 0 34 32" fill="#2166ac">{_PERSON * 3}</svg>'.format(0, 11, 22)
 
 
 def application(window: Window) -> Starlette:

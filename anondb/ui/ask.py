@@ -94,9 +94,7 @@ class Answer:
         i, (low, high) = next(iter(self.bounded.items()))
         others = [j for j, _ in self.head if j not in self.bounded and self.columns[j] != "certain"]
         bars = [
-            Answered(
-                ", ".join(short(_words(row[j]), 40) for j in others) or self.columns[i], row[low], row[i], row[high]
-            )
+            Answered(", ".join(short(_words(row[j]), 40) for j in others) or self.columns[i], row[low], row[i], row[high])
             for row in self.rows[:_BARS]
             if all(isinstance(row[j], int | float) and 0 <= row[j] < math.inf for j in (i, low, high))
         ]

@@ -89,9 +89,7 @@ def planned(project: Project, said: Mapping[str, str]) -> tuple[dict[str, Any], 
     unused = {"accept", "population", *(set() if "quasi_identifiers" in needs else set(PEOPLE) - set(needs))}
     given = {name: value for name, value in project.options.items() if name not in unused}
     supports = {} if said["supports"] == "both" else {"item_supports": said["supports"] == "yes"}
-    possible = plan(
-        [], [model], grid, {n: v for n, v in given.items() if n not in READING}, supports.get("item_supports")
-    )
+    possible = plan([], [model], grid, {n: v for n, v in given.items() if n not in READING}, supports.get("item_supports"))
     runs = serving(possible, said["use"]) if model in ("km", "k") else possible
     algorithms = list(dict.fromkeys(run.algorithm for run in runs))
     how = {"model": model, **grid, "algorithms": algorithms, **supports, "total_limit": int(said["seconds"])}

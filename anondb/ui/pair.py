@@ -21,9 +21,7 @@ AS_ITSELF, DELETED = "as itself", "deleted"
 Forms = Mapping[str, tuple[str, ...]]
 
 
-def make_both(
-    say: Say, project: Project, trial: str, names: list[str], options: list[dict[str, Any]]
-) -> dict[str, Any]:
+def make_both(say: Say, project: Project, trial: str, names: list[str], options: list[dict[str, Any]]) -> dict[str, Any]:
     """Make the releases ``candidate_1`` and ``candidate_2`` in the private database, and compare them.
 
     Returns:

@@ -105,9 +105,7 @@ def policy(project: Project, made: Mapping[str, Any], path: str, how: Mapping[st
     remarks += [DROPPED] if any(not os.path.isabs(project.loaded.get(name, "/")) for name in files) else []
     head = POLICY.format(
         remarks="\n".join([*remarks, ""]),
-        source=toml_text(
-            argument(project.database) if "://" in project.database else os.path.abspath(project.database)
-        ),
+        source=toml_text(argument(project.database) if "://" in project.database else os.path.abspath(project.database)),
         load=f"\n[load]\n{toml_of(project.loaded)}" if project.loaded else "",
         name=toml_text(made["name"]),
     )

@@ -81,9 +81,7 @@ def figures(
         buckets=len(size_of),
         columns=recoding.n_columns,
         largest_bucket=max(sizes, default=0),
-        largest_posterior=_largest(
-            [max(t, e) for t, e in zip(tops, empties, strict=True)] if count_empty else tops, sizes
-        ),
+        largest_posterior=_largest([max(t, e) for t, e in zip(tops, empties, strict=True)] if count_empty else tops, sizes),
         largest_posterior_empty=_largest(empties, sizes),
         faked=faked,
         faked_distinct=sum(products.values()) - true_distinct,

@@ -115,9 +115,7 @@ def _answered(
     query, item = rows["query_id"], rows["item"].tolist()
     starts = np.flatnonzero(np.concatenate((np.ones(min(len(query), 1), dtype=np.bool_), query[1:] != query[:-1])))
     numbers = query[starts].tolist()
-    answers = [
-        answer(q, item[a:b]) for q, (a, b) in zip(numbers, pairwise([*starts.tolist(), len(query)]), strict=True)
-    ]
+    answers = [answer(q, item[a:b]) for q, (a, b) in zip(numbers, pairwise([*starts.tolist(), len(query)]), strict=True)]
     columns = {
         "query_id": ("INTEGER", numbers),
         "lower_bound": ("BIGINT", [f[0] for f in answers]),

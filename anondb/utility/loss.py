@@ -125,9 +125,7 @@ class Cover:
         return engine.put("local_members", columns)
 
 
-def suppressed_items(
-    recoding: GlobalRecoding | LocalRecoding | BucketRecoding, engine: Engine, dataset: Dataset
-) -> int:
+def suppressed_items(recoding: GlobalRecoding | LocalRecoding | BucketRecoding, engine: Engine, dataset: Dataset) -> int:
     """Count the items of the data that are suppressed in all transactions."""
     if isinstance(recoding, GlobalRecoding):
         return int((recoding.image < 0).sum())

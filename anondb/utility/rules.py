@@ -120,8 +120,7 @@ def mine_rules(engine: Engine, transactions: Table, thresholds: RuleThresholds) 
     least = (thresholds.min_support - 0.5) / number
     frequent = apriori(pd.DataFrame(held), min_support=least, max_len=thresholds.max_length, low_memory=True)
     counts = {
-        itemset: round(support * number)
-        for itemset, support in zip(frequent["itemsets"], frequent["support"], strict=True)
+        itemset: round(support * number) for itemset, support in zip(frequent["itemsets"], frequent["support"], strict=True)
     }
     if max(map(len, counts), default=0) < 2:
         return set()

@@ -108,9 +108,7 @@ def _draw(engine: Engine, dataset: Dataset, wanted: int, q: int, seed: int, pool
         transactions = runner.create("pool_rows", reads.joined(transactions, listed, "item", "one.tid, one.item"))
         runner.drop(listed)
     lengths = dataset.lengths if pool is None else lengths_of(runner, transactions)
-    classes = [
-        (length, number, number * math.comb(length, q)) for length, number in sorted(lengths.items()) if length >= q
-    ]
+    classes = [(length, number, number * math.comb(length, q)) for length, number in sorted(lengths.items()) if length >= q]
     mass = sum(weight for _, _, weight in classes)
     rng = np.random.default_rng(seed)
 
@@ -345,8 +343,6 @@ def _refuse_nulls(engine: Engine, source: Source, every: Table, rows: Table, lis
         counts = engine.query("transactions/null_counts", {"source": lists})
         ids, items = int(counts["null_ids"][0]), items + int(counts["null_items"][0])
     if ids:
-        raise InputError(
-            f"{ids} rows of {source.name} have no query id.", code="null_id", hint="Give each query an id."
-        )
+        raise InputError(f"{ids} rows of {source.name} have no query id.", code="null_id", hint="Give each query an id.")
     if items:
         raise InputError(f"{items} rows of {source.name} have a NULL item.", code="null_item", hint="Filter them out.")

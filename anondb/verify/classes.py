@@ -25,9 +25,7 @@ def classes_of(engine: Engine, transactions: Table | exp.Query, ids: Table | exp
     return engine.create("verify_classes", "verify/classes", {"transactions": transactions, "ids": ids})
 
 
-def verify_k(
-    engine: Engine, classes: Table, items: Table, model: TransactionalK, *, witnesses: int = 0
-) -> Verification:
+def verify_k(engine: Engine, classes: Table, items: Table, model: TransactionalK, *, witnesses: int = 0) -> Verification:
     """Check transactional k-anonymity of published transactions by the definition.
 
     Args:

@@ -82,9 +82,7 @@ def _coded(
     rows = place.table(f"{name}_rows", reads.among(held, small, "class", "tid, class, item", absent=True))
     number = "CAST(row_number() OVER (ORDER BY one.class, one.item) - 1 AS INTEGER) AS code"
     pairs = reads.rows(rows, "class, item", distinct=True)
-    codes = place.table(
-        f"{name}_items", reads.joined(pairs, items, "item", f"{number}, one.class, one.item, other.label")
-    )
+    codes = place.table(f"{name}_items", reads.joined(pairs, items, "item", f"{number}, one.class, one.item, other.label"))
     named = reads.joined(rows, codes, "class, item", "one.tid, other.code AS item", order="tid, item")
     coded = place.table(f"{name}_coded", named)
     place.drop(rows)

@@ -83,9 +83,7 @@ def few_supersets(place: Work[Runner], codes: Table, planned: Plan, k: int) -> S
                 possible = narrowed
             tables = {"possible": possible, "rests": rests, "set_items": set_items}
             contained = bound("supersets", tables, settled=NARROWED + 2)
-            violating = bound(
-                "few_supersets", {"anchors": anchors, "sets": sets, "supersets": contained}, k=k, part=part
-            )
+            violating = bound("few_supersets", {"anchors": anchors, "sets": sets, "supersets": contained}, k=k, part=part)
             few.append(place.table(f"few_{part}", violating))
             place.drop(possible)
     count = sum(place.count(table) for table in few)

@@ -25,9 +25,7 @@ class Work(Generic[R]):
         self.engine, self.chunk_rows = engine, CHUNK_ROWS if chunk_rows is None else chunk_rows
         self._tables: list[Table] = []
 
-    def table(
-        self, target: str, name: str | exp.Query, tables: Bound | None = None, **values: int | str | None
-    ) -> Table:
+    def table(self, target: str, name: str | exp.Query, tables: Bound | None = None, **values: int | str | None) -> Table:
         """Create the work table ``verify_<target>`` from a query (``named``) or a tree."""
         source = named(name) if isinstance(name, str) else name
         created = self.engine.create(f"verify_{target}", source, tables, **values)

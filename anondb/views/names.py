@@ -72,9 +72,7 @@ def rename(engine: DuckDBEngine, name: str, new_name: str) -> Renamed:
 def _check_free(engine: Engine, catalog: str, names: Sequence[str], old: str) -> None:
     taken = any(find_schema(engine, release_schema(catalog, name)) is not None for name in names)
     if taken or parts_of(engine, catalog, names[0]) or same_name(names[0], old):
-        raise InputError(
-            "A view or release of the new name exists already.", code="release_exists", hint="Choose another."
-        )
+        raise InputError("A view or release of the new name exists already.", code="release_exists", hint="Choose another.")
 
 
 def _move(engine: Engine, old: SchemaName, new: SchemaName) -> None:
@@ -87,9 +85,7 @@ def _move(engine: Engine, old: SchemaName, new: SchemaName) -> None:
     for name, columns in release.kind.tables.items():
         listed = [exp.column(c, quoted=True) for c in columns]
         order = [exp.column(c, quoted=True) for c in ROW_ORDER[name]]
-        engine.create(
-            new.table(name), exp.select(*listed).from_(release.schema.table(name).expression()).order_by(*order)
-        )
+        engine.create(new.table(name), exp.select(*listed).from_(release.schema.table(name).expression()).order_by(*order))
     create_views_and_macros(engine, new, release.manifest["release_id"], release.kind)
     drop_schema(engine, release.schema)
 
@@ -171,9 +167,7 @@ def readable(engine: DuckDBEngine, text: str) -> Iterator[str]:
     finally:
         for view in made:
             with contextlib.suppress(AnondbError):
-                engine.run(
-                    exp.Drop(tables=[view.expression()], kind="VIEW", exists=True), "forgetting the name of a view"
-                )
+                engine.run(exp.Drop(tables=[view.expression()], kind="VIEW", exists=True), "forgetting the name of a view")
 
 
 def _selected(text: str, catalog: str) -> list[exp.Table]:

@@ -70,9 +70,7 @@ class Partitioned(Result):
         new = [part for part in self.made if part.report is not None]
         if not self.made:
             return f"anonymized view {self.view}: no new values of {self.column!r}, and {self.unchanged:,} unchanged"
-        said = [
-            f"{_values(len(new))} of {self.column!r} with {sum(p.transactions for p in new):,} transactions released"
-        ]
+        said = [f"{_values(len(new))} of {self.column!r} with {sum(p.transactions for p in new):,} transactions released"]
         if len(self.made) > len(new):
             said.append(f"{len(self.made) - len(new):,} published that had no file")
         if self.unchanged:

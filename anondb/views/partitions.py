@@ -160,9 +160,7 @@ def _shared_persons(column: str, number: int) -> InputError:
     )
 
 
-def _check_not_published(
-    engine: DuckDBEngine, view: ledger.View, values: Sequence[Value], folder: Folder | None
-) -> None:
+def _check_not_published(engine: DuckDBEngine, view: ledger.View, values: Sequence[Value], folder: Folder | None) -> None:
     """Refuse values whose persons are in an earlier publication other than a part of the view that stays."""
     if folder is None or not values or view.options.get("allow_overlap", False) or engine.one_shot:
         return
@@ -232,9 +230,7 @@ def _make_all(
     )
 
 
-def _make(
-    engine: DuckDBEngine, view: ledger.View, value: Value, folder: Folder | None, *, drop_first: bool
-) -> MadePart:
+def _make(engine: DuckDBEngine, view: ledger.View, value: Value, folder: Folder | None, *, drop_first: bool) -> MadePart:
     kept = "the releases of earlier values are kept"
     clock = Clock(folder is not None, limit=view.time_limit, kept=kept)
     with engine.transaction():

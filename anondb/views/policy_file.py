@@ -52,9 +52,7 @@ def read(path: Path) -> PolicyFile:
         text = path.read_bytes().decode()
         values = tomllib.loads(text)
     except OSError:
-        raise InputError(
-            f"The file {path.name!r} cannot be read.", code="no_such_file", hint="Check the path."
-        ) from None
+        raise InputError(f"The file {path.name!r} cannot be read.", code="no_such_file", hint="Check the path.") from None
     except UnicodeDecodeError:
         raise InputError(f"The file {path.name!r} is not valid UTF-8.", code="bad_unicode") from None
     except tomllib.TOMLDecodeError as error:
@@ -122,9 +120,7 @@ def _statement(engine: DuckDBEngine, file: PolicyFile, name: str, options: dict[
     query, table = options.pop("query", None), options.pop("transactions", None)
     if query is None:
         if table is None and not is_file(file.source):
-            raise InputError(
-                f"[release.{name}] names no transactions.", code="no_transactions", hint="Add transactions."
-            )
+            raise InputError(f"[release.{name}] names no transactions.", code="no_transactions", hint="Add transactions.")
         named = resolve_table(engine, stem_of(Path(file.source)) if table is None else table, "transactions")
         reference = stored.reference_of(engine, named) or named.sql()
         query = exp.select("*").from_(exp.to_table(reference, dialect="duckdb")).sql(dialect="duckdb")
@@ -149,9 +145,7 @@ def _made(engine: DuckDBEngine, statement: CreateView) -> Result:
     return views.create(engine, replace(statement, replace=True))
 
 
-def _adopted(
-    engine: DuckDBEngine, entry: ledger.LedgerEntry, statement: CreateView, options: Mapping[str, Any]
-) -> bool:
+def _adopted(engine: DuckDBEngine, entry: ledger.LedgerEntry, statement: CreateView, options: Mapping[str, Any]) -> bool:
     """Make a release the view of a statement, if the view would have the same: its options are the same, and no input has
     changed since. A file where it is published is then its own, or the statement replaces it.
     """

@@ -290,11 +290,9 @@ def changed_inputs(engine: DuckDBEngine, entry: ledger.LedgerEntry, task: Task, 
         "repeated rows": (_asked(engine, entry.name) == task.dataset.table) == task.dataset.is_table,
         "records": ledger.records_of(engine, catalog, entry.release_id)
         == (None if task.records is None else task.records.fingerprint()),
-        "sensitive items": sorted(ledger.sensitive_of(engine, catalog, entry.release_id))
-        == sorted(task.sensitive or ()),
+        "sensitive items": sorted(ledger.sensitive_of(engine, catalog, entry.release_id)) == sorted(task.sensitive or ()),
         "taxonomy": was == _parents(task.taxonomy),
-        "constraints": ledger.constraints_of(engine, catalog, entry.release_id)
-        == ledger.constraint_rows(task.requirements),
+        "constraints": ledger.constraints_of(engine, catalog, entry.release_id) == ledger.constraint_rows(task.requirements),
     }
     if same["data"] and policy.columns is not None and not isinstance(policy.columns, int):
         same["columns"] = _same_columns(engine, entry.name, task.dataset, policy.columns)
@@ -321,8 +319,7 @@ def _parents(taxonomy: Taxonomy | None) -> dict[str, str | None]:
         return {}
     labels = taxonomy.labels
     return {
-        label: None if above < 0 else labels[above]
-        for label, above in zip(labels, taxonomy.parent.tolist(), strict=True)
+        label: None if above < 0 else labels[above] for label, above in zip(labels, taxonomy.parent.tolist(), strict=True)
     }
 
 

@@ -87,9 +87,7 @@ def _duckdb(kind: Kind, release_id: str, modelled: Sequence[StoredTable]) -> lis
     statements += view_and_macro_texts(schema, release_id, kind)
     statements += map(text_of, modelled_statements(_CATALOG, modelled))
     for one in modelled:
-        statements.append(
-            text_of(exp.Insert(this=one.place(_CATALOG).expression(), expression=one.rows(_file(one.file))))
-        )
+        statements.append(text_of(exp.Insert(this=one.place(_CATALOG).expression(), expression=one.rows(_file(one.file)))))
     return [text.replace(f'"{_CATALOG}".', "") for text in statements]
 
 

@@ -261,9 +261,7 @@ def _supports_in(
 ) -> tuple[Any, int, int]:
     """The item supports of transactions, and how many violations they have as they are, and when they are raised by 1."""
     labels = sorted({label for label, _ in members})
-    shown = sorted(
-        {(t, labels.index(label)) for t, items in enumerate(held) for label, item in members if item in items}
-    )
+    shown = sorted({(t, labels.index(label)) for t, items in enumerate(held) for label, item in members if item in items})
     counts = [
         (label, item, sum(labels.index(label) == n for _, n in shown), sum(item in items for items in held))
         for label, item in members
@@ -325,9 +323,7 @@ def table(warehouse: Any, source: tuple[Any, str, str]) -> None:
 CHECKS: tuple[Callable[[Any], None], ...] = (statements, texts, ids, refusals, recodings, classes, supports)
 
 
-def conform(
-    warehouse: PortableWarehouse, source: tuple[Any, str, str] | None = None
-) -> Iterator[tuple[str, str, float]]:
+def conform(warehouse: PortableWarehouse, source: tuple[Any, str, str] | None = None) -> Iterator[tuple[str, str, float]]:
     """Run all checks. Yield for each its name, what the engine did not do (empty if nothing), and the seconds.
 
     Args:

@@ -57,9 +57,7 @@ class DataFusionWarehouse(PortableWarehouse):
         """A table, which is registered when it is read for the first time, and the types of its columns."""
         table = exp.Table(this=exp.to_identifier(str(reference), quoted=True))
         if not self._context.table_exist(table.name):
-            paths = [
-                path for path in (self._folder / f"{table.name}.parquet", self._folder / table.name) if path.exists()
-            ]
+            paths = [path for path in (self._folder / f"{table.name}.parquet", self._folder / table.name) if path.exists()]
             if Path(table.name).name != table.name or not paths:
                 raise InputError(
                     "The folder has no such table.", code="no_such_table", hint="Write datafusion://FOLDER#TABLE."

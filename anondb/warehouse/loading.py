@@ -60,9 +60,7 @@ def coded(warehouse: PortableWarehouse, source: Table, names: dict[str, Any]) ->
 def _check(facts: dict[str, int]) -> None:
     """Refuse NULLs and over-long items."""
     if facts["null_ids"]:
-        raise InputError(
-            f"{facts['null_ids']} rows of the source have no id.", code="null_id", hint="Give each row an id."
-        )
+        raise InputError(f"{facts['null_ids']} rows of the source have no id.", code="null_id", hint="Give each row an id.")
     if facts["null_items"]:
         raise InputError(
             f"{facts['null_items']} rows of the source have a NULL item.", code="null_item", hint="Filter them out."

@@ -111,9 +111,7 @@ class PortableWarehouse(ABC):
         if self._on_progress is not None:
             self._on_progress(Progress.of(words, share))
 
-    def create(
-        self, target: str, name: str | exp.Query | NamedRows, tables: Tables | None = None, **values: Value
-    ) -> Table:
+    def create(self, target: str, name: str | exp.Query | NamedRows, tables: Tables | None = None, **values: Value) -> Table:
         """Create a work table from a named query or a tree."""
         table = self.work_table(target)
         self.run(creation_of(table, tree_of(name, tables, values), temporary=self.temporary), what(name))
@@ -286,9 +284,7 @@ def no_driver(engine: str, extra: str) -> InputError:
     )
 
 
-def opened(
-    kind: Callable[..., PortableWarehouse], source: str, **told: Callable[[str], None] | None
-) -> tuple[Any, str]:
+def opened(kind: Callable[..., PortableWarehouse], source: str, **told: Callable[[str], None] | None) -> tuple[Any, str]:
     """The warehouse of a URL ``SCHEME://PLACE#TABLE``, and the name of the table."""
     place, _, table = source.partition("://")[2].partition("#")
     return kind(unquote(place), **told), unquote(table)

@@ -36,9 +36,7 @@ class SQLiteWarehouse(PortableWarehouse):
     def __init__(self, path: str | Path, **told: Callable[[str], None] | None) -> None:
         super().__init__(**told)
         if not Path(path).is_file():
-            raise InputError(
-                f"The file {Path(path).name!r} does not exist.", code="no_such_file", hint="Check the path."
-            )
+            raise InputError(f"The file {Path(path).name!r} does not exist.", code="no_such_file", hint="Check the path.")
         place = f"{Path(path).absolute().as_uri()}?mode=ro"
         self._connection = sqlite3.connect(place, uri=True, isolation_level=None, check_same_thread=False)
         self._connection.create_function("regexp", 2, _matches, deterministic=True)
@@ -72,15 +70,11 @@ class SQLiteWarehouse(PortableWarehouse):
 
     def load(self, table: Table, kinds: Mapping[str, str], rows: pa.Table) -> None:
         """Create a temporary table with rows."""
-        fields = [
-            exp.ColumnDef(this=reads.named(name).this, kind=exp.DataType.build(kind)) for name, kind in kinds.items()
-        ]
+        fields = [exp.ColumnDef(this=reads.named(name).this, kind=exp.DataType.build(kind)) for name, kind in kinds.items()]
         self.run(exp.Create(this=exp.Schema(this=table.expression(), expressions=fields), kind="TABLE"), "creating")
         places = [exp.Placeholder() for _ in kinds]
         made = exp.insert(exp.values([tuple(places)]), table.expression())
-        self._connection.executemany(
-            text_in(self.dialect, made), zip(*(c.to_pylist() for c in rows.columns), strict=True)
-        )
+        self._connection.executemany(text_in(self.dialect, made), zip(*(c.to_pylist() for c in rows.columns), strict=True))
 
     def described(self, reference: Any, columns: Sequence[str]) -> tuple[exp.Table, dict[str, str]]:
         """A table, and the types of the values that its columns hold, whatever types these declare."""

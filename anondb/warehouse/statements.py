@@ -54,9 +54,7 @@ def columns_of(rows: pa.Table) -> Columns:
 
 def bad_type(column: str, kind: str, *, several: bool = False) -> InputError:
     """The error for a column whose equal values may differ as texts, or which may have ``several`` items in a row."""
-    hint = (
-        "Select a text or a whole number of it in a view, a row for each id and item: equal ones must be equal exactly."
-    )
+    hint = "Select a text or a whole number of it in a view, a row for each id and item: equal ones must be equal exactly."
     if several:
         hint = "Inside a database a row has one plain item: fetch the rows instead, with --no-on-engine."
     return InputError(f"The column {column!r} has the type {kind}.", code="bad_type", hint=hint)

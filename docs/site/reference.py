@@ -69,9 +69,7 @@ def _commands(group: Any, path: str) -> Iterator[str]:
         yield inspect.cleandoc(command.help or "")
         usage = " ".join(command.collect_usage_pieces(context))
         yield f"```text\n{path} {name} {usage}\n```"
-        arguments = [
-            (code(p.make_metavar(ctx=context)), p.help or "") for p in params if p.param_type_name == "argument"
-        ]
+        arguments = [(code(p.make_metavar(ctx=context)), p.help or "") for p in params if p.param_type_name == "argument"]
         options = [_option(p, context) for p in params if p.param_type_name == "option"]
         if arguments:
             yield table(("argument", "meaning"), arguments)
@@ -101,14 +99,8 @@ def views() -> Iterator[str]:
     for name, parameter in sorted(view_options().items()):
         of_models = ", ".join(all_parameters().get(name, ()))
         whom = for_whom(name).removesuffix(": ").removeprefix("For ") or of_models or "all"
-        choices = parameter.choices or (
-            (parameter.metavar or "").split("|") if "|" in (parameter.metavar or "") else ()
-        )
-        value = (
-            ", ".join(map(code, choices))
-            if choices and BOOLEAN not in parameter.kinds
-            else " or ".join(parameter.kinds)
-        )
+        choices = parameter.choices or ((parameter.metavar or "").split("|") if "|" in (parameter.metavar or "") else ())
+        value = ", ".join(map(code, choices)) if choices and BOOLEAN not in parameter.kinds else " or ".join(parameter.kinds)
         rows.append((code(name), value, parameter.help, whom))
     yield table(("option", "value", "meaning", "for"), rows)
 

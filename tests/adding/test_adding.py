@@ -65,9 +65,7 @@ def test_the_command_line_takes_a_new_algorithm(toys: None, shop: Path, run: Run
     assert run("verify", sealed).code == 0 and run("inspect", sealed).code == 0
     assert run("verify", shop, "--release", "toy", "--against-source").code == 0
     listed = run("algorithms", "toy", "--json").json["algorithms"][0]
-    assert listed["options"] == {
-        "groups": {"default": 1, "help": "How many generalized items there are.", "values": "N"}
-    }
+    assert listed["options"] == {"groups": {"default": 1, "help": "How many generalized items there are.", "values": "N"}}
     for wrong, words in (("groups=0", "groups must be an integer"), ("group=2", "Did you mean 'groups'?")):
         refused = run(*asked, "--option", wrong, "--release", "other")
         assert refused.code == 2 and words in refused.out
@@ -77,9 +75,7 @@ def test_the_command_line_takes_a_new_algorithm(toys: None, shop: Path, run: Run
 @pytest.mark.slow
 def test_python_sql_and_compare_take_a_new_algorithm(toys: None, shop: Path, run: Run) -> None:
     with anondb.connect(shop) as database:
-        made = database.anonymize(
-            "sales", model=anondb.KmAnonymity(2, 2), algorithm="toy", groups=2, name="py", queries=5
-        )
+        made = database.anonymize("sales", model=anondb.KmAnonymity(2, 2), algorithm="toy", groups=2, name="py", queries=5)
         assert made.report is not None and made.report.frozen.released_items == 2
         database.sql(
             "CREATE ANONYMIZED VIEW ddl AS SELECT tid, item FROM sales"

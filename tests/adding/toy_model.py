@@ -26,9 +26,7 @@ class Floor(Model):
 
 
 def verify(subject: Subject, model: Floor, witnesses: int) -> Verification:
-    rows = (
-        exp.select("item").from_(subject.transactions.expression()).group_by("item").having(f"count(*) < {model.floor}")
-    )
+    rows = exp.select("item").from_(subject.transactions.expression()).group_by("item").having(f"count(*) < {model.floor}")
     rare = len(subject.engine.select(rows)["item"])
     return Verification(model, rare == 0, rare)
 
@@ -38,6 +36,4 @@ def proof(manifest: Mapping[str, str], shown: Shown) -> exp.Query:
     return parse_one(f"{rare} HAVING count(*) < {int(manifest['floor'])}", dialect="duckdb")
 
 
-register(
-    ModelSpec(Floor, verify, proof, "* **Needs only the release**: the support of each item.", remarks=lambda m: ())
-)
+register(ModelSpec(Floor, verify, proof, "* **Needs only the release**: the support of each item.", remarks=lambda m: ()))

@@ -158,9 +158,7 @@ def compared(x: Number, y: Number) -> Iterable[str]:
     lower, upper = max(x.lower, y.lower), min(x.upper, y.upper)
     if lower > upper + CLOSE * max(1.0, abs(upper)):
         yield CONTRADICTION
-    if (x.estimate is None) != (y.estimate is None) or not math.isclose(
-        x.estimate or 0, y.estimate or 0, rel_tol=CLOSE
-    ):
+    if (x.estimate is None) != (y.estimate is None) or not math.isclose(x.estimate or 0, y.estimate or 0, rel_tol=CLOSE):
         yield ESTIMATE
     narrow, wide = sorted((x.width, y.width))
     scale = CLOSE * max(1e-6, *(abs(v) for v in (*x, *y) if v is not None and math.isfinite(v)))

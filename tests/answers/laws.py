@@ -138,8 +138,7 @@ class Laws:
         if sql not in self.answers:
             row = self.session.sql(sql).fetchall()[0]
             ends = (
-                end if value is None else float(value)
-                for value, end in zip(row[1:], (-math.inf, math.inf), strict=True)
+                end if value is None else float(value) for value, end in zip(row[1:], (-math.inf, math.inf), strict=True)
             )
             self.answers[sql] = found = Number(None if row[0] is None else float(row[0]), *ends)
             if found.estimate is not None:

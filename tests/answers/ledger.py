@@ -144,9 +144,7 @@ class Shown:
         keys = [name for name, is_key in zip(_base(result.columns), self.answer.keys, strict=True) if is_key]
         self.keys = [name for name in keys if not computed(name)]
         self.conditions = [name for name in keys if computed(name)]
-        self.estimated = [
-            n for n in keys for note in result.notes if f"column {n!r} is computed from estimates" in note
-        ]
+        self.estimated = [n for n in keys for note in result.notes if f"column {n!r} is computed from estimates" in note]
         self.rows: dict[Key, tuple[dict[str, Any], list[Number]]] = {}
         for key, numbers in self.answer.rows.items():
             named = dict(zip(keys, key, strict=True))
@@ -224,9 +222,7 @@ def write(ledger: dict[tuple[str, str, int], Entry], file: Path = FILE) -> None:
         lines = csv.writer(target, lineterminator="\n")
         lines.writerow(COLUMNS)
         for (release, shape, n), e in ledger.items():
-            lines.writerow(
-                [release, shape, n, e.outcome, e.rows, e.unbounded, f"{e.log_widths:.7g}", e.digest, e.cells]
-            )
+            lines.writerow([release, shape, n, e.outcome, e.rows, e.unbounded, f"{e.log_widths:.7g}", e.digest, e.cells])
 
 
 def worse(before: Entry, now: Entry) -> str:
@@ -248,11 +244,7 @@ def worse(before: Entry, now: Entry) -> str:
     if now.unbounded > before.unbounded:
         return f"{now.unbounded} numbers without bounds, which were {before.unbounded}"
     less = now.log_widths <= before.log_widths * (1 + CLOSE) + CLOSE
-    return (
-        ""
-        if less or now.unbounded < before.unbounded
-        else f"log widths {now.log_widths}, which were {before.log_widths}"
-    )
+    return "" if less or now.unbounded < before.unbounded else f"log widths {now.log_widths}, which were {before.log_widths}"
 
 
 def wider(before: Number, now: Number) -> bool:

@@ -80,9 +80,7 @@ KINDS = {
     "lra": Kind({"model": KM, "taxonomy": "food", "algorithm": "lra"}),
     "partition": Kind({"model": anondb.TransactionalK(3), "taxonomy": "food", "item_supports": True}),
     "clump": Kind({"model": anondb.TransactionalK(3), "taxonomy": "food", "algorithm": "clump"}),
-    "constraints": Kind(
-        {"model": anondb.ConstraintAnonymity(6), "privacy_constraints": "named", "item_supports": True}
-    ),
+    "constraints": Kind({"model": anondb.ConstraintAnonymity(6), "privacy_constraints": "named", "item_supports": True}),
     "hkp_mm": Kind({"model": anondb.HkpCoherence("4/5", 3, 2), "sensitive": "secret", "max_suppression": 60}),
     "kkm": Kind(_relational(anondb.KkmAnonymity(4, 2))),
     "klm": Kind(_relational(anondb.KlmDiversity(4, 2, 1), sensitive="secret")),
@@ -138,9 +136,7 @@ def fill(con: duckdb.DuckDBPyConnection, kind: Kind, bought: dict[int, list[str]
     if kind.dates:
         con.execute("CREATE OR REPLACE TABLE sales AS SELECT DATE '2026-01-01' + tid AS tid, item FROM sales")
     if kind.layout == LISTS:
-        con.execute(
-            "CREATE OR REPLACE TABLE sales AS SELECT tid, list(item ORDER BY item) AS items FROM sales GROUP BY tid"
-        )
+        con.execute("CREATE OR REPLACE TABLE sales AS SELECT tid, list(item ORDER BY item) AS items FROM sales GROUP BY tid")
 
 
 def edges(name: Any) -> list[tuple[str, str | None]]:

@@ -53,10 +53,7 @@ def means(file: Naive) -> dict[tuple[str, str], float]:
             found[label, members[0]] = s
         elif label in file.supports:
             ends = file.supports[label]
-            m = {
-                x: max(low, math.sqrt(file.k)) if high == file.k else (low + high) / 2
-                for x, (low, high) in ends.items()
-            }
+            m = {x: max(low, math.sqrt(file.k)) if high == file.k else (low + high) / 2 for x, (low, high) in ends.items()}
             missing, room = s - sum(m.values()), sum(high for _, high in ends.values()) - sum(m.values())
             share = missing / room if missing > 0 and room > 0 else 0
             found |= {(label, x): m[x] + share * (ends[x][1] - m[x]) for x in members}
@@ -143,9 +140,7 @@ def of_bags(
         held: list[str] = []
         for label in sorted(copies, key=lambda label: (len(members[label]), label)):
             c, size, g = copies[label], len(members[label]), number[label]
-            earlier = [
-                o for o in copies if (len(members[o]), o) < (size, label) and set(members[o]) & set(members[label])
-            ]
+            earlier = [o for o in copies if (len(members[o]), o) < (size, label) and set(members[o]) & set(members[label])]
             a, b = 1 + h(t, g, (w + 7 + seed) % 2**32) % size, h(g, t, (w + 8 + seed) % 2**32)
             tried = min(4 * c + sum(copies[other] for other in earlier), size)
             listed = [sorted(members[label])[perm(j, size, a, b)] for j in range(tried)]

@@ -85,9 +85,7 @@ def put(desk: DuckDBEngine, files: Sequence[Naive], rnd: random.Random | None = 
     desk.put(ROWS, {name: ("INTEGER", [row[n] for row in rows]) for n, name in enumerate(("label", "tid"))})
 
 
-def drawn(
-    desk: DuckDBEngine, files: Sequence[File], worlds: int, labels: Sequence[int] | None = None
-) -> list[set[Row]]:
+def drawn(desk: DuckDBEngine, files: Sequence[File], worlds: int, labels: Sequence[int] | None = None) -> list[set[Row]]:
     """The rows (transaction, member) of each world that are drawn: of all files, numbered through."""
     desk.drop(DRAWN)
     make_empty(desk, DRAWN, DRAWN_COLUMNS)
@@ -258,9 +256,7 @@ def test_expected_numbers_with_item_supports() -> None:
 
 def test_expected_numbers_where_only_some_have_item_supports() -> None:
     """A supported label's numbers stand, and count for what the others show."""
-    known = expected(
-        members_of([1, 1, 2, 2], [0, 1, 0, 2], [9, 9, 4, 4], [(2, 9), (3, 9), (NAN, NAN), (NAN, NAN)]), 20, 2
-    )
+    known = expected(members_of([1, 1, 2, 2], [0, 1, 0, 2], [9, 9, 4, 4], [(2, 9), (3, 9), (NAN, NAN), (NAN, NAN)]), 20, 2)
     none = expected(members_of([1, 1, 2, 2], [0, 1, 0, 2], [9, 9, 4, 4]), 20, 2)
     assert known[:2] == pytest.approx([5.5, 6]) and none[0] > known[2] > known[3]
 

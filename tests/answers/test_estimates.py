@@ -180,9 +180,7 @@ def test_rows_without_a_key_are_of_one_world(session: anondb.Session, sql: str) 
 
 
 def test_parts_of_one_row_match_by_their_places(session: anondb.Session) -> None:
-    sql = (
-        "SELECT count(*) AS n FROM sales UNION ALL SELECT count(*) FROM sales WHERE item = 'milk' UNION ALL SELECT NULL"
-    )
+    sql = "SELECT count(*) AS n FROM sales UNION ALL SELECT count(*) FROM sales WHERE item = 'milk' UNION ALL SELECT NULL"
     every, milk, none = session.sql(sql).fetchall()
     assert every == session.sql("SELECT count(*) AS n FROM sales").fetchall()[0]
     assert milk == session.sql("SELECT count(*) AS n FROM sales WHERE item = 'milk'").fetchall()[0]
@@ -270,12 +268,8 @@ def test_a_list_says_how_many_of_its_rows_are_certain(session: anondb.Session) -
     every = session.sql("SELECT item, count(*) AS n FROM sales GROUP BY item").fetchall()
     for k in (1, 2, 4):
         for order, near, far, sign in (("n DESC", 2, 3, 1), ("n", 3, 2, -1)):
-            result = session.sql(
-                f"SELECT item, count(*) AS n FROM sales GROUP BY item ORDER BY {order}, item LIMIT {k}"
-            )
-            others = [
-                sum(sign * other[far] >= sign * row[near] for other in every if other is not row) for row in every
-            ]
+            result = session.sql(f"SELECT item, count(*) AS n FROM sales GROUP BY item ORDER BY {order}, item LIMIT {k}")
+            others = [sum(sign * other[far] >= sign * row[near] for other in every if other is not row) for row in every]
             certain = sum(n < k and row[2] >= 1 for n, row in zip(others, every, strict=True))
             assert f"Of the {k} first rows, {certain} belong to these for certain." in result.notes
             listed = session.sql(

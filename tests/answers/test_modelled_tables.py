@@ -138,9 +138,7 @@ def check(files: Sequence[Path]) -> None:
             values = table(con, w, facts.records) if facts.records is not None and not facts.inline else [*persons]
             held, before = baskets(rows, facts.lists), 0
             for n, copy in enumerate(copies):
-                own = {
-                    tid - before: items for tid, items in held.items() if 0 < tid - before <= copy.facts.transactions
-                }
+                own = {tid - before: items for tid, items in held.items() if 0 < tid - before <= copy.facts.transactions}
                 if facts.rows != "buckets":
                     assert not said[n].faults(own)
                 elif w < 3:
@@ -197,9 +195,7 @@ def test_worlds_of_bags_are_those_of_the_definition(tmp_path: Path, repeated: bo
             held = baskets(table(con, w, "sales"), lists=False)
             assert not said.faults(held)
             expected = naive_worlds.of_bags(rows, members, copies[0].facts.seed, w)
-            assert {t: sorted(items) for t, items in held.items()} == {
-                t: sorted(items) for t, items in expected.items()
-            }
+            assert {t: sorted(items) for t, items in held.items()} == {t: sorted(items) for t, items in expected.items()}
             if not repeated:
                 assert all(len(set(items)) == len(items) for items in held.values())
 
@@ -215,9 +211,7 @@ def test_levels_of_released_items_that_overlap(folder: Path) -> None:
             sets[label].add(item)
         overlapping = {(a, b) for a in sets for b in sets if a != b and sets[a] & sets[b] and of[a] < of[b]}
         assert set(pairs) == overlapping and all(len(sets[a]) <= len(sets[b]) for a, b in pairs)
-        assert {frozenset((a, b)) for a in sets for b in sets if a != b and sets[a] & sets[b]} == set(
-            map(frozenset, pairs)
-        )
+        assert {frozenset((a, b)) for a in sets for b in sets if a != b and sets[a] & sets[b]} == set(map(frozenset, pairs))
 
 
 @pytest.mark.slow
@@ -226,9 +220,7 @@ def test_attributes_are_those_of_the_definition(folder: Path) -> None:
     ages = {tid: ends for tid, *ends in read(file, "SELECT transaction_id, age_lo, age_hi FROM records")}
     towns = dict(read(file, "SELECT transaction_id, town FROM records"))
     listed: dict[str, list[str]] = defaultdict(list)
-    for label, town in read(
-        file, "SELECT released_value, value FROM released_values WHERE attribute = 'town' ORDER BY ALL"
-    ):
+    for label, town in read(file, "SELECT released_value, value FROM released_values WHERE attribute = 'town' ORDER BY ALL"):
         listed[label].append(town)
     alone = Counter({listed[label][0]: n for label, n in Counter(towns.values()).items() if len(listed[label]) == 1})
     with drawn([file]) as (worlds, copies, con):

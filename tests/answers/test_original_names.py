@@ -55,9 +55,7 @@ def types(con: Any, table: str) -> dict[str, str]:
 def test_sql_for_the_original_runs_as_it_is(folder: Path) -> None:
     with worlds_of(make("kkm", folder)) as (worlds, con):
         worlds.draw()
-        query = (
-            "SELECT town, count(DISTINCT s.tid) FROM sales AS s JOIN customers USING (tid) WHERE age > 40 GROUP BY town"
-        )
+        query = "SELECT town, count(DISTINCT s.tid) FROM sales AS s JOIN customers USING (tid) WHERE age > 40 GROUP BY town"
         found = []
         for w in range(worlds.count):
             found.append(sorted(of_world(con, w, query)))
@@ -80,9 +78,7 @@ def test_only_the_labels_that_are_asked_are_drawn(folder: Path) -> None:
     with worlds_of([file]) as (worlds, con):
         items = [
             item
-            for (item,) in duckdb.connect(str(file), read_only=True)
-            .execute("SELECT item FROM released_items")
-            .fetchall()
+            for (item,) in duckdb.connect(str(file), read_only=True).execute("SELECT item FROM released_items").fetchall()
         ]
         groups = sorted({label for item in items for label in worlds.labels_of(item)})
         sizes = []
@@ -147,9 +143,7 @@ def test_the_column_that_divides_files_is_constant_and_ids_continue(tmp_path: Pa
     rnd = random.Random(3)
     original = draw_original(rnd, records=False)
     original = replace(original, weeks={tid: 1 + tid % 2 for tid in original.baskets})
-    seal_weeks(
-        original, {"model": anondb.KmAnonymity(2, 1), "algorithm": "apriori", "taxonomy": "food"}, tmp_path / "weeks"
-    )
+    seal_weeks(original, {"model": anondb.KmAnonymity(2, 1), "algorithm": "apriori", "taxonomy": "food"}, tmp_path / "weeks")
     files = sorted((tmp_path / "weeks").glob("*.duckdb"))
     with worlds_of(files) as (worlds, con):
         worlds.draw()
@@ -189,9 +183,7 @@ def test_types_without_those_of_the_manifest(items: list[str], kind: str) -> Non
 
 
 def test_facts_of_a_manifest() -> None:
-    found = facts(
-        {"layout": "lists", "types": json.dumps({"i": "UUID"}), "k": "4", "partition": '{"week": "12"}'}, ["a"]
-    )
+    found = facts({"layout": "lists", "types": json.dumps({"i": "UUID"}), "k": "4", "partition": '{"week": "12"}'}, ["a"])
     assert found == Facts(
         "t",
         Column("i", "UUID"),
@@ -218,9 +210,7 @@ def test_a_release_without_items(tmp_path: Path) -> None:
         con.execute("CREATE TABLE sales AS SELECT i AS tid, 'x' || i AS item FROM range(6) r(i)")
         model = anondb.HkpCoherence("1/2", 3, 1)
         con.execute("CREATE TABLE secret AS SELECT 'x0' AS item WHERE false")
-        anondb.connect(con).anonymize("sales", model=model, sensitive="secret", max_suppression=100, name="r").publish(
-            file
-        )
+        anondb.connect(con).anonymize("sales", model=model, sensitive="secret", max_suppression=100, name="r").publish(file)
     with worlds_of([file]) as (worlds, con):
         worlds.draw()
         assert worlds.count == 20 and of_world(con, 0, "SELECT * FROM sales") == []

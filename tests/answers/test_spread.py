@@ -36,12 +36,8 @@ SILENT = {"mhghs", "hghs", "coat_suppressed", "clump", "codes", "halves"}
 """Releases that do not say which member of a released item is frequent."""
 QUICK = {"mhghs_supports"}
 MILK = "SELECT count(*) AS n FROM sales WHERE item = 'milk'"
-BOTH = (
-    "SELECT count(*) AS n FROM (SELECT tid FROM sales WHERE item IN ('milk', 'bread') GROUP BY tid HAVING count(*) = 2)"
-)
-SIZES = (
-    "SELECT size, count(*) AS n FROM (SELECT tid, count(*) AS size FROM sales GROUP BY tid) GROUP BY size ORDER BY size"
-)
+BOTH = "SELECT count(*) AS n FROM (SELECT tid FROM sales WHERE item IN ('milk', 'bread') GROUP BY tid HAVING count(*) = 2)"
+SIZES = "SELECT size, count(*) AS n FROM (SELECT tid, count(*) AS size FROM sales GROUP BY tid) GROUP BY size ORDER BY size"
 ITEMS = "SELECT item, count(*) AS n FROM sales GROUP BY item ORDER BY item"
 MEAN = "SELECT avg(size) AS n FROM (SELECT tid, count(*) AS size FROM sales GROUP BY tid)"
 LESS = "SELECT item, -count(*) AS n FROM sales GROUP BY item ORDER BY item"
@@ -159,9 +155,7 @@ def test_ends_are_those_of_the_definition(sessions: Sessions, name: str, sql: st
         found = answers.get(tuple(row[:at]), [])
         if sql is not MEAN:
             found += [0.0] * (40 - len(found))
-        assert (low, high) == pytest.approx(
-            naive_others.ends(found, float(n), spread.factor, (lower, upper)), 1e-9, 1e-9
-        )
+        assert (low, high) == pytest.approx(naive_others.ends(found, float(n), spread.factor, (lower, upper)), 1e-9, 1e-9)
 
 
 @pytest.mark.slow

@@ -108,10 +108,7 @@ def test_all_worlds_of_a_tiny_release_lie_within_the_bounds(tmp_path: Path, name
             session.register(own, con.table(own).arrow())
         results = answers(session, QUERIES[3::12], Kind())
         numbers = {
-            shown.sql: of[0]
-            for shown in results
-            for of in shown.answer.rows.values()
-            if len(of) == 1 and not shown.keys
+            shown.sql: of[0] for shown in results for of in shown.answer.rows.values() if len(of) == 1 and not shown.keys
         }
         for world in worlds:
             fill(con, [world], lists=False)

@@ -68,9 +68,7 @@ def published(file: Path) -> Published:
         rows = dict(con.execute("SELECT transaction_id, list_sort(items) FROM baskets").fetchall())
         ranges = _ranges(con) if "records" in tables else {}
         order = sorted(rows, key=lambda tid: (rows[tid], str(ranges.get(tid))))
-        return Published(
-            [tuple(rows[tid]) for tid in order], members, supports, [ranges[t] for t in order if ranges], []
-        )
+        return Published([tuple(rows[tid]) for tid in order], members, supports, [ranges[t] for t in order if ranges], [])
 
 
 def _buckets(con: duckdb.DuckDBPyConnection) -> list[list[list[list[str]]]]:
@@ -212,7 +210,5 @@ def fill(con: duckdb.DuckDBPyConnection, worlds: Sequence[World], lists: bool) -
         con.execute("CREATE OR REPLACE TABLE sales AS SELECT tid, unnest(items) AS item FROM sales")
     values = [(tid, *of.values()) for tid, of in enumerate(chain.from_iterable(w.values for w in worlds), 1)]
     if values:
-        con.execute(
-            "CREATE OR REPLACE TABLE customers (tid INTEGER, age INTEGER, sex VARCHAR, town VARCHAR, since DATE)"
-        )
+        con.execute("CREATE OR REPLACE TABLE customers (tid INTEGER, age INTEGER, sex VARCHAR, town VARCHAR, since DATE)")
         con.executemany("INSERT INTO customers VALUES (?, ?, ?, ?, ?)", values)

@@ -45,9 +45,7 @@ ROOMS = {
     "query": "errors engine data release answers/rules",
     "answers": "errors engine release query",
     "session": "errors engine reading data release warehouse query answers",
-    "publications": (
-        "errors engine models reading data release warehouse verify promises policy statements ledger answers"
-    ),
+    "publications": ("errors engine models reading data release warehouse verify promises policy statements ledger answers"),
     "risk": (
         "errors engine models recoding data utility release algorithms verify promises policy statements ledger "
         "recode session"
@@ -58,9 +56,7 @@ ROOMS = {
     ),
     "taxonomies": "errors engine data",
     "pages": "models",
-    "compare": (
-        "errors engine models reading data utility algorithms promises policy options ledger risk pipeline pages"
-    ),
+    "compare": ("errors engine models reading data utility algorithms promises policy options ledger risk pipeline pages"),
     "guide": "errors engine models reading data utility release algorithms verify promises taxonomies pages compare",
     "views": (
         "errors engine models recoding reading data utility release warehouse algorithms verify promises policy "

@@ -49,9 +49,7 @@ def anchors(page: Path) -> frozenset[str]:
     """The ids that a page states, and those that GitHub makes of its headings."""
     text = re.sub(r"^```.*?^```$", "", page.read_text("utf-8"), flags=re.M | re.S)
     headings = re.findall(r"^#+ (.*)$", text, re.M)
-    slugs = {
-        re.sub(r"[^\w\- ]", "", re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", h).lower()).replace(" ", "-") for h in headings
-    }
+    slugs = {re.sub(r"[^\w\- ]", "", re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", h).lower()).replace(" ", "-") for h in headings}
     return frozenset(slugs | set(re.findall(r'<a id="([\w-]+)"></a>', text)))
 
 

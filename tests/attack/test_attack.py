@@ -25,9 +25,7 @@ def owner(place: Path, rows: list[set[str]]) -> anondb.Database:
     """The owner's database: transactions numbered from 0, and the taxonomy."""
     with duckdb.connect(str(place)) as connection:
         connection.execute("CREATE TABLE sales (tid INTEGER, item VARCHAR)")
-        connection.executemany(
-            "INSERT INTO sales VALUES (?, ?)", [(n, x) for n, t in enumerate(rows) for x in sorted(t)]
-        )
+        connection.executemany("INSERT INTO sales VALUES (?, ?)", [(n, x) for n, t in enumerate(rows) for x in sorted(t)])
         connection.execute("CREATE TABLE food (node VARCHAR, parent VARCHAR)")
         connection.executemany("INSERT INTO food VALUES (?, ?)", EDGES)
     return anondb.connect(place)
@@ -261,9 +259,7 @@ def test_candidates_are_the_upper_bound_of_the_macro(tmp_path: Path) -> None:
         )
         found = release.attack(individuals=99, known=9)
     with duckdb.connect(str(place), read_only=True) as reader:
-        people = reader.execute(
-            "SELECT tid, age, born FROM people WHERE age IS NOT NULL AND born IS NOT NULL"
-        ).fetchall()
+        people = reader.execute("SELECT tid, age, born FROM people WHERE age IS NOT NULL AND born IS NOT NULL").fetchall()
         reader.execute("USE release_one")
         sizes = {
             reader.execute(
@@ -288,9 +284,7 @@ def test_records_are_found_again(tmp_path: Path) -> None:
     with anondb.connect(place) as database:
         release = database.anonymize("sales", records="people", name="one", queries=2, **options)
         stated = database.releases()[0].parameters
-        assert (
-            stated["records"] == '"main"."people"' and stated["delta"] == 1 and stated["quasi_identifiers"] == ["age"]
-        )
+        assert stated["records"] == '"main"."people"' and stated["delta"] == 1 and stated["quasi_identifiers"] == ["age"]
         assert release.attack().individuals == 6 and release.measure(queries=1).queries == 1
         frame = database.sql("FROM people").fetchall()
         assert len(frame) == 6

@@ -36,8 +36,7 @@ def brute_force(
         return list(chain.from_iterable(combinations(items, n) for n in range(1, len(items) + 1)))
 
     choices = [
-        [frozenset(chain.from_iterable(c)) for c in product(*(subsets(members[r]) for r in sorted(t)))]
-        for t in released
+        [frozenset(chain.from_iterable(c)) for c in product(*(subsets(members[r]) for r in sorted(t)))] for t in released
     ]
     totals: list[Counter[tuple[int, str]]] = [Counter(), Counter()]
     counts = [0, 0]
@@ -163,9 +162,7 @@ def test_the_owner_of_a_small_release_is_warned(monkeypatch: pytest.MonkeyPatch)
         rows = "(1, 'a'), (1, 'c'), (2, 'a'), (2, 'b'), (2, 'c'), (3, 'c')"
         database.sql(f"CREATE TABLE t AS SELECT * FROM (VALUES {rows}) v(tid, item)")
         options = {"model": KmAnonymity(2, 2), "algorithm": "coat", "queries": 2}
-        reports = [
-            database.anonymize("t", name=n, item_supports=n == "with", **options).report for n in ("with", "plain")
-        ]
+        reports = [database.anonymize("t", name=n, item_supports=n == "with", **options).report for n in ("with", "plain")]
     told = [[w for w in r.warnings if "infer 3 facts on persons" in w] for r in reports if r is not None]
     assert len(told[0]) == 1 and not told[1] and len(results) == 1 and results[0].originals > 1
 

@@ -88,9 +88,7 @@ def state(connection: duckdb.DuckDBPyConnection) -> dict[str, Any]:
         "SELECT table_catalog, table_schema, table_name FROM information_schema.tables ORDER BY ALL"
     ).fetchall()
     found: dict[str, Any] = {
-        "schemas": connection.execute(
-            "SELECT database_name, schema_name FROM duckdb_schemas() ORDER BY ALL"
-        ).fetchall(),
+        "schemas": connection.execute("SELECT database_name, schema_name FROM duckdb_schemas() ORDER BY ALL").fetchall(),
         "macros": connection.execute(
             "SELECT database_name, schema_name, function_name FROM duckdb_functions() WHERE NOT internal ORDER BY ALL"
         ).fetchall(),

@@ -30,9 +30,7 @@ def owner(tmp_path: Path) -> Path:
     place = tmp_path / "table1.duckdb"
     with duckdb.connect(str(place)) as connection:
         connection.execute("CREATE TABLE original (tid INTEGER, item VARCHAR)")
-        connection.executemany(
-            "INSERT INTO original VALUES (?, ?)", [(n, i) for n, t in enumerate(TABLE, 1) for i in t]
-        )
+        connection.executemany("INSERT INTO original VALUES (?, ?)", [(n, i) for n, t in enumerate(TABLE, 1) for i in t])
         connection.execute("CREATE TABLE own (column_id INTEGER, item VARCHAR)")
         connection.executemany("INSERT INTO own VALUES (?, ?)", [(n, i) for n, c in enumerate(COLUMNS_D) for i in c])
         for name, columns in (("d", COLUMNS_D), ("e", COLUMNS_E)):
@@ -61,9 +59,7 @@ def test_table_d_is_accepted_and_e_refused(run: Run, owner: Path) -> None:
 @pytest.mark.slow
 def test_buckets_are_found_and_compared_with_the_original(run: Run, owner: Path) -> None:
     with duckdb.connect(str(owner)) as connection:
-        connection.execute(
-            "DROP TABLE e; UPDATE d SET copies = copies + 1 WHERE bucket_id = 1 AND items = ['d', 'e', 'h']"
-        )
+        connection.execute("DROP TABLE e; UPDATE d SET copies = copies + 1 WHERE bucket_id = 1 AND items = ['d', 'e', 'h']")
     found = run("verify", owner, "--model", "anatomy", "--json")
     assert found.code == 4 and found.json["violations"] == 1  # the columns of bucket 1 differ in size
     with duckdb.connect(str(owner)) as connection:
@@ -180,9 +176,7 @@ def test_python_sql_and_files(owner: Path, tmp_path: Path) -> None:
     columns = tmp_path / "columns.csv"
     columns.write_text("column_id,item\n" + "".join(f"{n},{i}\n" for n, c in enumerate(COLUMNS_D) for i in c))
     with anondb.connect(owner) as db:
-        release = db.anonymize(
-            "original", model=anondb.Anatomy(2), columns=str(columns), name="p", queries=5, spread=True
-        )
+        release = db.anonymize("original", model=anondb.Anatomy(2), columns=str(columns), name="p", queries=5, spread=True)
         assert release.verification.verified and release.manifest["columns"] == "2"
         rules = release.rules(3, "4/5")
         assert rules.original == 21 and rules.accuracy_ratio is not None
@@ -215,9 +209,7 @@ def _parquet(owner: Path, tmp_path: Path) -> Path:
 @pytest.mark.slow
 def test_without_mlxtend_rules_are_not_mined(run: Run, owner: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("anondb.risk.accuracy.has_mlxtend", lambda: False)
-    found = run(
-        "anonymize", owner, "--transactions", "original", "--model", "anatomy", "--columns", "own", "--queries", "5"
-    )
+    found = run("anonymize", owner, "--transactions", "original", "--model", "anatomy", "--columns", "own", "--queries", "5")
     assert found.code == 0 and "mlxtend is not installed" in found.out
     monkeypatch.setitem(sys.modules, "mlxtend.frequent_patterns", None)
     with anondb.connect(owner) as db, pytest.raises(InputError) as raised:

@@ -141,9 +141,7 @@ def check_report(report: dict[str, Any]) -> None:
     error = accuracy["average_relative_error"]
     assert error is None or isinstance(error, float)
     figures = {"mean", "median", "mean_frequent", "median_frequent", "always_zero", "median_truth", "width"}
-    assert set(accuracy["relative_error"]) == figures and (accuracy["relative_error"]["mean"] is None) == (
-        error is None
-    )
+    assert set(accuracy["relative_error"]) == figures and (accuracy["relative_error"]["mean"] is None) == (error is None)
     assert all(value is None or isinstance(value, float) for value in accuracy["relative_error"].values())
     assert accuracy["frequent"]["truth_from"] == report["model"]["k"] and isinstance(report["occurrences"], int)
     assert report["seconds"].keys() >= {"load", "anonymize", "verify", "accuracy", "publish", "total"}
@@ -411,9 +409,7 @@ def test_a_full_disk_behind_the_output_is_said(files: Path, as_json: bool) -> No
             text=True,
             check=False,
         )
-    assert (
-        done.returncode == 5 and "No disk space left for the output" in done.stderr and "Traceback" not in done.stderr
-    )
+    assert done.returncode == 5 and "No disk space left for the output" in done.stderr and "Traceback" not in done.stderr
 
 
 # ---------------------------------------------------------------------- interrupts and locks

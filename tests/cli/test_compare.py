@@ -74,9 +74,7 @@ def test_side_by_side(run: Run, shop: Path, tmp_path: Path) -> None:
     assert {r["status"] for r in by_name.values()} == {"done"} and all(r["verified"] for r in by_name.values())
     for r in by_name.values():
         assert set(r["relative_error"]) == set(FIGURES) and r["relative_error"]["always_zero"] == 1.0
-        assert (
-            r["average_relative_error"] >= 0 and r["relative_error"]["mean"] >= 0 and r["frequent"]["truth_from"] == 2
-        )
+        assert r["average_relative_error"] >= 0 and r["relative_error"]["mean"] >= 0 and r["frequent"]["truth_from"] == 2
         assert r["occurrences"] == found.json["occurrences"] and r["asked"] == by_name["mm"]["asked"]
     assert by_name["apriori"]["lm_total"] == "4/3" and by_name["mm"]["suppressed_items"] == 2
     assert all(r["cpu_seconds"] > 0 and r["peak_mib"] > 20 and r["bounds_width"] is not None for r in by_name.values())
@@ -185,9 +183,7 @@ def test_a_log_asks_attributes_too(run: Run, tmp_path: Path) -> None:
     """The records of a database are there under their name, in the original and in the release."""
     with duckdb.connect(str(tmp_path / "own.duckdb")) as connection:
         connection.execute("CREATE TABLE sales AS SELECT i AS tid, 'i' || i % 2 AS item FROM range(40) t(i)")
-        connection.execute(
-            "CREATE TABLE people AS SELECT i AS tid, chr(65 + i::INTEGER % 2) AS sex FROM range(40) t(i)"
-        )
+        connection.execute("CREATE TABLE people AS SELECT i AS tid, chr(65 + i::INTEGER % 2) AS sex FROM range(40) t(i)")
     (tmp_path / "log.sql").write_text(
         "SELECT sex, count(*) FROM people GROUP BY sex;\n"
         "SELECT count(*) FROM people JOIN sales USING (tid) WHERE sex = 'A' AND item = 'i0';"
@@ -290,9 +286,7 @@ def test_statements_of_a_log_that_no_release_answers_are_named(run: Run, tmp_pat
     """Where rows repeat, the table of a release is not that of the source."""
     source, log = tmp_path / "s.csv", tmp_path / "log.sql"
     source.write_text("tid,item\n" + "".join(f"{tid},a\n" for tid in (1, 1, 2, 3)), "utf-8")
-    log.write_text(
-        "".join(f"SELECT count(DISTINCT tid) FROM {table} WHERE item = 'a';\n" for table in ("s", "compared"))
-    )
+    log.write_text("".join(f"SELECT count(DISTINCT tid) FROM {table} WHERE item = 'a';\n" for table in ("s", "compared")))
     words = ("compare", source, "--k", "2", "--algorithms", "coat", "--workload", log)
     told = run(*words)
     assert told.err.count("note: statement 1 of the log is not answered: ") == 1 and "statement 2" not in told.err
@@ -456,9 +450,7 @@ def test_nobody_is_called_best_without_what_it_suppressed() -> None:
     assert f"{beside}: the least loss (NCP), 10 %, the smallest median error of COUNT queries, 0.1 over 6" in said
     assert said.count("mm") == said.count(beside) and said.count("coat") == said.count("coat (nothing suppressed)")
     equal = in_short(result("mm", 2, 2, 0.1, **some), result("coat", 2, 2, 0.1))
-    assert (
-        "mm (suppressed: 4 of 10 items, 30 of 200 occurrences (15 %)) and coat (nothing suppressed): the least" in equal
-    )
+    assert "mm (suppressed: 4 of 10 items, 30 of 200 occurrences (15 %)) and coat (nothing suppressed): the least" in equal
     assert "mm, coat (nothing suppressed): the least" in in_short(result("mm", 2, 2, 0.1), result("coat", 2, 2, 0.1))
 
 

@@ -164,9 +164,7 @@ def test_as_an_anonymized_view(clinic: Path) -> None:
             "privacy_constraints = 'linkable_view', utility_constraints = 'keep', countable = 'counted', weights = 1, "
             "max_suppression = 15)"
         )
-        assert (
-            sorted(r[0] for r in database.sql("FROM release_figure.baskets").project("items").fetchall()) == FIGURE_2C
-        )
+        assert sorted(r[0] for r in database.sql("FROM release_figure.baskets").project("items").fetchall()) == FIGURE_2C
         assert database.check_view("figure").holds
         database.sql("INSERT INTO visits VALUES ('Zoe', 'a'), ('Zoe', 'h')")
         assert database.check_view("figure").verification.verified

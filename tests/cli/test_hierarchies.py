@@ -139,9 +139,7 @@ def test_what_is_built_is_what_hierarchies_takes(clinic: Path, run: Run, tmp_pat
             rows[name] = reader.execute(
                 f"SELECT age, zip, count(*) FROM release_{name}.records GROUP BY ALL ORDER BY ALL"
             ).fetchall()
-    assert rows["of_folder"] == rows["of_table"] and any(
-        age == "all" or " to " in str(age) for age, *_ in rows["of_table"]
-    )
+    assert rows["of_folder"] == rows["of_table"] and any(age == "all" or " to " in str(age) for age, *_ in rows["of_table"])
 
 
 @pytest.mark.slow

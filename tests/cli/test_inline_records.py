@@ -13,9 +13,7 @@ from cli.shop import Run
 import anondb
 
 STORES = ["north", "south"]
-ROWS = [
-    (tid, item, STORES[tid % 2], 20 + tid % 4) for tid in range(24) for item in ("milk", "bread", "figs")[: 1 + tid % 3]
-]
+ROWS = [(tid, item, STORES[tid % 2], 20 + tid % 4) for tid in range(24) for item in ("milk", "bread", "figs")[: 1 + tid % 3]]
 KKM = {"model": anondb.KkmAnonymity(k=3, m=2), "quasi_identifiers": "store,age", "queries": 5}
 
 
@@ -31,9 +29,7 @@ def shop(tmp_path: Path) -> Path:
 
 def frozen(db: anondb.Database, name: str) -> list[Any]:
     """The images of all transactions, in no order."""
-    query = (
-        "SELECT items, store, age_lo, age_hi FROM release_{0}.baskets JOIN release_{0}.records USING (transaction_id)"
-    )
+    query = "SELECT items, store, age_lo, age_hi FROM release_{0}.baskets JOIN release_{0}.records USING (transaction_id)"
     return sorted(db.sql(query.format(name)).fetchall())
 
 
@@ -45,9 +41,7 @@ def test_the_release_is_that_of_a_table_of_persons(shop: Path, tmp_path: Path) -
         db.anonymize("sales", name="beside", records="people", **KKM)
         assert frozen(db, "inline") == frozen(db, "beside")
         checked = {"model": KKM["model"], "quasi_identifiers": "store,age"}
-        assert (
-            db.verify("sales", **checked).violations == db.verify("sales", records="people", **checked).violations > 0
-        )
+        assert db.verify("sales", **checked).violations == db.verify("sales", records="people", **checked).violations > 0
     with anondb.open(tmp_path / "inline.duckdb") as session:
         assert session.tables["sales"] == ["tid", "item", "store", "age"]
         (row,) = session.sql("SELECT count(DISTINCT tid) AS n FROM sales WHERE store = 'north'").fetchall()

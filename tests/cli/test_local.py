@@ -212,9 +212,9 @@ def test_too_few_transactions(shop: Path, command: Command) -> None:
         # k transactions without items would not be k either
         assert command(*common, "--k", "6", "--algorithm", algorithm, "--max-suppression", "100")[0] == 3
     with duckdb.connect(str(shop / "shop.duckdb"), read_only=True) as connection:
-        assert connection.execute(
-            "SELECT count(*) FROM duckdb_schemas() WHERE schema_name LIKE 'release%'"
-        ).fetchone() == (0,)
+        assert connection.execute("SELECT count(*) FROM duckdb_schemas() WHERE schema_name LIKE 'release%'").fetchone() == (
+            0,
+        )
 
 
 @pytest.mark.slow
@@ -254,9 +254,7 @@ def test_empty_transactions(shop: Path) -> None:
 def test_views(shop: Path) -> None:
     with anondb.connect(shop / "shop.duckdb") as db:
         tree = str(shop / "food.tree")
-        options = (
-            f"model = 'k', k = 2, algorithm = 'clump', taxonomy = '{tree}', objective = 'increase', candidates = 9"
-        )
+        options = f"model = 'k', k = 2, algorithm = 'clump', taxonomy = '{tree}', objective = 'increase', candidates = 9"
         db.sql(f"CREATE ANONYMIZED VIEW v AS SELECT tid, item FROM sales WITH ({options}, bag_input = true)")
         assert db.sql("REFRESH ANONYMIZED VIEW v").to_json()["changed"] is False
         db.sql("INSERT INTO sales VALUES ('t1', 'Beef')")  # repeats a row, which counts here

@@ -60,9 +60,7 @@ def test_a_log_has_steps_and_no_data(run: Run, marked: Path, tmp_path: Path) -> 
     assert stat.S_IMODE(log.stat().st_mode) == 0o600
 
     toml = tmp_path / "anondb.toml"
-    toml.write_text(
-        f"source = 'marked.duckdb'\nlog_file = '{log}'\n[release.r]\ntransactions = 'more'\ntaxonomy = 'food'"
-    )
+    toml.write_text(f"source = 'marked.duckdb'\nlog_file = '{log}'\n[release.r]\ntransactions = 'more'\ntaxonomy = 'food'")
     failures: tuple[tuple[tuple[object, ...], str], ...] = (
         ((*words[:2], "--transactions", "more", "--taxonomy", "food", *words[-2:]), "unknown_item"),
         ((*words[:-4], "--release", "new", *words[-2:], "--time-limit", "0.001"), "time_limit"),
@@ -165,9 +163,7 @@ def test_the_time_limit_of_a_view_that_is_published(shop: Path, monkeypatch: pyt
 def test_the_time_limit_and_the_mode_of_a_partitioned_view(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with anondb.connect(shop) as database:
         database.sql("CREATE TABLE visits AS SELECT tid + 10 * w AS tid, item, w FROM sales, range(2) t(w)")
-        words = (
-            "CREATE ANONYMIZED VIEW {} AS FROM visits WITH (k = 2, queries = 1, taxonomy = 'food', partition_by = 'w', "
-        )
+        words = "CREATE ANONYMIZED VIEW {} AS FROM visits WITH (k = 2, queries = 1, taxonomy = 'food', partition_by = 'w', "
         refused = pytest.raises(anondb.BudgetExceeded, match="the releases of earlier values are kept")
         with monkeypatch.context() as patched, refused:
             patched.setattr("anondb.pipeline.load.load_taxonomy", long_work)

@@ -40,9 +40,7 @@ def test_the_same_release_as_in_sql(run: Run, shop: Path, monkeypatch: pytest.Mo
     assert (second["release"], second["result"]["accuracy"]["queries"]) == ("two words", 0)
     assert baskets(shop.parent / "spring.duckdb") == baskets(shop, "release_spring") == RELEASED
     assert (shop.parent / "spring.duckdb").stat().st_mode & 0o777 == 0o640
-    statement = (
-        "CREATE ANONYMIZED VIEW other AS SELECT * FROM sales WITH (k = 2, m = 2, taxonomy = 'food', queries = 5)"
-    )
+    statement = "CREATE ANONYMIZED VIEW other AS SELECT * FROM sales WITH (k = 2, m = 2, taxonomy = 'food', queries = 5)"
     assert run("run", shop, policies(shop, statement, "policy.sql")).code == 0
     with duckdb.connect(str(shop), read_only=True) as reader:
         for name in ("spring", "other"):
@@ -104,9 +102,7 @@ def test_a_file_that_is_no_earlier_version_is_not_replaced(run: Run, shop: Path)
 @pytest.mark.slow
 def test_a_data_file(run: Run, tmp_path: Path) -> None:
     (tmp_path / "s.csv").write_text("customer,product\n" + "1,a\n2,a\n3,b\n4,b\n")
-    text = (
-        'source = "s.csv"\n[release.r]\nid = "customer"\nitem = "product"\nk = 2\nqueries = 0\npublish = "r.duckdb"\n'
-    )
+    text = 'source = "s.csv"\n[release.r]\nid = "customer"\nitem = "product"\nk = 2\nqueries = 0\npublish = "r.duckdb"\n'
     file = policies(tmp_path / "x", text)
     assert run("run", file).code == 0 and baskets(tmp_path / "r.duckdb") == [["a"], ["a"], ["b"], ["b"]]
     assert "replace it with replace = true" in run("run", file).err

@@ -113,8 +113,7 @@ def test_temporary_tables_are_sources(mine: duckdb.DuckDBPyConnection) -> None:
     mine.execute("CREATE TEMP TABLE tree AS FROM food")
     release = anondb.connect(mine).anonymize("recent", **{**SMALL, "taxonomy": "tree"})
     assert (
-        release.name == "recent"
-        and sorted(r[0] for r in release.table("baskets").project("items").fetchall()) == RELEASED
+        release.name == "recent" and sorted(r[0] for r in release.table("baskets").project("items").fetchall()) == RELEASED
     )
 
 
@@ -273,9 +272,7 @@ def test_a_file_beside_the_database_is_only_read(shop: Path, tmp_path: Path) -> 
     with anondb.connect(trial, attach=shop) as database:
         made = database.anonymize("sales", model="km", k=2, m=2, taxonomy="food", name="tried", queries=0)
         report = made.owner_report(queries=5)
-        assert (
-            report.source == "unchanged" and report.supports["a"] == 4 and made.report_html(queries=5) == report.html()
-        )
+        assert report.source == "unchanged" and report.supports["a"] == 4 and made.report_html(queries=5) == report.html()
     with anondb.connect(trial, read_only=True) as database:
         assert database.explain("tried", "a").outcome == "as_is"
     assert state_of(shop) == before and baskets(trial, "release_tried") == RELEASED
@@ -301,9 +298,7 @@ def test_a_table_with_the_name_of_a_releases_table_is_read_beside_the_database(t
         database.anonymize("transactions", model="km", k=2, m=1, name="old", queries=0)
     with anondb.connect(tmp_path / "trial.duckdb", attach=source) as database:
         for name in ("first", "second"):
-            assert (
-                database.anonymize("transactions", model="km", k=2, m=1, name=name, queries=0).report.transactions == 4
-            )
+            assert database.anonymize("transactions", model="km", k=2, m=1, name=name, queries=0).report.transactions == 4
 
 
 HOSTILE = ('q"u', "; DROP SCHEMA main; --\ny it's")
@@ -451,9 +446,7 @@ def test_a_release_just_made(shop: Path, tmp_path: Path) -> None:
         ]
         assert release.table("transaction_ids").order("ALL").fetchall() == [(n, True) for n in range(1, 7)]
         assert release.count_bounds(["a", "b"]) == (2, 2.0, 2) and release.count_bounds([]) == (6, 6.0, 6)
-        assert release.count_bounds(["c"]) == (0, pytest.approx(2.368956, rel=1e-6), 4) and release.count_bounds(
-            ["z"]
-        ) == (
+        assert release.count_bounds(["c"]) == (0, pytest.approx(2.368956, rel=1e-6), 4) and release.count_bounds(["z"]) == (
             0,
             0.0,
             0,
@@ -580,10 +573,7 @@ def test_transactions_and_records_from_frames() -> None:
 def test_a_release_prints_itself(shop: Path) -> None:
     with anondb.connect(shop) as db:
         made = db.anonymize("sales", model=anondb.KmAnonymity(2, 2), taxonomy="food", name="new", queries=5)
-        assert (
-            repr(made)
-            == "<release 'new': 2^2-anonymity by mhghs, verified on the frozen rows, 6 transactions, 4 items>"
-        )
+        assert repr(made) == "<release 'new': 2^2-anonymity by mhghs, verified on the frozen rows, 6 transactions, 4 items>"
         assert "<td>information loss</td><td>LM " in made._repr_html_()
         assert repr(db) == "<database 'shop', releases: 'old', 'new'>" and "median" in repr(made.accuracy)
         assert made.report is not None

@@ -32,9 +32,7 @@ ORIGIN = (
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("figure")
     (place / "people.csv").write_text(PEOPLE)
-    (place / "baskets.csv").write_text(
-        "tid,item\n" + "".join(f"{t},{i}\n" for t, items in BASKETS.items() for i in items)
-    )
+    (place / "baskets.csv").write_text("tid,item\n" + "".join(f"{t},{i}\n" for t, items in BASKETS.items() for i in items))
     (place / "sensitive.csv").write_text("item\nG\nH\n")
     (place / "trees").mkdir()
     (place / "trees" / "Origin.tree").write_text(ORIGIN)
@@ -95,9 +93,7 @@ def test_figures(place: Path, algorithm: str, delta: str, rum: str, groups: dict
 @pytest.mark.slow
 def test_diversity_and_a_bound_that_cannot_be_met(place: Path) -> None:
     sealed = place / "klm.duckdb"
-    code, report = anonymize(
-        place, "--model", "klm", "--l", "2", "--delta", "1", "--release", "d", "--publish", str(sealed)
-    )
+    code, report = anonymize(place, "--model", "klm", "--l", "2", "--delta", "1", "--release", "d", "--publish", str(sealed))
     assert code == 0
     assert report["model"] == {"name": "klm", "k": 2, "l": 2, "m": 2}
     assert report["verified"]

@@ -41,15 +41,11 @@ def released(sealed: Path) -> tuple[set[str], bool]:
     ("words", "labels", "supports"),
     [
         ((), {"(cola,pepsi)", "chips", "cola", "pepsi"}, True),
-        pytest.param(
-            ("--no-item-supports",), {"(cola,pepsi)", "chips", "cola", "pepsi"}, False, marks=pytest.mark.slow
-        ),
+        pytest.param(("--no-item-supports",), {"(cola,pepsi)", "chips", "cola", "pepsi"}, False, marks=pytest.mark.slow),
         pytest.param(("--option", "open=false"), {"(cola,pepsi)", "chips"}, True, marks=pytest.mark.slow),
     ],
 )
-def test_the_command(
-    run: Run, shop: Path, tmp_path: Path, words: tuple[str, ...], labels: set[str], supports: bool
-) -> None:
+def test_the_command(run: Run, shop: Path, tmp_path: Path, words: tuple[str, ...], labels: set[str], supports: bool) -> None:
     sealed = tmp_path / "sealed.duckdb"
     made = run("anonymize", shop, *WORDS, *words, "--publish", sealed)
     assert made.code == 0 and made.json["verified"] and made.json["suppressed_items"] == 0, made.err

@@ -109,9 +109,7 @@ def test_check_names_what_is_wrong(shop: Path, run: Run, tmp_path: Path) -> None
     checked = run("taxonomy", "check", str(shop), "--taxonomy", "tree", "--json")
     assert checked.code == 2 and checked.json["missing"] == ["250.02", "401.9", "V70"]
     assert checked.json["internal"] == ["250"] and checked.json["shape"]["single_children"] == ["250", "401"]
-    assert (
-        "3 items that are missing: 250.02, 401.9, V70" in run("taxonomy", "check", str(shop), "--taxonomy", "tree").out
-    )
+    assert "3 items that are missing: 250.02, 401.9, V70" in run("taxonomy", "check", str(shop), "--taxonomy", "tree").out
     file = tmp_path / "complete.tree"
     words = ["--taxonomy", "tree", "--add-missing", "others", "--to", str(file)]
     assert run("taxonomy", "check", str(shop), *words).out.endswith("3 of them added\n")
@@ -155,9 +153,7 @@ def test_lists_have_no_categories(shop: Path, run: Run) -> None:
 @pytest.mark.slow
 def test_a_tree_is_drawn_with_supports(shop: Path, run: Run) -> None:
     run("taxonomy", "build", str(shop), "--by", "code", "--lengths", "3", "--to", "codes")
-    listed = run("taxonomy", "show", str(shop), "--taxonomy", "codes", "--transactions", "visits", "--json").json[
-        "nodes"
-    ]
+    listed = run("taxonomy", "show", str(shop), "--taxonomy", "codes", "--transactions", "visits", "--json").json["nodes"]
     supports = {node["node"]: node["transactions"] for node in listed}
     assert supports["all"] == 4 and supports["V70"] == 3 and supports["250*"] == 4
     text = run("taxonomy", "show", str(shop), "--taxonomy", "codes", "--under", "250*", "--most", "2").out

@@ -70,11 +70,7 @@ def test_models_and_their_algorithms(row: list[str]) -> None:
     name, written = model.strip("`"), re.match(r"`(\w+)\(([\w, ]+)\)`", promise)
     assert written and getattr(anondb, written[1]) is MODELS[name]
     assert set(written[2].split(", ")) <= set(parameters_of(name))
-    same = (
-        algorithms
-        if "`kkm`" not in algorithms
-        else next(r[3] for r in table("Models and algorithms") if r[0] == "`kkm`")
-    )
+    same = algorithms if "`kkm`" not in algorithms else next(r[3] for r in table("Models and algorithms") if r[0] == "`kkm`")
     assert set(re.findall(r"`(\w+)`", same)) == {a for a, method in METHODS.items() if name in method.models}
 
 
@@ -98,9 +94,7 @@ def test_the_objects_of_a_sealed_file() -> None:
 
 
 def test_exit_codes_and_errors() -> None:
-    codes = {
-        int(c) for c in re.findall(r"(?:^|· )(\d+) ", PAGE.split("### Exit codes\n", 1)[1].split("###", 1)[0], re.M)
-    }
+    codes = {int(c) for c in re.findall(r"(?:^|· )(\d+) ", PAGE.split("### Exit codes\n", 1)[1].split("###", 1)[0], re.M)}
     kinds = [k for k in vars(anondb.errors).values() if isinstance(k, type) and issubclass(k, AnondbError)]
     assert {k.exit_code for k in kinds} <= codes and codes == {0, 2, 3, 4, 5, 130}
     named = PAGE.split("* Errors are ", 1)[1].split("\n\n", 1)[0]

@@ -54,9 +54,7 @@ def shell(folder: Path, command: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.slow
-def test_the_policy_of_the_page(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_policy_of_the_page(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     (policy,) = re.findall(r"^```toml\n(.*?)^```$", PAGE, re.M | re.S)
     (folder / "anondb.toml").write_text(policy + "queries = 5\n")
     monkeypatch.chdir(folder)

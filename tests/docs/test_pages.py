@@ -140,9 +140,7 @@ def test_python_of_the_contract(demo: Path, tmp_path: Path, monkeypatch: pytest.
     assert (tmp_path / "spring.duckdb").exists()
 
 
-def test_taxonomy_of_a_dat_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_taxonomy_of_a_dat_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """The script of data.md on six items: a tree that anondb reads."""
     (tmp_path / "six.dat").write_text("1 2\n3 4 10\n5\n")
     monkeypatch.setattr("sys.argv", ["tree.py", str(tmp_path / "six.dat")])

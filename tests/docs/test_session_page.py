@@ -35,9 +35,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         db.anonymize("sales", name="spring", **made).publish(folder / "spring_supports.duckdb")
     for week in (1, 2):
         with anondb.connect(folder / f"raw{week}.duckdb") as db:
-            db.sql(
-                "CREATE TABLE sales AS SELECT tid, unnest(['milk', 'bread'][: 1 + tid % 2]) AS item FROM range(9) r(tid)"
-            )
+            db.sql("CREATE TABLE sales AS SELECT tid, unnest(['milk', 'bread'][: 1 + tid % 2]) AS item FROM range(9) r(tid)")
             release = db.anonymize("sales", model=anondb.KmAnonymity(2, 2), name="w", queries=1)
             release.publish(folder / "weeks" / f"{week}.duckdb")
     (folder / "prices.csv").write_text("item,price\nmilk,1.2\n", encoding="utf-8")
@@ -76,9 +74,7 @@ def test_what_the_page_shows_is_printed(place: Path, monkeypatch: pytest.MonkeyP
 
 @pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
-def test_commands(
-    place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: str
-) -> None:
+def test_commands(place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: str) -> None:
     monkeypatch.chdir(place)
     words = shlex.split(command.split(" < ")[0])
     monkeypatch.setattr(sys, "argv", words)

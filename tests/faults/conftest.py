@@ -54,7 +54,5 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
         )
     with anondb.connect(place) as database:
         for name, k in (("one", 20), ("two", 400)):
-            database.anonymize(
-                "sales", taxonomy="food", model=KmAnonymity(k, 2), name=name, queries=5, max_suppression=100
-            )
+            database.anonymize("sales", taxonomy="food", model=KmAnonymity(k, 2), name=name, queries=5, max_suppression=100)
     return place

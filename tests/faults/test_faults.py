@@ -76,9 +76,7 @@ def check_whole(place: Path, releases: dict[str, str]) -> str:
     which = {i: n for n, i in releases.items()}[manifest["release_id"]]
     with duckdb.connect(str(place / "out" / "spring.duckdb"), read_only=True) as reader:
         assert reader.execute("SELECT count(*) FROM baskets").fetchall() == [(int(manifest["transactions"]),)]
-        assert reader.execute("SELECT upper_bound FROM count_bounds([])").fetchall() == [
-            (int(manifest["transactions"]),)
-        ]
+        assert reader.execute("SELECT upper_bound FROM count_bounds([])").fetchall() == [(int(manifest["transactions"]),)]
     return which
 
 
@@ -135,9 +133,7 @@ def test_the_scan_finds_what_is_raw(place: Path) -> None:
     with duckdb.connect(str(place / "shop.duckdb")) as owner:
         planted = place / "out" / "one.parquet"
         owner.execute(f"COPY (SELECT tid FROM sales LIMIT 1) TO '{planted}' (COMPRESSION uncompressed)")
-        suppressed = {
-            r[0] for r in owner.execute("SELECT DISTINCT item FROM sales WHERE item NOT LIKE 'zq%'").fetchall()
-        }
+        suppressed = {r[0] for r in owner.execute("SELECT DISTINCT item FROM sales WHERE item NOT LIKE 'zq%'").fetchall()}
         assert len(suppressed) == 2
         for name in ("one", "two"):
             published = {r[0] for r in owner.execute(f"SELECT item FROM release_{name}.released_items").fetchall()}
@@ -248,9 +244,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A file system of a few blocks, where one can be mounted."""
     disk = tmp_path / "disk"
     disk.mkdir()
-    done = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=400k", "tmpfs", str(disk)], capture_output=True, check=False
-    )
+    done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=400k", "tmpfs", str(disk)], capture_output=True, check=False)
     if done.returncode:
         pytest.skip("no file system can be mounted here")
     try:

@@ -42,9 +42,7 @@ def shop(place: Path, rows: int = 60) -> Path:
         owner.executemany("INSERT INTO sales VALUES (?, ?)", sales)
         owner.execute("CREATE TABLE food (node VARCHAR, parent VARCHAR)")
         owner.executemany("INSERT INTO food VALUES (?, ?)", food)
-        owner.execute(
-            "CREATE TABLE people AS SELECT i AS tid, 20 + i % 9 AS age, 't' || i % 3 AS town FROM range(60) t(i)"
-        )
+        owner.execute("CREATE TABLE people AS SELECT i AS tid, 20 + i % 9 AS age, 't' || i % 3 AS town FROM range(60) t(i)")
     return place
 
 
@@ -60,8 +58,7 @@ def run(place: Path, seen: list[StepDone] | None = None, **options: Any) -> list
 def released(place: Path) -> list[str]:
     with duckdb.connect(str(place), read_only=True) as reader:
         names = [
-            r[0]
-            for r in reader.execute("SELECT table_name FROM duckdb_tables() WHERE schema_name = 'release_r'").fetchall()
+            r[0] for r in reader.execute("SELECT table_name FROM duckdb_tables() WHERE schema_name = 'release_r'").fetchall()
         ]
         if "buckets" in names:
             found = reader.execute("SELECT bucket_id, column_id, items, copies FROM release_r.buckets").fetchall()

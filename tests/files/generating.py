@@ -108,12 +108,7 @@ def cell(value: str, delimiter: str, quote: str, always: bool) -> str:
     """A value as a field."""
     if not quote:
         return value
-    if (
-        always
-        or not value
-        or value.startswith(("\ufeff", "#"))
-        or any(c in value for c in (delimiter, quote, "\r", "\n"))
-    ):
+    if always or not value or value.startswith(("\ufeff", "#")) or any(c in value for c in (delimiter, quote, "\r", "\n")):
         return quote + value.replace(quote, quote * 2) + quote
     return value
 
@@ -145,9 +140,7 @@ def valid_csv(seed: int) -> Made:
     options |= {} if header and rng.random() < 0.8 else {"header": header}
     id, item = rng.sample(names, 2) if not header else ("customer", "product")
     data, encoded = _encoded(rng, content)
-    name, data = _packed(
-        rng, {"\t": ".tsv", "|": ".psv"}.get(delimiter, ".csv") if rng.random() < 0.5 else ".csv", data
-    )
+    name, data = _packed(rng, {"\t": ".tsv", "|": ".psv"}.get(delimiter, ".csv") if rng.random() < 0.5 else ".csv", data)
     read = by_csv_module(content, delimiter, quote, header)
     assert read.rows == rows, "the generator writes what it means"
     return Made(name, data, [naive.persons(read, id, item)], {"id": id, "item": item}, options | encoded, valid=True)

@@ -21,9 +21,7 @@ def random_layout(seed: int) -> Made:
         return _of_numbers(rng, layout)
     plain = layout in ("braces", "separated")
     items = [f"{rng.choice(WORDS)}{n}" if plain else f"{text(rng)}{n}" for n in range(rng.randint(2, 9))]
-    people = {
-        f"{n:0{rng.choice([1, 5])}d}": rng.sample(items, rng.randint(0, len(items))) for n in range(1, size(rng) + 1)
-    }
+    people = {f"{n:0{rng.choice([1, 5])}d}": rng.sample(items, rng.randint(0, len(items))) for n in range(1, size(rng) + 1)}
     delimiter, end = rng.choice(naive.DELIMITERS), rng.choice(ENDS)
     if layout == "basket":
         return _basket(rng, list(people.values()), delimiter, end)
@@ -129,9 +127,7 @@ def random_json(seed: int) -> Made:
     else:
         content = rng.choice(["\n", "\n", "\r\n"]).join(lines) + rng.choice(["", "\n", "\n\n"])
     content = damaged(rng, content, fault)
-    name = rng.choice(
-        ["all.json", "all.json.gz"] if array else ["all.ndjson", "all.jsonl", "all.json", "all.ndjson.gz"]
-    )
+    name = rng.choice(["all.json", "all.json.gz"] if array else ["all.ndjson", "all.jsonl", "all.json", "all.ndjson.gz"])
     data = gzip.compress(content.encode()) if name.endswith(".gz") else content.encode()
     columns = {"id": "customer", "item": "product"}
     readings = naive.readings(content.encode(), "all.json", **columns)

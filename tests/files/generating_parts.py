@@ -75,9 +75,7 @@ def written(rows: list[list[str]], delimiter: str, end: str) -> str:
     return "".join(delimiter.join(cell(value, delimiter, '"', False) for value in row) + end for row in rows)
 
 
-def possible(
-    content: str, meaning: Callable[[Table], Any], delimiters: tuple[str, ...] = naive.DELIMITERS
-) -> list[Any]:
+def possible(content: str, meaning: Callable[[Table], Any], delimiters: tuple[str, ...] = naive.DELIMITERS) -> list[Any]:
     """All that a text may mean, with each delimiter; its first line may name the delimiter (``sep=;``)."""
     found = []
     starts = [(content, d) for d in delimiters]

@@ -110,8 +110,7 @@ def parents_of(taxonomy: Taxonomy) -> dict[str, str | None]:
     """The nodes of a taxonomy with their parents."""
     labels = taxonomy.labels
     return {
-        label: None if parent < 0 else labels[parent]
-        for label, parent in zip(labels, taxonomy.parent.tolist(), strict=True)
+        label: None if parent < 0 else labels[parent] for label, parent in zip(labels, taxonomy.parent.tolist(), strict=True)
     }
 
 

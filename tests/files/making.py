@@ -16,9 +16,7 @@ import pytest
 
 HERE = Path(__file__).parent
 CORPUS = HERE / "corpus"
-FILE_OPTIONS = frozenset(
-    {"delimiter", "quote", "header", "encoding", "skip"}
-)  # that tables and data frames do not have
+FILE_OPTIONS = frozenset({"delimiter", "quote", "header", "encoding", "skip"})  # that tables and data frames do not have
 
 
 @dataclass(frozen=True)

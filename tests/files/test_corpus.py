@@ -88,9 +88,7 @@ def check_account(read: dict[str, Any], case: Case, path: Path) -> None:
 
 ACCOUNTS = some(
     READ,
-    *chosen(
-        "excel_german", "arules_basket", "fimi_empty_lines", "kaggle", "list_json", "spmf_named", "quoted_newlines"
-    ),
+    *chosen("excel_german", "arules_basket", "fimi_empty_lines", "kaggle", "list_json", "spmf_named", "quoted_newlines"),
     *chosen("missing_ids_dropped", "no_header", "csv_gz", "parquet_lists"),
     ids=named,
 )

@@ -227,9 +227,7 @@ def test_frames_have_layouts(tmp_path: Path) -> None:
 def test_a_layout_is_kept_with_its_release(tmp_path: Path) -> None:
     """A release is checked, measured and refreshed with the layout that it was made with."""
     with anondb.connect(tmp_path / "own.duckdb") as database:
-        database.sql(
-            "CREATE TABLE w AS SELECT i AS tid, 'a' AS dx1, CASE WHEN i > 2 THEN 'b' END AS dx2 FROM range(6) t(i)"
-        )
+        database.sql("CREATE TABLE w AS SELECT i AS tid, 'a' AS dx1, CASE WHEN i > 2 THEN 'b' END AS dx2 FROM range(6) t(i)")
         database.anonymize("w", item="dx1,dx2", layout="wide", model=MODEL, name="one", queries=1)
         assert database.check_view("one").fresh
         assert database.release("one").measure(queries=1).queries == 1
@@ -313,9 +311,7 @@ def test_columns_that_nothing_uses_are_a_finding(tmp_path: Path) -> None:
     refused(work, "unconfirmed", "left-out", "Price, age")
     assert work(accept="left-out").report is not None
     records = {"records": path, "quasi_identifiers": "age", "model": anondb.KkmAnonymity(2, 1)}
-    error = refused(
-        lambda: anondb.connect().anonymize(path, **{**how, **records}), "unconfirmed", "left-out: ", "Price"
-    )
+    error = refused(lambda: anondb.connect().anonymize(path, **{**how, **records}), "unconfirmed", "left-out: ", "Price")
     assert "age" not in str(error)
     path.write_text(path.read_text().replace("tid,item", "customer,product"))
     assert anondb.connect().anonymize(path, **how, **COLUMNS).report is not None

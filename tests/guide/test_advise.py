@@ -99,9 +99,7 @@ def result(algorithm: str, relative: float, errors: Sequence[float], deleted: in
 def test_one_person_stands_and_two_persons_stand_alone() -> None:
     for alone, words in ((1, "1 of 200 persons (0.5 %) stands alone"), (2, "2 of 200 persons (1 %) stand alone")):
         chosen = result("coat", 0.1, (0.1, 0.2), 0)
-        made = advising.Advice(
-            "sales", 200, Needs(), Known(2, 9, alone), None, None, (), (chosen,), chosen, None, True, ""
-        )
+        made = advising.Advice("sales", 200, Needs(), Known(2, 9, alone), None, None, (), (chosen,), chosen, None, True, "")
         assert any(words in reason for reason in reasons(made))
 
 
@@ -240,9 +238,7 @@ def test_refusals(here: Any) -> None:
 
 
 def test_needs() -> None:
-    assert (
-        read_answer("m", " INF ") == math.inf and read_answer("k", "7") == 7 and read_answer("use", "Items") == "items"
-    )
+    assert read_answer("m", " INF ") == math.inf and read_answer("k", "7") == 7 and read_answer("use", "Items") == "items"
     assert read_answer("item_supports", "y") is True and read_answer("item_supports", "No") is False
     for name, answer in (("m", "two"), ("k", "0"), ("use", "all"), ("item_supports", "perhaps")):
         with pytest.raises(InputError):

@@ -43,15 +43,9 @@ def test_peek_at_a_table_and_at_a_file_say_the_same(purchases: Path) -> None:
         fill(db.engine.connection)
         table, file = db.peek("sales"), db.peek(purchases)
         assert table.persons == file.persons == (("1", ("a", "b")), ("2", ("a", "b")), ("3", ("a", "c")))
-        assert (
-            table.counts
-            == file.counts
-            == Counts(((2, 6),), tuple(sorted(supports.items(), key=lambda i: (-i[1], i[0]))))
-        )
+        assert table.counts == file.counts == Counts(((2, 6),), tuple(sorted(supports.items(), key=lambda i: (-i[1], i[0]))))
         assert file.reading == {"id": "customer", "item": "product"} and table.account is None
-        assert (
-            table.command == "anondb anonymize SOURCE --transactions sales --algorithm similar --publish release.duckdb"
-        )
+        assert table.command == "anondb anonymize SOURCE --transactions sales --algorithm similar --publish release.duckdb"
         assert db.peek(purchases, delimiter=",").problem is not None
         assert "no table or view 'sale'" in (db.peek("sale").problem or "")
 

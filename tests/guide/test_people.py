@@ -37,9 +37,7 @@ def test_counts_are_those_of_naive_attackers() -> None:
     with anondb.connect() as db:
         for n in (1, 2, 9, 40, 80):
             baskets = [frozenset(i for i in "abcdef" if rng.random() < 0.4) for _ in range(n)]
-            people = [
-                (rng.choice([None, 1, 2, 3, 4]), rng.choice("MF"), rng.choice(["x", "y", None])) for _ in range(n)
-            ]
+            people = [(rng.choice([None, 1, 2, 3, 4]), rng.choice("MF"), rng.choice(["x", "y", None])) for _ in range(n)]
             rows = [(t, i) for t, basket in enumerate(baskets) for i in sorted(basket)] or [(0, "a")]
             baskets[0] |= frozenset(i for t, i in rows if t == 0)
             items = pd.DataFrame(rows, columns=["tid", "item"])

@@ -48,9 +48,7 @@ def test_sizes_and_lengths() -> None:
                 told.lengths.median,
                 told.lengths.upper_quartile,
             )
-            assert (*shown, told.lengths.most) == tuple(
-                lengths[max(math.ceil(q * persons / 4) - 1, 0)] for q in range(5)
-            )
+            assert (*shown, told.lengths.most) == tuple(lengths[max(math.ceil(q * persons / 4) - 1, 0)] for q in range(5))
             assert told.lengths.mean == pytest.approx(sum(lengths) / persons)
 
 

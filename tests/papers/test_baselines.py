@@ -101,9 +101,7 @@ def test_pcta(engine: Engine, case: Json) -> None:
     for number, label in zip(result.member_of.tolist(), result.member_labels, strict=True):
         members.setdefault(number, []).append(label)
     assert sorted(members.values()) == expected["clusters"]
-    assert [x for x, image in zip(data.labels, result.image.tolist(), strict=True) if image < 0] == expected[
-        "suppressed"
-    ]
+    assert [x for x, image in zip(data.labels, result.image.tolist(), strict=True) if image < 0] == expected["suppressed"]
     assert [d.subject for d in result.decisions] == [f"({','.join(x)})" for x in expected["merges"]]
 
 

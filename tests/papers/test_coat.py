@@ -44,9 +44,7 @@ def test_coat(engine: Engine, inputs: Any, expected: Any, literal: bool) -> None
     assert found.suppressed == expected["suppressed"]
     assert found.recoding is not None
     recoding = found.recoding
-    by_label = {
-        label: tuple(sorted(i for i, r in image_of(recoding).items() if r == label)) for label in recoding.labels
-    }
+    by_label = {label: tuple(sorted(i for i, r in image_of(recoding).items() if r == label)) for label in recoding.labels}
     blocks = [sorted(list(by_label[x]) for x in t) for t in published(transactions, recoding)]
     assert blocks == [expected["generalized"][tid] for tid, _ in inputs["transactions"]]
     if "log" in expected and not literal:
@@ -108,9 +106,7 @@ def test_example_3_13_stays_countable(engine: Engine) -> None:
             engine, dataset, ConstraintAnonymity(5), privacy=inputs["privacy"], utility=inputs["utility"],
             max_suppression="15",
         )  # fmt: skip
-        report = countable(
-            load_item_sets(engine, [["a", "b"], ["d", "e"], ["g"], ["g", "h", "unknown"]]), recoding, dataset
-        )
+        report = countable(load_item_sets(engine, [["a", "b"], ["d", "e"], ["g"], ["g", "h", "unknown"]]), recoding, dataset)
     assert [(r.exact, r.suppressed, r.mixed) for r in report] == [
         (True, 0, 0),
         (False, 1, 0),

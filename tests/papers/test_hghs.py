@@ -38,9 +38,7 @@ def load(engine: Engine, inputs: Json) -> tuple[Dataset, Taxonomy]:
     sizes = [len(items) for _, items in inputs["transactions"]]
     pairs = [(n, item) for n, (_, items) in enumerate(inputs["transactions"]) for item in items]
     rows = engine.put("case_rows", {"n": ("BIGINT", range(len(tids))), "tid": ("VARCHAR", tids)})
-    items = engine.put(
-        "case_items", {"n": ("BIGINT", [n for n, _ in pairs]), "item": ("VARCHAR", [i for _, i in pairs])}
-    )
+    items = engine.put("case_items", {"n": ("BIGINT", [n for n, _ in pairs]), "item": ("VARCHAR", [i for _, i in pairs])})
     query = (
         exp.select("r.tid", exp.maybe_parse("list(i.item) FILTER (WHERE i.item IS NOT NULL) AS item", dialect="duckdb"))
         .from_(rows.expression().as_("r"))
@@ -80,8 +78,7 @@ def test_lm(case: Json) -> None:
     taxonomy = taxonomy_of(inputs["taxonomy"], inputs["root"])
     denominator = max(taxonomy.n_leaves - 1, 1)
     found = {
-        label: str(Fraction(int(n) - 1, denominator))
-        for label, n in zip(taxonomy.labels, taxonomy.leaf_count, strict=True)
+        label: str(Fraction(int(n) - 1, denominator)) for label, n in zip(taxonomy.labels, taxonomy.leaf_count, strict=True)
     }
     assert found == case["expected"]
 

@@ -110,9 +110,7 @@ def test_btd(inputs: Any, expected: Any) -> None:
     for a, first in enumerate(names):
         for b, second in enumerate(names[a + 1 :], a + 1):
             wanted = Fraction(expected["cluster_btd"][f"{first}|{second}"])
-            assert (
-                order.distances(a, np.array([b]))[0] == wanted == naive.btd([sets[r] for r in (*start[a], *start[b])])
-            )
+            assert order.distances(a, np.array([b]))[0] == wanted == naive.btd([sets[r] for r in (*start[a], *start[b])])
     assert naive.btd_pair(sets[0], sets[2]) == Fraction(expected["pair_0_2"])
     assert naive.btd_pair(sets[1], sets[3]) == Fraction(expected["pair_1_3"])
 
@@ -164,9 +162,7 @@ def put_rows(engine: Engine, rows: list[tuple[Any, frozenset[str]]], sensitive: 
     keys = list(dict.fromkeys(str(v) for v, _ in rows))
     pairs = [(r, labels.index(i)) for r, (_, t) in enumerate(rows, 1) for i in sorted(t)]
     return (
-        engine.put(
-            "case_rows", {"tid": ("INTEGER", [p[0] for p in pairs]), "item": ("INTEGER", [p[1] for p in pairs])}
-        ),
+        engine.put("case_rows", {"tid": ("INTEGER", [p[0] for p in pairs]), "item": ("INTEGER", [p[1] for p in pairs])}),
         engine.put(
             "case_classes",
             {"tid": ("INTEGER", range(1, len(rows) + 1)), "class": ("INTEGER", [keys.index(str(v)) for v, _ in rows])},
@@ -196,17 +192,15 @@ def test_rt_verify(engine: Engine, inputs: Any, expected: Any) -> None:
             assert diverse.verified == expected["kl_m_diverse_l2"]
             more = naive.klm_violations(rows, inputs["l"], m, inputs["sensitive"])
             assert diverse.violations == found.violations + len(more)
-            assert sorted(
-                (w.items, w.sensitive) for w in diverse.witnesses if isinstance(w, SensitiveWitness)
-            ) == sorted((tuple(sorted(x)), z) for _, x, z in more)
+            assert sorted((w.items, w.sensitive) for w in diverse.witnesses if isinstance(w, SensitiveWitness)) == sorted(
+                (tuple(sorted(x)), z) for _, x, z in more
+            )
         if "violating" in expected:
             ids = [r["id"] for r in inputs["records"]]
             shown = [[ids[i], sorted(x), naive.class_support(rows, v, x)] for i, (v, t) in enumerate(rows)
                      for w, x in sorted(naive.minimal_kkm(rows, k, m), key=str) if w == v and x <= t]  # fmt: skip
             assert shown == expected["violating"]
-            assert [(list(w.items), w.support) for w in visible.witnesses] == [
-                (x, n) for _, x, n in expected["violating"]
-            ]
+            assert [(list(w.items), w.support) for w in visible.witnesses] == [(x, n) for _, x, n in expected["violating"]]
 
 
 @pytest.mark.parametrize(("inputs", "expected"), goldens.params("rt_verify"))

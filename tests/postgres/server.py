@@ -42,9 +42,7 @@ def installed() -> Path | None:
     modules = Path("/usr/share/postgresql")
     places = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda p: int(p.parent.name))
     wanted = [
-        p
-        for p in places
-        if (p / "initdb").is_file() and (modules / p.parent.name / "extension/citext.control").exists()
+        p for p in places if (p / "initdb").is_file() and (modules / p.parent.name / "extension/citext.control").exists()
     ]
     return wanted[-1] if wanted else None
 
@@ -52,9 +50,7 @@ def installed() -> Path | None:
 def reachable(programs: Path, place: Path, user: str) -> Path:
     """The programs, or a copy in the place where the user cannot run them: the wheel in a folder closed to others."""
     try:
-        subprocess.run(
-            [str(programs / "initdb"), "--version"], check=True, user=user, cwd=place, stdout=subprocess.DEVNULL
-        )
+        subprocess.run([str(programs / "initdb"), "--version"], check=True, user=user, cwd=place, stdout=subprocess.DEVNULL)
     except PermissionError:
         site, libraries = programs.parents[2], f"{programs.parents[1].name}.libs"
         for part in (programs.parent.relative_to(site), libraries):

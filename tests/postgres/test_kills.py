@@ -41,9 +41,7 @@ def shop_with_release(server: Server) -> tuple[Databases, Callable[[bool, int], 
     databases = make(server)
     shop(databases, 30)
     with anondb.connect(databases.raw_url()) as db:
-        release = db.anonymize(
-            "shop.sales", taxonomy="shop.food", model=anondb.KmAnonymity(2, 1), name="spring", queries=3
-        )
+        release = db.anonymize("shop.sales", taxonomy="shop.food", model=anondb.KmAnonymity(2, 1), name="spring", queries=3)
         release.publish(databases.url("spring"), analysts="analysts", counters="counters")
     return databases, cache(lambda there, rest: int(run(databases, rest - 3, there).stdout.split()[-1]))
 

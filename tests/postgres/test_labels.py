@@ -36,9 +36,7 @@ VALUES = ("CANARY7391", "back\\slash", "\U0001f600", "trailing  ", str(FIRST_ID)
 def odd(server: Server) -> Databases:
     databases = make(server)
     databases.sql("CREATE TABLE baskets (tid bigint, item text)")
-    rows = [
-        (FIRST_ID + t, label) for t in range(3 * len(ODD)) for label in (ODD[t % len(ODD)], ODD[(t + 1) % len(ODD)])
-    ]
+    rows = [(FIRST_ID + t, label) for t in range(3 * len(ODD)) for label in (ODD[t % len(ODD)], ODD[(t + 1) % len(ODD)])]
     databases.copy("baskets", rows)
     return databases
 

@@ -48,9 +48,7 @@ def leaky(server: Server) -> Databases:
     """A raw table with canaries in its names and values, and a release of it."""
     databases = make(server)
     databases.sql("CREATE TABLE canary_table (tid bigint, canary_column text)")
-    databases.copy(
-        "canary_table", [(918273600 + t, f"CANARY5501 {t % 4}") for t in range(40)] + [(1, "CANARY5501 rare")]
-    )
+    databases.copy("canary_table", [(918273600 + t, f"CANARY5501 {t % 4}") for t in range(40)] + [(1, "CANARY5501 rare")])
     databases.copy("canary_table", [(918273600 + t, "x" * 3000 + "CANARY5501") for t in range(4)])  # in TOAST
     databases.sql("SELECT lo_from_bytea(0, 'CANARY5501')")
     databases.sql("CREATE VIEW baskets AS SELECT tid, left(md5(canary_column), 3) AS item FROM canary_table")
@@ -77,9 +75,7 @@ def readable(connection: Any) -> dict[str, list[Any]]:
     rows: dict[str, list[Any]] = {}
     for name, plain in names:
         try:
-            rows[name] = (
-                [] if plain in OF_THE_CLUSTER else sorted(map(str, connection.execute(f"SELECT * FROM {name}")))
-            )
+            rows[name] = [] if plain in OF_THE_CLUSTER else sorted(map(str, connection.execute(f"SELECT * FROM {name}")))
         except psycopg.Error:
             continue
     return rows
@@ -145,9 +141,7 @@ def test_rows_tell_nothing_by_their_place_or_time(leaky: Databases) -> None:
     order = {"labels": "item_id", "transaction_ids": "transaction_id", "transaction_items": "item_id, transaction_id"}
     with leaky.session(leaky.releases, "analysts") as connection:
         for table in tables:
-            facts = (
-                f"SELECT count(DISTINCT xmin::text), count(DISTINCT pg_xact_commit_timestamp(xmin)) FROM spring.{table}"
-            )
+            facts = f"SELECT count(DISTINCT xmin::text), count(DISTINCT pg_xact_commit_timestamp(xmin)) FROM spring.{table}"
             assert connection.execute(facts).fetchone() == (1, 1)
             if table in order:
                 stored = connection.execute(f"SELECT {order[table]} FROM spring.{table} ORDER BY ctid").fetchall()

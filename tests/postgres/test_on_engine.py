@@ -180,9 +180,7 @@ def test_verification_there(databases: Databases) -> None:
         db.verify("shop.sales", on_engine=True)
     assert refused.value.code == "read_only"
     assert command("verify", databases.raw_url(), "--release", "x", "--on-engine").returncode == 2
-    done = command(
-        "verify", databases.raw_url(), "--transactions", "shop.sales", "--model", "k", "--k", "3", "--on-engine"
-    )
+    done = command("verify", databases.raw_url(), "--transactions", "shop.sales", "--model", "k", "--k", "3", "--on-engine")
     assert done.returncode == 4 and "Traceback" not in done.stderr
 
 

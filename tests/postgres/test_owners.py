@@ -61,9 +61,7 @@ def test_the_tables_of_a_database(fresh: Databases) -> None:
 
 
 def test_trees_are_not_written_into_a_database(fresh: Databases, run: Run) -> None:
-    built = run(
-        "taxonomy", "build", fresh.raw_url(), "--transactions", "shop.sales", "--by", "frequency", "--to", "made"
-    )
+    built = run("taxonomy", "build", fresh.raw_url(), "--transactions", "shop.sales", "--by", "frequency", "--to", "made")
     assert built.code == 2 and "not written into PostgreSQL" in built.err
 
 

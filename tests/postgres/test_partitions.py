@@ -151,9 +151,7 @@ def test_bounds_add_up_for_each_kind(shop: Databases, db: anondb.Database, model
     db.sql(f"CREATE ANONYMIZED VIEW weekly AS {query} WITH ({options})")
     parts = [name.replace('"', '""') for name in schemas(shop)[1:]]
     for item, *bounds in asked(shop, "SELECT * FROM weekly.item_counts"):
-        each = [
-            shop.sql(f"""SELECT * FROM "{part}".count_bounds(ARRAY['{item}'])""", shop.releases)[0] for part in parts
-        ]
+        each = [shop.sql(f"""SELECT * FROM "{part}".count_bounds(ARRAY['{item}'])""", shop.releases)[0] for part in parts]
         assert bounds == pytest.approx([sum(column) for column in zip(*each, strict=True)])
         assert tuple(bounds) == pytest.approx(asked(shop, f"SELECT * FROM weekly.count_bounds(ARRAY['{item}'])")[0])
     if "anatomy" in model:

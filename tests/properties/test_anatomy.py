@@ -48,9 +48,7 @@ def check_case(engine: Engine, seed: int, most: int = 14, through_sql: bool = Tr
         assert all(ref.is_diverse(transactions, b, given, l, count_empty) for b in buckets), seed
         if not through_sql:
             continue
-        verified = anatomy_cases.verified(
-            engine, anatomy_cases.rows_of(transactions, given, buckets), model, transactions
-        )
+        verified = anatomy_cases.verified(engine, anatomy_cases.rows_of(transactions, given, buckets), model, transactions)
         assert verified.verified and verified.coverage == "complete", seed
     return True
 
@@ -203,9 +201,7 @@ def test_pam_with_ties_takes_the_first_label(engine: Engine) -> None:
     distance = np.full((6, 6), 5, dtype=np.int64)
     np.fill_diagonal(distance, 0)
     assert (
-        item_columns._swap(distance, item_columns._build(distance, 3)).tolist()
-        == [0, 1, 2]
-        == ref.pam(distance.tolist(), 3)
+        item_columns._swap(distance, item_columns._build(distance, 3)).tolist() == [0, 1, 2] == ref.pam(distance.tolist(), 3)
     )
     assert item_columns._assign(distance, np.array([0, 1, 2])).tolist() == [0, 1, 2, 0, 0, 0]
 

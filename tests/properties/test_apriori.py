@@ -42,9 +42,7 @@ class Case:
         self.model = KmAnonymity(rnd.choice([1, 2, 2, 3, 3, 4, 5]), rnd.choice([1, 2, 2, 2, 3, 4, math.inf]))
 
 
-def run(
-    engine: Engine, case: Case, algorithm: Any = apriori, **more: Any
-) -> tuple[GlobalRecoding, list[frozenset[str]]]:
+def run(engine: Engine, case: Case, algorithm: Any = apriori, **more: Any) -> tuple[GlobalRecoding, list[frozenset[str]]]:
     """The recoding and what it publishes."""
     with engine.transaction():
         data = coded(engine, case.transactions)
@@ -74,9 +72,7 @@ def check(engine: Engine, case: Case) -> None:
     assert ref.is_km_anonymous(published, k, m)
     below = ref.occurrences_below(case.children, case.root, case.transactions)
     costs = [d.cost for d in result.decisions]
-    assert costs == sorted(costs) and all(
-        d.action == "generalize" and 0 < (d.support or 0) < k for d in result.decisions
-    )
+    assert costs == sorted(costs) and all(d.action == "generalize" and 0 < (d.support or 0) < k for d in result.decisions)
     assert (costs or [Fraction(0)])[-1] == sum(below[v] * ref.ncp(case.children, case.root, v) for v in cut)
     assert [d.step for d in result.decisions] == list(range(1, len(costs) + 1))
     assert all(d.round_number <= m for d in result.decisions)

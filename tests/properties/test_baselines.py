@@ -152,9 +152,7 @@ def check_lra_chunks(engine: Engine, case: Case, parts: int) -> None:
         taxonomy = taxonomy_of(case.children, case.root)
         postings, tids = load_postings(engine, data, taxonomy)
         empty = data.n_transactions - postings.n
-        ranks = [
-            naive.gray_rank(case.children, case.root, case.transactions[tids[n] - 1]) for n in gray_order(postings)
-        ]
+        ranks = [naive.gray_rank(case.children, case.root, case.transactions[tids[n] - 1]) for n in gray_order(postings)]
         assert ranks == sorted(ranks)
         if 0 < data.non_empty < k:
             with pytest.raises(InfeasibleError):

@@ -47,9 +47,7 @@ def test_same_as_the_naive_reference(engine: Engine, seeds: range) -> None:
 
 @pytest.mark.parametrize("seeds", portions(6, 45, 150))
 @pytest.mark.parametrize(("dense", "few"), [(64, 128), (1, 0), (3, 1)])
-def test_every_way_to_count(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch, dense: int, few: int, seeds: range
-) -> None:
+def test_every_way_to_count(engine: Engine, monkeypatch: pytest.MonkeyPatch, dense: int, few: int, seeds: range) -> None:
     """Bitmaps, marked transactions and whole transactions; constraints one by one and pairs together."""
     monkeypatch.setattr(coat_blocks, "_DENSE", dense)
     monkeypatch.setattr(coat_blocks, "_FEW", few)
@@ -299,9 +297,7 @@ def test_remarks_on_unknown_and_uncovered_items(engine: Engine) -> None:
         privacy = load_privacy_constraints(engine, [["a", "zz"], ["yy"]], dataset)
         utility = load_utility_constraints(engine, UtilityConstraints.of([["a"], ["q"]]), dataset)
     assert privacy.warnings == ("2 items of the privacy constraints never occur in the data.",)
-    assert utility.warnings[0].startswith("1 items of the utility") and utility.warnings[1].startswith(
-        "2 items of the data"
-    )
+    assert utility.warnings[0].startswith("1 items of the utility") and utility.warnings[1].startswith("2 items of the data")
 
 
 def test_weights(engine: Engine) -> None:

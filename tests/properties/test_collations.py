@@ -24,9 +24,7 @@ def shop(collation: str, column: str = "item") -> duckdb.DuckDBPyConnection:
         return f"VARCHAR COLLATE {collation}" if name == column else "VARCHAR"
 
     connection.execute(f"CREATE TABLE sales (tid {kind('tid')}, item {kind('item')}, other VARCHAR COLLATE NOCASE)")
-    connection.execute(
-        "INSERT INTO sales SELECT tid, item, '' FROM range(4) r(tid), (VALUES ('A'), ('a'), ('b')) v(item)"
-    )
+    connection.execute("INSERT INTO sales SELECT tid, item, '' FROM range(4) r(tid), (VALUES ('A'), ('a'), ('b')) v(item)")
     connection.execute(f"CREATE TABLE people (tid VARCHAR, town {kind('town')}, note VARCHAR COLLATE NOCASE)")
     connection.execute("INSERT INTO people SELECT tid, 'T' || tid % 2, '' FROM range(4) r(tid)")
     connection.execute(f"CREATE TABLE food (node {kind('node')}, parent {kind('parent')})")
@@ -43,9 +41,7 @@ def refused(connection: duckdb.DuckDBPyConnection, source: object, column: str, 
     assert error.value.code == "collation" and error.value.exit_code == 2
     assert repr(column) in str(error.value) and where in str(error.value)
     found = connection.execute("SELECT table_name FROM duckdb_tables() WHERE table_name LIKE '%anondb%'").fetchall()
-    assert not found and "release_r" not in str(
-        connection.execute("SELECT schema_name FROM duckdb_schemas()").fetchall()
-    )
+    assert not found and "release_r" not in str(connection.execute("SELECT schema_name FROM duckdb_schemas()").fetchall())
 
 
 @pytest.mark.parametrize("collation", some(COLLATIONS, "NOACCENT.NFC"))

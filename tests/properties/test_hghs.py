@@ -138,9 +138,7 @@ def check(engine: Engine, case: Case, *, mine: bool = True, verify: bool = True)
         found_rounds = list(rounds(engine, data, taxonomy, case.model, miner))
         miner.close()
         results = [recode(taxonomy, data, r) for r in (found, found_rounds[-1])]
-        published = [
-            check_recoding(case, data, r, w) for r, w in zip(results, (wanted, wanted_rounds[-1]), strict=True)
-        ]
+        published = [check_recoding(case, data, r, w) for r, w in zip(results, (wanted, wanted_rounds[-1]), strict=True)]
         assert not verify or all(verified(engine, p, case.model) for p in published)
     assert not mine or sorted(found_threats) == wanted.minimal_threats
     extended = [{a for i in t for a in ref.ancestors(case.children, i)} for t in case.transactions]
@@ -211,9 +209,7 @@ def check_evaluated_cuts(engine: Engine, seed: int, monkeypatch: pytest.MonkeyPa
         known = {row for rows in search.relevant.inside.values() for row in rows if node not in row}
         known |= set(search.relevant.entering(children))
         cut = search.cut - {node} | set(children)
-        assert {tuple(sorted(x)) for x in known} == {
-            x for x in everything if len(x) <= search.schedule.m and set(x) <= cut
-        }
+        assert {tuple(sorted(x)) for x in known} == {x for x in everything if len(x) <= search.schedule.m and set(x) <= cut}
         assert all(row == tuple(sorted(row, key=search.costs.order.__getitem__)) for row in known)
         return result
 

@@ -114,9 +114,7 @@ def test_the_bits_are_the_originals(seeds: range) -> None:
 def test_the_rule_is_the_reference_for_all_counts(engine: Engine, most: int) -> None:
     """All counts of up to three members in up to ``most`` transactions, and others that do not fit any original."""
     for k, m in product((1, 2, 3, 5), (1, 2, 3, float("inf"))):
-        cases = [
-            (s, n) for size in (1, 2, 3) for s in range(most + 1) for n in product(range(0, s + 1, size), repeat=size)
-        ]
+        cases = [(s, n) for size in (1, 2, 3) for s in range(most + 1) for n in product(range(0, s + 1, size), repeat=size)]
         held = [(f"{c}", "abc"[i], s, n) for c, (s, counts) in enumerate(cases) for i, n in enumerate(counts)]
         with engine.transaction():
             found = rule_of(engine, held, k, m)
@@ -161,9 +159,7 @@ def benches() -> Iterator[dict[bool, Bench]]:
         bench.engine.close()
 
 
-def check_answers(
-    release: Release, table: ref.Supports, answers: dict[tuple[str, ...], tuple[int, float, int]]
-) -> None:
+def check_answers(release: Release, table: ref.Supports, answers: dict[tuple[str, ...], tuple[int, float, int]]) -> None:
     """The bounds are those of the formulas, and the estimates the expected numbers within them."""
     read = reader(release, table)
     holders = expected_holders(release.rows, release.members, table, release.k)
@@ -245,9 +241,7 @@ def test_frozen_releases(engine: Engine, seeds: range) -> None:
         release = random_release(seed)
         lost = {x for o in release.originals for x in o} & set(release.others)
         items = [x for below in release.members.values() for x in below]
-        if (release.local and len(set(items)) == len(items)) or (
-            bool(lost) != bool(release.others) and not release.local
-        ):
+        if (release.local and len(set(items)) == len(items)) or (bool(lost) != bool(release.others) and not release.local):
             continue  # it would be read as a global recoding, or its complete transactions would be others
         if release.local:
             schema = freeze_local(engine, release, "tiny")

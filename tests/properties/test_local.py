@@ -169,14 +169,10 @@ def clump_cases(engine: Engine, seeds: range) -> None:
             result = ref.clump(children, root, bags, k, objective)
             label = {n: c.label for c in result.clusters for n in c.members}
             assert found.bags == [label[n] for n in range(len(bags))], seed
-            total = sum(
-                (ref.ggd(children, root, [b], t) for b, t in zip(bags, found.bags, strict=True)), start=Fraction(0)
-            )
+            total = sum((ref.ggd(children, root, [b], t) for b, t in zip(bags, found.bags, strict=True)), start=Fraction(0))
             assert total == result.total_ggd
         check_published(found, children, root, bags, k, sets=False)
-        everything = run(
-            engine, children, root, bags, k, "clump", bag_input=bag_input, objective=objective, candidates=1000
-        )
+        everything = run(engine, children, root, bags, k, "clump", bag_input=bag_input, objective=objective, candidates=1000)
         assert everything.bags == found.bags and len(everything.remarks) == 1
 
 
@@ -203,9 +199,7 @@ def lcg_cases(engine: Engine, seeds: range) -> int:
         items = ref.leaves(children, root)
         k = rnd.choice([2, 2, 3])
         bags = [[rnd.choice(items) for _ in range(rnd.choice([1, 1, 2, 2, 3]))] for _ in range(rnd.randint(12, 60))]
-        found = run(
-            engine, children, root, bags, k, "clump", bag_input=True, objective=rnd.choice(["total", "increase"])
-        )
+        found = run(engine, children, root, bags, k, "clump", bag_input=True, objective=rnd.choice(["total", "increase"]))
         by_label: dict[Bag, list[Bag]] = {}
         for shown, bag in zip(found.bags, bags, strict=True):
             by_label.setdefault(shown, []).append(tuple(sorted(bag)))

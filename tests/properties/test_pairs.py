@@ -42,9 +42,7 @@ class Naive:
     def __init__(self, tree: Tree, taxonomy: Taxonomy, transactions: Sequence[Collection[str]], k: int) -> None:
         children, _ = tree
         self.k, self.taxonomy = k, taxonomy
-        self.extended = [
-            {taxonomy.node_of[a] for item in t for a in ref.ancestors(children, item)} for t in transactions
-        ]
+        self.extended = [{taxonomy.node_of[a] for item in t for a in ref.ancestors(children, item)} for t in transactions]
         counted = Counter(node for nodes in self.extended for node in nodes)
         self.supports = [counted[node] for node in range(taxonomy.size)]
 

@@ -103,9 +103,7 @@ def tree_of(children: dict[str, list[str]], root: str, labels: list[str]) -> Ite
     return ItemTree(tree, np.array([tree.node_of.get(label, -1) for label in labels], dtype=np.int64))
 
 
-def recoders(
-    rng: random.Random, transactions: list[Itemset], k: int, m: float, ell: int
-) -> tuple[str, Recoder, list[str]]:
+def recoders(rng: random.Random, transactions: list[Itemset], k: int, m: float, ell: int) -> tuple[str, Recoder, list[str]]:
     """A recoder by any name, and the sensitive items that it keeps apart."""
     kind = rng.choice(["sets", "taxonomy", "diverse sets", "diverse taxonomy"])
     sensitive = ["y", "z"]
@@ -371,9 +369,7 @@ def test_no_search_leaves_out_what_it_looks_for(monkeypatch: pytest.MonkeyPatch)
     def found() -> list[list[list[int]]]:
         start = cluster(measure, 3)
         merged = (
-            rum_bound(measure, start, Fraction(d, 10), by, BtdOrder(items, start))
-            for by in ("r", "t", "rt")
-            for d in (5, 9)
+            rum_bound(measure, start, Fraction(d, 10), by, BtdOrder(items, start)) for by in ("r", "t", "rt") for d in (5, 9)
         )
         return [as_lists(start), *map(as_lists, merged)]
 
@@ -480,18 +476,16 @@ def test_verifier(engine: Engine, seeds: range) -> None:
             diverse = verify_kkm(engine, *kept, KlmDiversity(k, ell, m), witnesses=1000)
             exposed = naive.klm_violations(rows, ell, m, sensitive)
             assert diverse.violations == len(wanted) + len(exposed), seed
-            assert sorted(
-                (w.items, w.sensitive) for w in diverse.witnesses if isinstance(w, SensitiveWitness)
-            ) == sorted((tuple(sorted(x)), z) for _, x, z in exposed), seed
+            assert sorted((w.items, w.sensitive) for w in diverse.witnesses if isinstance(w, SensitiveWitness)) == sorted(
+                (tuple(sorted(x)), z) for _, x, z in exposed
+            ), seed
 
 
 def put_rows(engine: Engine, rows: list[tuple[object, Itemset]], sensitive: list[str]) -> tuple:
     labels = sorted({i for _, t in rows for i in t})
     pairs = [(r, labels.index(i)) for r, (_, t) in enumerate(rows, 1) for i in sorted(t)]
     return (
-        engine.put(
-            "case_rows", {"tid": ("INTEGER", [p[0] for p in pairs]), "item": ("INTEGER", [p[1] for p in pairs])}
-        ),
+        engine.put("case_rows", {"tid": ("INTEGER", [p[0] for p in pairs]), "item": ("INTEGER", [p[1] for p in pairs])}),
         engine.put(
             "case_classes", {"tid": ("INTEGER", range(1, len(rows) + 1)), "class": ("INTEGER", [v for v, _ in rows])}
         ),

@@ -51,14 +51,10 @@ class Case:
         """Whether these are the items of the data that are below a node, but not all items of the data."""
         data = {x for t in self.transactions for x in t}
         paths = [set(ref.ancestors(self.children, x)) for x in items]
-        return items != data and any(
-            data & set(ref.leaves(self.children, v)) == items for v in set.intersection(*paths)
-        )
+        return items != data and any(data & set(ref.leaves(self.children, v)) == items for v in set.intersection(*paths))
 
 
-def run(
-    engine: Engine, case: Case, **options: Any
-) -> tuple[GlobalRecoding | LocalRecoding, Rows, list[frozenset[str]]]:
+def run(engine: Engine, case: Case, **options: Any) -> tuple[GlobalRecoding | LocalRecoding, Rows, list[frozenset[str]]]:
     """The recoding, and each transaction as the sets of items and as the labels that it publishes."""
     with engine.transaction():
         data = coded(engine, case.transactions)

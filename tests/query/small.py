@@ -24,9 +24,7 @@ def release(
     """The release of a recoding by blocks; items in no block are suppressed."""
     schema = release_schema(catalog(engine), name)
     with engine.transaction():
-        data = replace(
-            dataset(engine, transactions), **{"table": "t", "id_column": "tid", "item_column": "item", **names}
-        )  # type: ignore[arg-type]
+        data = replace(dataset(engine, transactions), **{"table": "t", "id_column": "tid", "item_column": "item", **names})  # type: ignore[arg-type]
         freeze(engine, data, recoding(data, blocks), KmAnonymity(k=2, m=2), release_schema=schema, replace=True)
     return schema
 

@@ -88,9 +88,7 @@ class Analyst:
             join = self._one("JOIN", "LEFT JOIN", "SEMI JOIN", "ANTI JOIN")
             on = self._one(f"ON {a}.tid = {b}.tid", "USING (tid)", f"ON {a}.tid = {b}.tid AND {self.test(b, 1)}")
             more = {"JOIN": f" AND {self.test(b, 1)}", "LEFT JOIN": f" AND {b}.tid IS {self._one('', 'NOT ')}NULL"}
-            return (
-                f"SELECT {self._one('', 'DISTINCT ')}{a}.tid FROM t {a} {join} t {b} {on} {where}{more.get(join, '')}"
-            )
+            return f"SELECT {self._one('', 'DISTINCT ')}{a}.tid FROM t {a} {join} t {b} {on} {where}{more.get(join, '')}"
         if shape < 0.75:
             grouped = f"SELECT tid AS p, count(*) AS n, bool_or({self.test('', 0)}) AS f FROM t GROUP BY tid"
             compared, joined = self._one(">", "<=", "=", "<>"), self._one("AND", "OR NOT")

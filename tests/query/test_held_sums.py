@@ -98,9 +98,7 @@ def test_rows_with_numbers_of_no_release_are_not_held(ids: Any) -> None:
 @pytest.mark.parametrize("together", [False, True])
 @pytest.mark.parametrize("everybody", [False, True])
 @pytest.mark.parametrize("few", [False, True])
-def test_rows_are_added_up_in_pieces(
-    together: bool, everybody: bool, few: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rows_are_added_up_in_pieces(together: bool, everybody: bool, few: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """The totals, and the transactions of each item with each signature, as counted row by row."""
     monkeypatch.setattr(held_sums, "PIECE", 7)
     rnd, numbers = random.Random(7), {f"i{n}": n for n in range(1, 13)}
@@ -108,17 +106,13 @@ def test_rows_are_added_up_in_pieces(
     pairs.sort(key=lambda pair: pair[1]) if together else rnd.shuffle(pairs)
     rows = HeldRows.of(*np.array([(t + 1, n) for t, n in pairs], dtype=np.uint16).T, 31 - everybody, numbers)
     assert rows is not None
-    codes = {
-        label: 1 + 5 * (n % 3) for label, n in numbers.items() if n < (2 if few else 11) or (everybody and not few)
-    }
+    codes = {label: 1 + 5 * (n % 3) for label, n in numbers.items() if n < (2 if few else 11) or (everybody and not few)}
     signatures = Counter[int]()
     for transaction, n in pairs:
         signatures[transaction] += codes.get(f"i{n}", 0)
     expected = Counter((n, signatures[transaction]) for transaction, n in pairs)
     known, table = rows.by_item(codes)
-    found = {
-        (n, known[m]): table[n, m] for n, m in zip(*(places.tolist() for places in np.nonzero(table)), strict=True)
-    }
+    found = {(n, known[m]): table[n, m] for n, m in zip(*(places.tolist() for places in np.nonzero(table)), strict=True)}
     assert found == expected and known.tolist() == sorted(known)
     assert rows.signatures(codes).tolist() == [signatures[t] for t in range(rows.size)]
     assert rows.held == len({t for t, _ in pairs})

@@ -121,9 +121,7 @@ def test_hostile_labels_in_a_release(engine: Engine) -> None:
     for label in asked:
         held = sum(label in t for t in transactions)
         try:
-            bounds = answer_of(
-                engine, schema, f"SELECT count(DISTINCT tid) FROM t WHERE item = {_literal(label)}"
-            ).bounds
+            bounds = answer_of(engine, schema, f"SELECT count(DISTINCT tid) FROM t WHERE item = {_literal(label)}").bounds
         except InputError as error:
             assert error.code == "ambiguous_item"
             continue

@@ -131,9 +131,7 @@ def test_real_algorithms(algorithm: str) -> None:
     options = {"max_suppression": 100} if algorithm == "coat" else {"taxonomy": "tree"}
     with anondb.connect() as database:
         connection = database.engine.connection
-        connection.execute(
-            "CREATE TABLE t (tid INTEGER, item VARCHAR); CREATE TABLE tree (node VARCHAR, parent VARCHAR)"
-        )
+        connection.execute("CREATE TABLE t (tid INTEGER, item VARCHAR); CREATE TABLE tree (node VARCHAR, parent VARCHAR)")
         connection.executemany("INSERT INTO t VALUES (?, ?)", [(n, i) for n, p in enumerate(people) for i in p])
         edges = [(item, f"N{n // 3}") for n, item in enumerate(items)] + [(f"N{n}", "*") for n in range(3)]
         connection.executemany("INSERT INTO tree VALUES (?, ?)", edges)

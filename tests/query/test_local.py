@@ -107,9 +107,7 @@ def fill(engine: Engine, published: Published, incomplete: set[int] = frozenset(
         engine.connection.execute(f"TRUNCATE release_r.{table}")
         if values:
             marks = ", ".join("(" + ", ".join("?" * len(values[0])) + ")" for _ in values)
-            engine.connection.execute(
-                f"INSERT INTO release_r.{table} VALUES {marks}", [x for row in values for x in row]
-            )
+            engine.connection.execute(f"INSERT INTO release_r.{table} VALUES {marks}", [x for row in values for x in row])
 
 
 def antichain(rnd: random.Random) -> list[str]:
@@ -259,9 +257,7 @@ def test_by_item(bench: Engine, asked: Sessions, seeds: range) -> None:
             possible = [of_bag(dict.fromkeys(t, 9)) for t in published]
             possible = [hiding(o) if n in incomplete else o for n, o in enumerate(possible, 1)]
             exact = not incomplete
-        known = {
-            i for (i,) in bench.connection.execute("SELECT DISTINCT item FROM release_r.released_items").fetchall()
-        }
+        known = {i for (i,) in bench.connection.execute("SELECT DISTINCT item FROM release_r.released_items").fetchall()}
         release = asked(bench, SCHEMA)
         for sql, value in BY_ITEM.items():
             compare_by_item(release, sql, value, possible, known, exact or value is anybody)
@@ -317,9 +313,7 @@ def test_truth(algorithm: str, seeds: range) -> None:
                     lower, _, upper = release.query(sql.replace("sales", release.manifest["table"])).bounds
                     assert lower <= sum(map(value, persons)) <= upper, sql
             for sql, value in BY_ITEM.items():
-                for item, _, lower, upper, *_ in release.query(
-                    sql.replace("sales", release.manifest["table"])
-                ).fetchall():
+                for item, _, lower, upper, *_ in release.query(sql.replace("sales", release.manifest["table"])).fetchall():
                     assert lower <= sum(item in p and value(p) for p in persons) <= upper, (sql, item)
             assert connection.sql("SELECT count(*) FROM duckdb_tables() WHERE temporary").fetchall() == [(0,)]
     assert suppressing or len(seeds) < 2

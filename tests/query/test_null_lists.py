@@ -25,9 +25,7 @@ def condition(draw: random.Random, depth: int, relational: bool) -> str:
     """A random condition on lists and, if there are some, values."""
     if depth and draw.random() < 0.7:
         one, two = (condition(draw, depth - 1, relational) for _ in range(2))
-        return draw.choice(
-            [f"({one} AND {two})", f"({one} OR {two})", f"NOT ({one})", f"(({one}) IS NOT TRUE AND {two})"]
-        )
+        return draw.choice([f"({one} AND {two})", f"({one} OR {two})", f"NOT ({one})", f"(({one}) IS NOT TRUE AND {two})"])
     if relational and draw.random() < 0.4:
         return draw.choice(VALUES)
     return draw.choice(TESTS).format(draw.choice("abcz"), draw.choice("abcz"))
@@ -42,9 +40,7 @@ def shop(draw: random.Random) -> anondb.Database:
     for tid in range(14):
         items: Any = draw.choice([None, [], ["a"], ["a", "b"], ["b", "c", "b"], ["a", "c"]])
         connection.execute("INSERT INTO t VALUES (?, ?)", [tid, items])
-        connection.execute(
-            "INSERT INTO people VALUES (?, ?, ?)", [tid, draw.choice([10, 20, 30, None]), draw.choice("xy")]
-        )
+        connection.execute("INSERT INTO people VALUES (?, ?, ?)", [tid, draw.choice([10, 20, 30, None]), draw.choice("xy")])
     return database
 
 

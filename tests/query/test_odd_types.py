@@ -156,9 +156,7 @@ def original(kind: str, role: str, draw: random.Random) -> tuple[anondb.Database
             held = draw.sample(values, draw.randint(1, len(values)))
             if role == "list":
                 shown = (
-                    draw.choice(["NULL", f"CAST([] AS {kind.partition(' /')[0]}[])"])
-                    if tid > 9
-                    else f"[{', '.join(held)}]"
+                    draw.choice(["NULL", f"CAST([] AS {kind.partition(' /')[0]}[])"]) if tid > 9 else f"[{', '.join(held)}]"
                 )
                 connection.execute(f"INSERT INTO t VALUES ({tid}, {shown})")
             for value in held if role == "rows" else ["'x'"] if role == "attribute" else []:
@@ -195,9 +193,7 @@ def released(database: anondb.Database, kind: str, role: str, draw: random.Rando
         return None
 
 
-def twins(
-    connection: duckdb.DuckDBPyConnection, role: str, manifest: dict[str, str]
-) -> list[duckdb.DuckDBPyConnection]:
+def twins(connection: duckdb.DuckDBPyConnection, role: str, manifest: dict[str, str]) -> list[duckdb.DuckDBPyConnection]:
     """Other originals that the same release may come from, as far as a reader can tell: of the types and the layout that its
     manifest names."""
     listed = "list(x) FILTER (x IS NOT NULL)"

@@ -253,9 +253,7 @@ def condition(rng: random.Random, depth: int, names: list[str]) -> str:
     forms = [f"{column} IS NULL", f"{column} IN ({one}, {two})", f"{column} = {one}", f"{column} <> {one}"]
     forms += [f"{column} NOT IN ({one}, {two})", f"{column} IS DISTINCT FROM {one}"]
     if name in ("age", "size", "born"):
-        forms += [f"{column} {sign} {one}" for sign in ("<", "<=", ">", ">=")] + [
-            f"{column} BETWEEN {one} AND {two}"
-        ] * 2
+        forms += [f"{column} {sign} {one}" for sign in ("<", "<=", ">", ">=")] + [f"{column} BETWEEN {one} AND {two}"] * 2
     return rng.choice(forms)
 
 
@@ -415,9 +413,7 @@ def test_clusters_that_all_lose_other_items(tmp_path: Path) -> None:
     sets = [{"b", "s"}] * 3 + [{"b"}] + [{"b", "t"}] * 3 + [{"b", "s"}]
     with duckdb.connect(str(path)) as raw:
         raw.execute("CREATE TABLE sales (tid INTEGER, item VARCHAR)")
-        raw.execute(
-            "CREATE TABLE people AS SELECT i AS tid, CASE WHEN i < 4 THEN 1 ELSE 50 END AS age FROM range(8) r(i)"
-        )
+        raw.execute("CREATE TABLE people AS SELECT i AS tid, CASE WHEN i < 4 THEN 1 ELSE 50 END AS age FROM range(8) r(i)")
         raw.executemany("INSERT INTO sales VALUES (?, ?)", [(n, item) for n, held in enumerate(sets) for item in held])
     with anondb.connect(path) as database:
         release = database.anonymize(

@@ -41,9 +41,7 @@ def session(owner: Path) -> Session:
     return anondb.open(owner / "k.duckdb")
 
 
-@pytest.mark.parametrize(
-    "counts", ["count(s.tid), count(*)", "count(*), count(s.tid)", "count(s.tid)", "count(s.item)"]
-)
+@pytest.mark.parametrize("counts", ["count(s.tid), count(*)", "count(*), count(s.tid)", "count(s.tid)", "count(s.item)"])
 def test_a_town_without_a_joined_row_is_a_group(session: Session, counts: str) -> None:
     rows = session.sql(f"SELECT p.town, {counts} {JOINED} ORDER BY p.town", bounds="none").fetchall()
     assert [row[0] for row in rows] == ["A", "B", "C"]

@@ -393,9 +393,7 @@ def schemas(engine: Engine) -> dict[tuple[str, str], SchemaName]:
     found = {}
     for name, blocks in RELEASES.items():
         found["t", name] = release(engine, TRANSACTIONS, blocks, f"t {name}")
-        found["l", name] = release(
-            engine, TRANSACTIONS, blocks, f"l {name}", table="l", item_column="items", layout="lists"
-        )
+        found["l", name] = release(engine, TRANSACTIONS, blocks, f"l {name}", table="l", item_column="items", layout="lists")
     return found
 
 
@@ -565,9 +563,7 @@ def test_long_chains_are_no_depth(engine: Engine, schemas: dict[tuple[str, str],
 def test_a_row_count_of_suppressed_items_has_no_upper_bound(
     engine: Engine, schemas: dict[tuple[str, str], SchemaName]
 ) -> None:
-    assert (
-        answer_of(engine, schemas["t", "suppressed"], "SELECT count(*) FROM t WHERE item <> 'milk'").bounds[2] is None
-    )
+    assert answer_of(engine, schemas["t", "suppressed"], "SELECT count(*) FROM t WHERE item <> 'milk'").bounds[2] is None
     assert answer_of(engine, schemas["t", "coarse"], "SELECT count(*) FROM t WHERE item <> 'milk'").bounds[0] > 0
 
 
@@ -618,9 +614,7 @@ def test_all_groups_of_one_count(opened: dict[tuple[str, str], Asked], sql: str,
         assert (answer and answer.columns) == columns, name
         if answer is not None:
             at = len(answer.columns)
-            assert [(*r[:at], r[at + 1], r[at], r[at + 2]) for r in answer.rows] == [
-                r[: at + 3] for r in result.fetchall()
-            ]
+            assert [(*r[:at], r[at + 1], r[at], r[at + 2]) for r in answer.rows] == [r[: at + 3] for r in result.fetchall()]
 
 
 def test_bounds_of_a_single_number(opened: dict[tuple[str, str], Asked]) -> None:
@@ -804,9 +798,7 @@ def test_an_open_release_that_changes_between_its_statements(engine: Engine) -> 
 
 
 @pytest.mark.slow
-def test_a_sealed_file_opened_read_only(
-    engine: Engine, schemas: dict[tuple[str, str], SchemaName], tmp_path: Path
-) -> None:
+def test_a_sealed_file_opened_read_only(engine: Engine, schemas: dict[tuple[str, str], SchemaName], tmp_path: Path) -> None:
     place = publish(engine, schemas["t", "suppressed"], tmp_path / "baskets.duckdb").path
     sealed = DuckDBEngine.open(place, read_only=True, threads=1)
     try:

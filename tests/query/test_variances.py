@@ -29,9 +29,7 @@ def persons(rnd: random.Random) -> list[Alike]:
 
 def choices(alike: list[Alike]) -> list[list[int]]:
     """The numbers of the persons in each case; whole ones, which include the ends."""
-    each = [
-        [*range(int(a.low), int(a.high) + 1), *([] if a.certain else [None])] for a in alike for _ in range(a.persons)
-    ]
+    each = [[*range(int(a.low), int(a.high) + 1), *([] if a.certain else [None])] for a in alike for _ in range(a.persons)]
     return [[number for number in chosen if number is not None] for chosen in product(*each)]
 
 

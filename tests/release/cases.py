@@ -32,9 +32,7 @@ def dataset(
     numbers = list(range(1, len(transactions) + 1))
     rows = engine.put("source_rows", {"tid": ("BIGINT", numbers), "n": ("BIGINT", range(len(transactions)))})
     pairs = [(n, item) for n, t in enumerate(transactions) for item in t]
-    items = engine.put(
-        "source_items", {"n": ("BIGINT", [n for n, _ in pairs]), "item": ("VARCHAR", [i for _, i in pairs])}
-    )
+    items = engine.put("source_items", {"n": ("BIGINT", [n for n, _ in pairs]), "item": ("VARCHAR", [i for _, i in pairs])})
     query = (
         exp.select(
             "r.tid",

@@ -307,9 +307,7 @@ def test_macros_know_their_release_wherever_it_is_attached(owner: Engine, tmp_pa
         assert len(analyst.sql("FROM reconstruct(1)").fetchall()) == len(SHOP) - 1
         analyst.execute("USE one")
         assert analyst.sql("SELECT upper_bound FROM count_bounds(['a'])").fetchall() == [(3,)]
-        analyst.execute(
-            "CREATE TEMP TABLE buckets AS SELECT 1 AS bucket_id, 1 AS column_id, ['a'] AS items, 9 AS copies"
-        )
+        analyst.execute("CREATE TEMP TABLE buckets AS SELECT 1 AS bucket_id, 1 AS column_id, ['a'] AS items, 9 AS copies")
         for call in ("count_bounds(['a'])", "reconstruct(1)"):
             with pytest.raises(duckdb.Error, match="hides a table"):
                 analyst.sql(f"FROM {call}").fetchall()

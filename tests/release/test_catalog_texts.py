@@ -32,8 +32,6 @@ def test_words_of_older_versions(engine: DuckDBEngine) -> None:
     assert old.replace(" w ", " v ") == new
 
 
-@pytest.mark.parametrize(
-    "other", ["'f'::BOOLEAN", "'true'::BOOLEAN", "CAST('t' AS VARCHAR)", "'CAST(''t'' AS BOOLEAN)'"]
-)
+@pytest.mark.parametrize("other", ["'f'::BOOLEAN", "'true'::BOOLEAN", "CAST('t' AS VARCHAR)", "'CAST(''t'' AS BOOLEAN)'"])
 def test_other_words_stay_others(engine: DuckDBEngine, other: str) -> None:
     assert stored(engine, f"SELECT {other} AS b") != stored(engine, "SELECT TRUE AS b")

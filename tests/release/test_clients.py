@@ -41,9 +41,7 @@ ASKED = [
     "FROM s.item_counts ORDER BY ALL",
     "FROM s.baskets ORDER BY ALL LIMIT 9",
 ]
-BUCKETS = [q for q in ASKED if "transactions" not in q and "baskets" not in q] + [
-    "FROM reconstruct(7) ORDER BY ALL LIMIT 9"
-]
+BUCKETS = [q for q in ASKED if "transactions" not in q and "baskets" not in q] + ["FROM reconstruct(7) ORDER BY ALL LIMIT 9"]
 
 
 def ask(python: str, script: Path, file: Path, proof: Path, queries: list[str], version: str) -> object:

@@ -25,9 +25,7 @@ def engine() -> Iterator[DuckDBEngine]:
     engine.close()
 
 
-def coded(
-    engine: DuckDBEngine, rows: list[Row], labels: list[tuple[int, str]] = LABELS
-) -> Counter[tuple[int | None, str]]:
+def coded(engine: DuckDBEngine, rows: list[Row], labels: list[tuple[int, str]] = LABELS) -> Counter[tuple[int | None, str]]:
     """The copies of each pair of a transaction and a label; no pair is repeated."""
     run = engine.connection
     run.execute("CREATE OR REPLACE TABLE transaction_items (transaction_id INTEGER, item_id INTEGER, copies INTEGER)")

@@ -132,9 +132,7 @@ def test_the_estimate_does_not_overflow(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize(("transactions", "shown", "size", "expected"), [(100, 60, 3, 26.10), (100, 60, 1, 60)])
-def test_the_expected_holders_of_a_member(
-    bench: Bench, transactions: int, shown: int, size: int, expected: float
-) -> None:
+def test_the_expected_holders_of_a_member(bench: Bench, transactions: int, shown: int, size: int, expected: float) -> None:
     """Persons hold each member independently, and show the released item if they hold one; each is held at least half."""
     members = {"G": [f"i{n}" for n in range(size)]}
     bench.fill([["G"]] * shown + [[]] * (transactions - shown), members, "none")

@@ -133,9 +133,7 @@ def test_changed_rows_are_another_content(place: Path, tmp_path: Path, what: str
     with duckdb.connect(str(changed)) as writer:
         before = writer.execute("FROM transactions ORDER BY ALL").fetchall()
         writer.execute(CHANGES[what])
-        assert (
-            what not in ("a row that moved",) or writer.execute("FROM transactions ORDER BY ALL").fetchall() != before
-        )
+        assert what not in ("a row that moved",) or writer.execute("FROM transactions ORDER BY ALL").fetchall() != before
     alone = what == "a fact"  # the ledger alone tells
     expect = None if alone else original.content_digest
     found = verify_file(changed, expect=expect, published_in=place / "shop.duckdb")

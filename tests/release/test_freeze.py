@@ -87,9 +87,7 @@ def test_objects_and_columns_are_exactly_those_of_the_contract(owner: Engine) ->
     macros = rows(owner, "SELECT schema_name, function_name, parameters FROM duckdb_functions() WHERE NOT internal")
     assert macros == [("release_spring", "count_bounds", ["items"])]
     assert set(listed(owner, "shop")) - {("main", "schema", "")} == objects_of("release_spring", GLOBAL)
-    uncommented = (
-        "SELECT count(*) FROM duckdb_{}s() WHERE schema_name = 'release_spring' AND coalesce(comment, '') = ''"
-    )
+    uncommented = "SELECT count(*) FROM duckdb_{}s() WHERE schema_name = 'release_spring' AND coalesce(comment, '') = ''"
     assert [rows(owner, uncommented.format(k)) for k in ("table", "view", "column", "function")] == [[(0,)]] * 4
 
 

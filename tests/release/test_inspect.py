@@ -122,8 +122,7 @@ def others(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     place = tmp_path_factory.mktemp("others")
     with duckdb.connect(str(place / "shop.duckdb")) as writer:
         writer.execute(
-            "CREATE TABLE sales AS"
-            " SELECT t AS tid, 'i' || (t * (n + 3)) % 7 AS item FROM range(400) r(t), range(3) s(n)"
+            "CREATE TABLE sales AS SELECT t AS tid, 'i' || (t * (n + 3)) % 7 AS item FROM range(400) r(t), range(3) s(n)"
         )
         writer.execute(
             "CREATE TABLE people AS SELECT t AS tid, 20 + t % 40 AS age,"
@@ -235,9 +234,7 @@ def test_an_order_that_is_not_random_is_found(sealed: Path) -> None:
 def test_classes_that_are_complete_in_part_are_counted() -> None:
     engine = DuckDBEngine.open(threads=1)
     with engine.transaction():
-        classes = engine.put(
-            "classes", {"transaction_id": ("INTEGER", [1, 2, 3, 4]), "class": ("INTEGER", [1, 1, 2, 2])}
-        )
+        classes = engine.put("classes", {"transaction_id": ("INTEGER", [1, 2, 3, 4]), "class": ("INTEGER", [1, 1, 2, 2])})
         ids = engine.put(
             "ids",
             {"transaction_id": ("INTEGER", [1, 2, 3, 4]), "complete": ("BOOLEAN", [True, False, False, False])},

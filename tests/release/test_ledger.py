@@ -66,9 +66,7 @@ def test_what_is_recorded_comes_back(owner: Engine) -> None:
     assert find(owner, "shop", "SPRING") == ENTRY
     assert abs(ENTRY.created - datetime.now(UTC).replace(tzinfo=None)) < timedelta(hours=1)
     assert ENTRY.user_name
-    found = rows(
-        owner, "SELECT column_name FROM duckdb_columns() WHERE schema_name = 'anondb' AND table_name = 'releases'"
-    )
+    found = rows(owner, "SELECT column_name FROM duckdb_columns() WHERE schema_name = 'anondb' AND table_name = 'releases'")
     assert [r[0] for r in found] == COLUMNS
     assert rows(owner, "SELECT DISTINCT typeof(created), typeof(verified), typeof(lm) FROM anondb.releases") == [
         ("TIMESTAMP", "BOOLEAN", "DOUBLE")

@@ -26,9 +26,7 @@ class Bench(ReleaseBench):
     def __init__(self) -> None:
         super().__init__(LOCAL)
 
-    def fill(
-        self, published: Transactions, complete: Sequence[bool], members: dict[str, list[str]], semantics: str
-    ) -> None:
+    def fill(self, published: Transactions, complete: Sequence[bool], members: dict[str, list[str]], semantics: str) -> None:
         self.put(
             {
                 "transactions": [(n, g, c) for n, t in enumerate(published, 1) for g, c in Counter(t).items()],
@@ -133,8 +131,7 @@ def test_atomic_semantics_bounds_always_hold(bench: Bench, seed: int) -> None:
     queries = subsets(domain)
     for sets in (False, True):
         originals = [
-            originals_of_bags(t, c, members, domain, len(domain), sets)
-            for t, c in zip(published, complete, strict=True)
+            originals_of_bags(t, c, members, domain, len(domain), sets) for t, c in zip(published, complete, strict=True)
         ]
         if not all(originals):
             continue  # more copies than members: no set has them

@@ -26,9 +26,7 @@ ALL: dict[str, Any] = {"model": KmAnonymity(2, 1), "algorithm": "apriori", "quer
 @pytest.fixture
 def con() -> Any:
     made = duckdb.connect()
-    made.execute(
-        "CREATE TABLE tree AS SELECT unnest(['all', '1', '2']) AS node, unnest([NULL, 'all', 'all']) AS parent"
-    )
+    made.execute("CREATE TABLE tree AS SELECT unnest(['all', '1', '2']) AS node, unnest([NULL, 'all', 'all']) AS parent")
     yield made
     made.close()
 

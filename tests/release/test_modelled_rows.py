@@ -78,9 +78,7 @@ def test_a_file_has_the_first_world_and_plain_sql_reads_it(name: str, place: Pat
             found = sorted(rows(file, f"FROM {table}"))
             assert found and found == sorted(world_table(con, 0, table))
     with duckdb.connect(str(file), read_only=True) as con:
-        listed = con.execute(
-            "SELECT table_name, comment FROM duckdb_tables() WHERE schema_name = 'modelled' ORDER BY 1"
-        )
+        listed = con.execute("SELECT table_name, comment FROM duckdb_tables() WHERE schema_name = 'modelled' ORDER BY 1")
         assert listed.fetchall() == [(table, COMMENT) for table in sorted(tables)]
 
 
@@ -177,8 +175,7 @@ def test_changed_rows_are_found_and_change_no_answer(what: str, place: Path, tmp
     with anondb.open(forged) as one, anondb.open(made("mhghs_supports", place)) as other:
         assert one.sql(QUESTION).fetchall() == other.sql(QUESTION).fetchall()
         assert (
-            one.sql("SELECT count(*) FROM modelled.sales").fetchall()
-            == other.sql("SELECT count(*) FROM sales").fetchall()
+            one.sql("SELECT count(*) FROM modelled.sales").fetchall() == other.sql("SELECT count(*) FROM sales").fetchall()
         )
 
 
@@ -284,17 +281,13 @@ def test_ids_that_the_original_has_are_refused(from_file: bool, tmp_path: Path) 
 
 
 @pytest.mark.slow
-def test_views_policies_and_the_command_line_have_the_option(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_views_policies_and_the_command_line_have_the_option(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     shop, policy = tmp_path / "shop.duckdb", tmp_path / "nightly.toml"
     with duckdb.connect(str(shop)) as con:
         fill(con, KINDS["mhghs"], baskets())
     with anondb.connect(shop) as db:
         options = "modelled_rows = true, k = 4, queries = 1, allow_overlap = true"
-        db.sql(
-            f"CREATE ANONYMIZED VIEW v AS SELECT tid, item FROM sales WITH ({options}, publish = '{tmp_path}/v.duckdb')"
-        )
+        db.sql(f"CREATE ANONYMIZED VIEW v AS SELECT tid, item FROM sales WITH ({options}, publish = '{tmp_path}/v.duckdb')")
         with pytest.raises(InputError, match="modelled"):
             db.sql(f"CREATE ANONYMIZED VIEW w AS SELECT tid, item FROM sales WITH ({options})")
         with pytest.raises(InputError, match="modelled"):

@@ -205,9 +205,7 @@ def cells_of(releases: Sequence[Sequence[tuple[str, str]]], suppressed: Sequence
 def generalized(path: Path, cells: list[set[str]], bags: bool) -> Counter[Any]:
     """The transactions of a sealed file, each released item replaced by the cell that it lies in."""
     with duckdb.connect(str(path), read_only=True) as reader:
-        cell = {
-            r: n for r, i in reader.execute("FROM released_items").fetchall() for n, g in enumerate(cells) if i in g
-        }
+        cell = {r: n for r, i in reader.execute("FROM released_items").fetchall() for n, g in enumerate(cells) if i in g}
         held: dict[int, Counter[int]] = defaultdict(Counter)
         for tid, item, copies in reader.execute("SELECT transaction_id, item, copies FROM transactions").fetchall():
             if item in cell:
@@ -327,9 +325,7 @@ def test_what_cannot_be_compared_says_why(owner_file: Path, tmp_path: Path) -> N
 def test_a_table_of_the_same_name_in_another_database(owner_file: Path, tmp_path: Path) -> None:
     with anondb.connect(owner_file) as database:
         make(database, "sales", "food", "one", 2).publish(tmp_path / "one.duckdb")
-        database.sql(
-            f"ATTACH '{tmp_path / 'other.duckdb'}' AS another; CREATE TABLE another.sales AS FROM sales LIMIT 0"
-        )
+        database.sql(f"ATTACH '{tmp_path / 'other.duckdb'}' AS another; CREATE TABLE another.sales AS FROM sales LIMIT 0")
         second = make(database, "sales", "food", "two", 2)
         (found,) = second.publish(tmp_path / "two.duckdb", allow_overlap=True).intersections
         assert found.smallest is not None and found.difference is not None
@@ -392,9 +388,7 @@ def test_known_items_are_looked_for_in_all_earlier_releases(owner_file: Path, tm
 def test_the_same_rows_tell_nothing_and_others_are_not_known(owner_file: Path, tmp_path: Path, kind: str) -> None:
     """Of recodings that are not global, candidates are not counted: only equal rows are known to say nothing more."""
     prepare(owner_file)
-    others = (
-        {"model": KmAnonymity(2, 2), "algorithm": "similar", "taxonomy": "food"} if kind == "local" else {"delta": 0.2}
-    )
+    others = {"model": KmAnonymity(2, 2), "algorithm": "similar", "taxonomy": "food"} if kind == "local" else {"delta": 0.2}
     with anondb.connect(owner_file) as database:
         for n, options in enumerate((KINDS[kind], KINDS[kind], {**KINDS[kind], **others})):
             release = database.anonymize("sales", name=f"r{n}", queries=3, **options)

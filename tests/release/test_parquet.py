@@ -154,9 +154,7 @@ def test_row_groups_and_metadata_carry_the_rows_alone(owner: anondb.Database, fo
     ]
     assert rows[0] == sorted(rows[0]) and rows[1] == sorted(rows[1]) and rows[0] != rows[1]
     everything = b"".join(f.read_bytes() for f in folder.iterdir())
-    assert (
-        b"sales" in everything and str(folder.parent).encode() not in everything and b"anondb-build" not in everything
-    )
+    assert b"sales" in everything and str(folder.parent).encode() not in everything and b"anondb-build" not in everything
 
 
 def damage(folder: Path, name: str) -> None:

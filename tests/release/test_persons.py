@@ -191,9 +191,7 @@ def test_ids_of_two_populations_are_different_people(db: anondb.Database, tmp_pa
 
 @pytest.mark.slow
 def test_the_population_of_a_view(db: anondb.Database, tmp_path: Path) -> None:
-    db.sql(
-        "CREATE TABLE sales AS SELECT range // 2 AS tid, 'ab'[range % 2 + 1] AS item, range // 8 AS week FROM range(16)"
-    )
+    db.sql("CREATE TABLE sales AS SELECT range // 2 AS tid, 'ab'[range % 2 + 1] AS item, range // 8 AS week FROM range(16)")
     db.anonymize("sales", name="shop", publish=tmp_path / "shop.duckdb", population="shoppers", **SMALL)
     view = "CREATE ANONYMIZED VIEW {} AS FROM sales WITH (k = 2, m = 1, queries = 1, publish = '{}'{})"
     for name, more in (("ward", ""), ("parts", ", partition_by = 'week'")):
@@ -215,9 +213,7 @@ FORMS = (  # characters of which ids of a form are made
 
 def hostile(rnd: random.Random) -> str:
     """An id that may be written like a number, a date, a time or a UUID, or with other texts around it."""
-    day = (
-        f"{rnd.choice([0, 44, 1999, 2024, 12345]):04}{rnd.choice('-/ ')}{rnd.randint(0, 13):02}-{rnd.randint(0, 32):02}"
-    )
+    day = f"{rnd.choice([0, 44, 1999, 2024, 12345]):04}{rnd.choice('-/ ')}{rnd.randint(0, 13):02}-{rnd.randint(0, 32):02}"
     time = f"{rnd.randint(0, 24):02}:{rnd.randint(0, 60):02}{rnd.choice(['', ':00', ':59.5', ':07.250', ':60'])}"
     digits = "".join(rnd.choices("0123456789abcdefABCDEF", k=32))
     dashed = "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))

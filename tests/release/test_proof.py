@@ -24,9 +24,7 @@ BASE = {"release_id": "r1", "transactions": "9"}
 DIGESTS = ("0" * 64, "content:" + "1" * 64)
 
 
-def violations(
-    rows: Sequence[Sequence[str]], text: str, members: Sequence[tuple[str, str]] = ()
-) -> list[tuple[str, ...]]:
+def violations(rows: Sequence[Sequence[str]], text: str, members: Sequence[tuple[str, str]] = ()) -> list[tuple[str, ...]]:
     with duckdb.connect() as file:
         file.execute("CREATE TABLE manifest AS SELECT 'release_id' AS key, 'r1' AS value")
         file.execute("CREATE TABLE transactions (transaction_id INTEGER, item VARCHAR, copies INTEGER)")

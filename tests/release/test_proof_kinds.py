@@ -270,9 +270,7 @@ def shop(place: Path) -> None:
         owner.executemany("INSERT INTO people VALUES (?, ?, ?)", people)
         owner.execute("CREATE TABLE secrets AS SELECT 'h' AS item")
         owner.execute("CREATE TABLE stated AS SELECT DISTINCT 'knows ' || item AS constraint_id, item FROM sales")
-        owner.execute(
-            "CREATE TABLE split AS SELECT ord(item) % 4 AS column_id, item FROM (SELECT DISTINCT item FROM sales)"
-        )
+        owner.execute("CREATE TABLE split AS SELECT ord(item) % 4 AS column_id, item FROM (SELECT DISTINCT item FROM sales)")
 
 
 RECORDS: dict[str, Any] = {"records": "people", "quasi_identifiers": "age,town", "delta": 1}

@@ -52,9 +52,7 @@ def test_the_sealed_file_holds_the_release_and_nothing_else(owner: Engine, tmp_p
     assert stored == sorted(stored) and len(stored) == release.rows
     keys = [key for (key,) in rows(reader, "SELECT key FROM manifest")]
     assert keys == sorted(keys)
-    described = {
-        t: [r[:2] for r in rows(reader, f"DESCRIBE {t}")] for t in ("transactions", "transaction_ids", "baskets")
-    }
+    described = {t: [r[:2] for r in rows(reader, f"DESCRIBE {t}")] for t in ("transactions", "transaction_ids", "baskets")}
     assert described == {
         "transactions": [("transaction_id", "INTEGER"), ("item", "VARCHAR"), ("copies", "INTEGER")],
         "transaction_ids": [("transaction_id", "INTEGER"), ("complete", "BOOLEAN")],
@@ -141,9 +139,7 @@ def test_a_directory_that_is_not_writable(owner: Engine, tmp_path: Path) -> None
     assert caught.value.code == "not_writable"
 
 
-def test_access_is_asked_before_anything_is_written(
-    owner: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_access_is_asked_before_anything_is_written(owner: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     release = frozen(owner)
     monkeypatch.setattr(os, "access", lambda *_: False)
     with pytest.raises(InputError) as caught:

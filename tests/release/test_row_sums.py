@@ -77,9 +77,7 @@ def test_the_same_rows_are_verified_once(
 @pytest.mark.slow
 def test_a_view_is_verified_once(database: anondb.Database, tmp_path: Path, verified: list[str]) -> None:
     file = tmp_path / "r.duckdb"
-    database.sql(
-        f"CREATE ANONYMIZED VIEW r AS SELECT tid, item FROM sales WITH (publish = '{file}', allow_overlap = true)"
-    )
+    database.sql(f"CREATE ANONYMIZED VIEW r AS SELECT tid, item FROM sales WITH (publish = '{file}', allow_overlap = true)")
     database.sql("INSERT INTO sales SELECT 1000 + tid, item FROM sales WHERE tid < 70")
     database.sql("REFRESH ANONYMIZED VIEW r")
     assert verified == [] and verify_file(file).verification.verified

@@ -103,9 +103,7 @@ def test_a_signed_folder_opens_in_every_way(published: Published) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("by_environment", some([False, True], False, check=()))
-def test_others_are_refused_everywhere(
-    published: Published, by_environment: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_others_are_refused_everywhere(published: Published, by_environment: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Unsigned releases, and those that another key signed."""
     places = [
         (published.unsigned, published.key),

@@ -75,9 +75,7 @@ class Browser:
     def open(self, page: Path | str, width: int, *, dark: bool = False, printed: bool = False) -> None:
         """Load a page, a file or a URL, at a width, in a colour scheme, as on a screen or as on paper."""
         self.messages.clear()
-        self.call(
-            "Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=width < 600
-        )
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=width < 600)
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.call("Emulation.setEmulatedMedia", media="print" if printed else "screen", features=[scheme])
         address = page if isinstance(page, str) else page.resolve().as_uri()

@@ -58,9 +58,7 @@ def fill(connection: duckdb.DuckDBPyConnection) -> None:
         " CASE WHEN range % 2 = 0 THEN 'north' ELSE 'south' END AS area FROM range(1, 61)"
     )
     connection.execute("CREATE TABLE one AS SELECT range AS tid, 'only' AS item FROM range(9)")
-    connection.execute(
-        f"CREATE TABLE many AS SELECT range AS tid, 'item ' || range % {MANY} AS item FROM range({2 * MANY})"
-    )
+    connection.execute(f"CREATE TABLE many AS SELECT range AS tid, 'item ' || range % {MANY} AS item FROM range({2 * MANY})")
 
 
 KINDS: dict[str, dict[str, Any]] = {

@@ -51,9 +51,7 @@ def test_every_kind_has_pages(place: Path, kind: str) -> None:
         assert len(page) < 300_000
     assert report.source == UNCHANGED and report.entry.name == kind
     assert json.loads(json.dumps(report.to_json()))["shows"]["transactions"] == report.contents.transactions
-    assert all(
-        isinstance(value, str) for rows in (owner_rows(report), public_rows(report.contents)) for _, value in rows
-    )
+    assert all(isinstance(value, str) for rows in (owner_rows(report), public_rows(report.contents)) for _, value in rows)
     for asked in report.asked:
         assert all(low <= truth <= high for _, truth, _, low, high in asked.answers)
         if kind not in ("single", "thousands"):
@@ -251,9 +249,7 @@ def test_the_owners_figures(with_some: Path, tmp_path: Path, run: Run) -> None:
     assert report["release"] == "some" and report["source"] == UNCHANGED and done.code == 0
     everything = {item for basket in baskets().values() for item in basket}
     shown = {m for item in report["shows"]["released_items"] for m in item["stands_for"]}
-    assert {(s["label"], s["support"]) for s in report["suppressed"]} == {
-        (i, supported((i,))) for i in everything - shown
-    }
+    assert {(s["label"], s["support"]) for s in report["suppressed"]} == {(i, supported((i,))) for i in everything - shown}
     assert all("fewer than k = 3" in s["why"] for s in report["suppressed"])
     rare = [{c for c in combinations(sorted(everything), size) if 0 < supported(c) < K} for size in (1, 2)]
     minimal = {c for c in rare[1] if not any((item,) in rare[0] for item in c)}
@@ -286,9 +282,7 @@ def test_items_of_a_suppressed_category_have_its_reason() -> None:
         connection.execute(
             "CREATE TABLE sales (tid INTEGER, item VARCHAR); CREATE TABLE food (node VARCHAR, parent VARCHAR)"
         )
-        connection.executemany(
-            "INSERT INTO sales VALUES (?, ?)", [(t, i) for t, some in baskets_of.items() for i in some]
-        )
+        connection.executemany("INSERT INTO sales VALUES (?, ?)", [(t, i) for t, some in baskets_of.items() for i in some])
         connection.executemany("INSERT INTO food VALUES (?, ?)", edges)
         database = anondb.connect(connection)
         database.anonymize("sales", name="x", model=anondb.KmAnonymity(2, 2), taxonomy="food", queries=5)

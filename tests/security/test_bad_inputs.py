@@ -93,8 +93,7 @@ ITEMS = f"(1, '{C}a'), (1, '{C}b'), (2, '{C}a'), (2, '{C}b'), (3, '{C}c'), (4, '
 def tax(*edges: tuple[str, str | None]) -> list[str]:
     """The tables ``t`` of ITEMS and ``tax`` of edges; labels get the canary in front."""
     rows = ", ".join(
-        "(" + ", ".join("NULL" if n is None else f"'{C}{n}'" if n in "abcdef" else f"'{n}'" for n in e) + ")"
-        for e in edges
+        "(" + ", ".join("NULL" if n is None else f"'{C}{n}'" if n in "abcdef" else f"'{n}'" for n in e) + ")" for e in edges
     )
     return [t(ITEMS), NO_TREE, f"INSERT INTO tax VALUES {rows}" if rows else "SELECT 1"]
 
@@ -137,16 +136,13 @@ def items(id: str, kind: str, values: Sequence[str], shown: Sequence[str]) -> Ca
         id,
         [t(rows), SAME_TYPE],
         holds=lambda d: (
-            d.baskets == wanted
-            and [str(x) for x in d.release.table("transactions").project("item").types] == ["VARCHAR"]
+            d.baskets == wanted and [str(x) for x in d.release.table("transactions").project("item").types] == ["VARCHAR"]
         ),
     )
 
 
 def refused_type(id: str, kind: str, value: str) -> Case:
-    return Case(
-        id, [t(f"(1, {value}::{kind}), (2, {value}::{kind})"), under_any_tree()], codes=("bad_type",), says="'item'"
-    )
+    return Case(id, [t(f"(1, {value}::{kind}), (2, {value}::{kind})"), under_any_tree()], codes=("bad_type",), says="'item'")
 
 
 def under_any_tree() -> str:
@@ -358,9 +354,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def attempt(
-    case: Case, path: Path, sealed: Path, threads: int, promise: Callable[[Any, Any], Model] = KmAnonymity
-) -> Done:
+def attempt(case: Case, path: Path, sealed: Path, threads: int, promise: Callable[[Any, Any], Model] = KmAnonymity) -> Done:
     """One run as the owner's program would do it."""
     options: dict[str, Any] = {"source": "t", "taxonomy": "tax", "name": "new", "k": 2, "m": 2, **case.options}
     memory = options.pop("memory_limit", None)
@@ -560,9 +554,7 @@ def test_27_collations_never_merge_items(kind: str, tmp_path: Path) -> None:
         collation = " COLLATE NOCASE" if kind == "column" else ""
         connection.execute(f"CREATE TABLE t (tid INTEGER, item VARCHAR{collation})")
         connection.execute("INSERT INTO t VALUES (1, 'A'), (2, 'A'), (3, 'a'), (4, 'a')")
-        connection.execute(
-            "CREATE TABLE tax AS SELECT * FROM (VALUES ('R', NULL), ('a', 'R'), ('A', 'R')) v(node, parent)"
-        )
+        connection.execute("CREATE TABLE tax AS SELECT * FROM (VALUES ('R', NULL), ('a', 'R'), ('A', 'R')) v(node, parent)")
         database = anondb.connect(connection)
         try:
             release = database.anonymize("t", model=KmAnonymity(2, 2), taxonomy="tax")

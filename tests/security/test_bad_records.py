@@ -195,9 +195,7 @@ def test_several_transaction_attributes(database: Database) -> None:
         "CREATE TABLE wide AS SELECT * FROM (VALUES (1,'x',['u','v']),(2,'x',['u']),(3,NULL,['u']),(4,'x',NULL))"
         " t(tid, drug, codes)",
     )
-    release = database.anonymize(
-        "wide", model=anondb.KmAnonymity(1, 2), item="drug,codes", item_domains=True, name="wide"
-    )
+    release = database.anonymize("wide", model=anondb.KmAnonymity(1, 2), item="drug,codes", item_domains=True, name="wide")
     assert release.report.items == 3
     assert release.report.transactions == 4
     rows = database.engine.call(
@@ -252,9 +250,7 @@ def test_bad_weights_and_domains(database: Database) -> None:
     refused(database, "bad_domain", records="born", quasi_identifiers="day", domains={"day": (0, 60)})
     for zoned in ("1990-01-01T00:00:00+14:00", "1990-01-01T00:00:00Z"):
         refused(database, "bad_domain", records="born", quasi_identifiers="day", domains={"day": (zoned, "2100-01-01")})
-    sql(
-        database, "CREATE TABLE twice AS SELECT * FROM (VALUES ('age', 0, 99), ('age', 0, 100)) t(attribute, low, high)"
-    )
+    sql(database, "CREATE TABLE twice AS SELECT * FROM (VALUES ('age', 0, 99), ('age', 0, 100)) t(attribute, low, high)")
     refused(database, "bad_domain", domains="twice")
     with pytest.raises(InputError, match="domains does not apply to coat"):
         database.anonymize("held", model=anondb.KmAnonymity(2, 2), domains={"age": (0, 1)})

@@ -79,9 +79,7 @@ def test_names_of_releases_come_back_exactly(owner: Engine, tmp_path: Path, name
         for name in names:
             hostile = dataclasses.replace(data, table=name, id_column=name, item_column=name)
             release = freeze(owner, hostile, image, KmAnonymity(), release_schema=release_schema("shop", name))
-            record(
-                owner, "shop", dataclasses.replace(ENTRY, name=name, source_table=name, release_id=release.release_id)
-            )
+            record(owner, "shop", dataclasses.replace(ENTRY, name=name, source_table=name, release_id=release.release_id))
     expected = expected_holders([["AB"]] * 2, {"AB": ["a", "b"]})["AB", "a"]
     for number, name in enumerate(names):
         schema = release_schema("shop", name)
@@ -113,9 +111,7 @@ def test_hostile_release_survives_reopening(tmp_path: Path) -> None:
     for name in names[:3]:
         with engine.transaction():
             data = dataset(engine, [["a"]])
-            freeze(
-                engine, data, recoding(data, {"a": ["a"]}), KmAnonymity(), release_schema=release_schema(catalog, name)
-            )
+            freeze(engine, data, recoding(data, {"a": ["a"]}), KmAnonymity(), release_schema=release_schema(catalog, name))
     engine.close()
     again = DuckDBEngine.open(tmp_path / 'it\'s "mine"; --.duckdb')
     found = rows(again, "SELECT schema_name FROM duckdb_schemas() WHERE schema_name LIKE 'release_%' ORDER BY 1")

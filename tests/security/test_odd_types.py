@@ -41,9 +41,7 @@ def db() -> Iterator[Any]:
 def test_cells_of_several_values(db: Any, kind: str) -> None:
     opened, connection = db
     connection.execute(f"CREATE TABLE t AS SELECT tid, 'a' AS item, {CELLS[kind]} AS cell FROM sales")
-    connection.execute(
-        "CREATE VIEW cells AS SELECT cell AS item, 1 AS query_id, 1 AS constraint_id, 1 AS column_id FROM t"
-    )
+    connection.execute("CREATE VIEW cells AS SELECT cell AS item, 1 AS query_id, 1 AS constraint_id, 1 AS column_id FROM t")
     model, plain = TransactionalK(1), {"taxonomy": "tree", "name": "no"}
     people = {"records": "t", "quasi_identifiers": "cell:categorical", "model": KkmAnonymity(1, 1)}
 

@@ -151,9 +151,7 @@ def test_the_releases_have_room_for_all_of_it(sealed_kind: Callable[[str], Path]
         with sealed_release(sealed_kind(kind)) as sealed:
             assert not content_findings(sealed.engine, sealed.schema, sealed.kind), kind
             if kind == "supports":
-                rows = sealed.engine.connection.execute(
-                    "SELECT count(*), count(*) FILTER (weight > 0) FROM item_supports"
-                )
+                rows = sealed.engine.connection.execute("SELECT count(*), count(*) FILTER (weight > 0) FROM item_supports")
                 assert min(rows.fetchall()[0]) > 0
 
 

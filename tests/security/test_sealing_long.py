@@ -65,9 +65,7 @@ def test_twenty_files_are_the_same(owner: Engine, tmp_path: Path) -> None:
 def test_the_order_says_nothing_of_the_source(owner: Engine, tmp_path: Path) -> None:
     """Each transaction has an item that no other has, so that its place in the source is known."""
     n = 4000
-    labels = np.random.default_rng(7).permutation(
-        n
-    )  # the files sort rows by item, whose order must not be the source's
+    labels = np.random.default_rng(7).permutation(n)  # the files sort rows by item, whose order must not be the source's
     with owner.transaction():
         data = dataset(owner, [[f"i{label:05d}"] for label in labels])
         blocks = {f"i{label:05d}": [f"i{label:05d}"] for label in labels}
@@ -76,9 +74,7 @@ def test_the_order_says_nothing_of_the_source(owner: Engine, tmp_path: Path) -> 
         )
     path = publish(owner, release.schema, tmp_path / "sealed.duckdb").path
     reader = DuckDBEngine.open(path, read_only=True)
-    stored = (
-        "SELECT transaction_id, substr(item, 2)::INTEGER FROM transaction_items JOIN labels USING (item_id) ORDER BY {}"
-    )
+    stored = "SELECT transaction_id, substr(item, 2)::INTEGER FROM transaction_items JOIN labels USING (item_id) ORDER BY {}"
     place = np.argsort(labels)
     for order in ("transaction_items.rowid", "transaction_id"):
         rows = reader._connection.execute(stored.format(order)).fetchall()

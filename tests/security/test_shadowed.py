@@ -164,9 +164,7 @@ def test_every_name_that_is_used_is_refused_or_does_not_matter(one_in: int) -> N
     """One macro after the other is refused by its name; all that are not stay, and change nothing."""
     with duckdb.connect() as connection:
         database = shop(connection)
-        right = connection.sql(
-            "SELECT items, count(*) FROM release_spring.baskets GROUP BY ALL ORDER BY ALL"
-        ).fetchall()
+        right = connection.sql("SELECT items, count(*) FROM release_spring.baskets GROUP BY ALL ORDER BY ALL").fetchall()
         refused, harmless = set(), set()
         names = used_names()
         assert names >= EVERY

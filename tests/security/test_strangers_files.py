@@ -28,9 +28,7 @@ VIEWS = ("transactions", "baskets", "item_counts")
 def sealed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("strangers")
     with anondb.connect() as database:
-        database.sql(
-            "CREATE TABLE sales AS SELECT t AS tid, 'i' || (t * n) % 3 AS item FROM range(30) r(t), range(2) s(n)"
-        )
+        database.sql("CREATE TABLE sales AS SELECT t AS tid, 'i' || (t * n) % 3 AS item FROM range(30) r(t), range(2) s(n)")
         database.anonymize("sales", name="spring", queries=2, publish=place / "spring.duckdb")
     return place / "spring.duckdb"
 
@@ -58,9 +56,7 @@ HOSTILE: dict[str, str] = {
     **{f"{t}: a view that waits": instead_of(t, f"SELECT {WAIT} AS a, 'x' AS b") for t in TABLES + VIEWS},
     "a manifest that waits and tells the truth": _manifest_of(f"{WAIT} IS NOT NULL"),
     "a manifest that reads and tells the truth": _manifest_of("EXISTS (FROM read_text('{out}/witness.txt'))"),
-    "a view that never ends": instead_of(
-        "manifest", "SELECT 'a' AS key, 'b' AS value FROM range(10000000000) a, range(99)"
-    ),
+    "a view that never ends": instead_of("manifest", "SELECT 'a' AS key, 'b' AS value FROM range(10000000000) a, range(99)"),
     "a macro that reads": MACRO.format("SELECT content FROM read_text('{out}/witness.txt')"),
     "a macro that waits": MACRO.format(f"SELECT {WAIT} AS lower_bound"),
     "a macro that writes a profile": MACRO.format(PROFILE),
@@ -131,9 +127,7 @@ class Touched:
         self.before = self._look()
 
     def _look(self) -> dict[str, tuple[bytes, int]]:
-        return {
-            p.name: (p.read_bytes() if p.suffix != ".txt" else b"", p.stat().st_mtime_ns) for p in self.place.iterdir()
-        }
+        return {p.name: (p.read_bytes() if p.suffix != ".txt" else b"", p.stat().st_mtime_ns) for p in self.place.iterdir()}
 
     def check(self) -> None:
         assert self._look() == self.before
@@ -229,8 +223,7 @@ def test_an_honest_file_passes_everywhere(sealed: Path, tmp_path: Path, monkeypa
     found = anondb.verify_file(path)
     assert found.holds
     assert (
-        anondb.verify_file(path, expect=found.sha256).holds
-        and anondb.verify_file(path, expect=found.content_digest).holds
+        anondb.verify_file(path, expect=found.sha256).holds and anondb.verify_file(path, expect=found.content_digest).holds
     )
     assert not anondb.verify_file(path, expect="0" * 64).holds
 

@@ -47,9 +47,7 @@ TAKERS = ("mhghs", "hghs", "apriori", "lra", "vpa", "coat", "pcta", "mm")
 def test_a_taxonomy_that_lacks_items_is_refused(lacking: Path, algorithm: str) -> None:
     with anondb.connect(lacking) as database:
         with pytest.raises(anondb.InputError) as refused:
-            database.anonymize(
-                "sales", model=anondb.KmAnonymity(2, 2), taxonomy="food", algorithm=algorithm, name="new"
-            )
+            database.anonymize("sales", model=anondb.KmAnonymity(2, 2), taxonomy="food", algorithm=algorithm, name="new")
         assert refused.value.code == "unknown_item"
         said = str(refused.value)
         assert "2 of 13 items of table 'sales' are not in the taxonomy in table 'food'" in said
@@ -65,9 +63,7 @@ def test_the_items_are_listed_where_they_are_asked_for(lacking: Path) -> None:
         assert database.unknown_items("sales", "food") == ("ANY", *SECRETS)
         frame = pd.DataFrame({"t": [1], "x": ["zqx-one"]})
         assert database.unknown_items(frame, "food", id="t", item="x") == ("zqx-one",)
-        database.sql(
-            "INSERT INTO food VALUES ('zqx-one', 'ANY'), ('zqx-two', 'ANY'); DELETE FROM sales WHERE item = 'ANY'"
-        )
+        database.sql("INSERT INTO food VALUES ('zqx-one', 'ANY'), ('zqx-two', 'ANY'); DELETE FROM sales WHERE item = 'ANY'")
         assert database.unknown_items("sales", "food") == ()
 
 

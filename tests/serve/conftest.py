@@ -24,9 +24,7 @@ try:
 except ImportError:  # without the extra anondb[serve]
     collect_ignore_glob = ["test_*.py"]
 PASSWORD = "correct horse battery"
-PSQL = shutil.which(
-    "psql", path=f"{wheel()}{os.pathsep}{os.environ['PATH']}"
-)  # that of the other tests' PostgreSQL first
+PSQL = shutil.which("psql", path=f"{wheel()}{os.pathsep}{os.environ['PATH']}")  # that of the other tests' PostgreSQL first
 
 
 @dataclass(frozen=True)

@@ -61,9 +61,7 @@ def test_values_of_all_types(client: Any, binary: bool) -> None:
 
 
 @each("form", ["%s", "%b", "%t"])
-@each(
-    "value", [7, 5_000_000_000, 2.5, Decimal("1.25"), "x'$1", True, None, dt.date(2020, 1, 2), dt.datetime(2020, 1, 2)]
-)
+@each("value", [7, 5_000_000_000, 2.5, Decimal("1.25"), "x'$1", True, None, dt.date(2020, 1, 2), dt.datetime(2020, 1, 2)])
 def test_parameters(client: Any, form: str, value: Any) -> None:
     (row,) = client.execute(f"SELECT {form} AS a, {form} AS b", [value, value]).fetchall()
     assert [str(cell) for cell in row] == [str(value)] * 2

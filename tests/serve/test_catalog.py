@@ -159,9 +159,7 @@ def _node() -> dict[str, str] | None:
         environment["NODE_PATH"] = place
         if (
             shutil.which("node")
-            and not subprocess.run(
-                ["node", "-e", "require('pg')"], env=environment, capture_output=True, cwd="/"
-            ).returncode
+            and not subprocess.run(["node", "-e", "require('pg')"], env=environment, capture_output=True, cwd="/").returncode
         ):
             return environment
     return None

@@ -36,9 +36,7 @@ def fill(db: anondb.Database, baskets: list[list[str]]) -> None:
     sales = ", ".join(f"({tid}, '{item}')" for tid, basket in enumerate(baskets, 1) for item in basket)
     db.sql(f"CREATE TABLE sales AS SELECT CAST(tid AS INTEGER) AS tid, item FROM (VALUES {sales}) t(tid, item)")
     db.sql(
-        "CREATE TABLE food AS FROM (VALUES "
-        + ", ".join(f"('{n}', '{p}')" for n, p in nodes.items())
-        + ") t(node, parent)"
+        "CREATE TABLE food AS FROM (VALUES " + ", ".join(f"('{n}', '{p}')" for n, p in nodes.items()) + ") t(node, parent)"
     )
 
 

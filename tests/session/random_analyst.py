@@ -154,9 +154,7 @@ class Analyst:
             "count(*)", "count(DISTINCT item)", f"count(*) FILTER (WHERE {self.test()})", f"count_if({self.test()})",
             f"sum(CASE WHEN {self.test()} THEN 1 ELSE 0 END)", "count(item)",
         )  # fmt: skip
-        return self.one(
-            f"{number} {self.one('>', '>=', '=', '<', '<=', '<>')} {n}", f"{number} BETWEEN {n} AND {n + 1}"
-        )
+        return self.one(f"{number} {self.one('>', '>=', '=', '<', '<=', '<>')} {n}", f"{number} BETWEEN {n} AND {n + 1}")
 
     # Numbers
 

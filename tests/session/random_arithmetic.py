@@ -10,9 +10,7 @@ def _rows(a: Analyst) -> tuple[str, str]:
     test = a.test("sales.item")
     if a.records and a.rnd.random() < 0.5:
         join = a.one("JOIN", "JOIN", "LEFT JOIN")
-        return f"sales {join} records USING (tid)", a.one(
-            test, a.value("records"), f"({test} AND {a.value('records')})"
-        )
+        return f"sales {join} records USING (tid)", a.one(test, a.value("records"), f"({test} AND {a.value('records')})")
     if a.rnd.random() < 0.3:
         return (
             "(SELECT tid, count(*) AS n FROM sales GROUP BY tid) s",
@@ -91,9 +89,7 @@ def quotients_of_subqueries(a: Analyst) -> Asked:
             else inner.replace("FROM sales", "FROM sales JOIN records USING (tid)", 1)
         )
         return Asked((f"(SELECT n FROM ({inner}) ORDER BY n {a.one('', 'DESC')} LIMIT 1) AS n0",), "")
-    call = a.one(
-        "count(*)", "count(DISTINCT tid)", "sum(CASE WHEN tid IS NULL THEN 0 ELSE 2 END)", "coalesce(sum(1), 0)"
-    )
+    call = a.one("count(*)", "count(DISTINCT tid)", "sum(CASE WHEN tid IS NULL THEN 0 ELSE 2 END)", "coalesce(sum(1), 0)")
     below = _divisor(a, f"(SELECT {a.one('count(*)', 'count(DISTINCT tid)')} FROM {rows}{a.one('', f' WHERE {one}')})")
     return Asked((f"(SELECT {call} FROM {rows} WHERE {one}) {a.one('', '* 100.0 ')}/ {below} AS n0",), "")
 
@@ -113,9 +109,7 @@ def totals(a: Analyst) -> Asked:
                 "sum(n) OVER (PARTITION BY k0)",
                 "sum(n) OVER (ORDER BY k0)",
             )
-            return Asked(
-                ("k0", f"{a.one('', '100.0 * ')}n / {over} AS n1"), f"FROM ({inner}){a.one('', ' WHERE n > 1')}"
-            )
+            return Asked(("k0", f"{a.one('', '100.0 * ')}n / {over} AS n1"), f"FROM ({inner}){a.one('', ' WHERE n > 1')}")
         columns = (f"{key} AS k0", f"{number} * 1.0 / {total} AS n1", f"sum({number}) OVER () AS n2")
         return Asked(columns, f"FROM {rows}{a.where('item')} GROUP BY {key}")
     value = a.one(
@@ -142,15 +136,11 @@ def different_rows(a: Analyst) -> Asked:
         x, y = (f"item = {a.item()}", a.test("p.item")) if a.rnd.random() < 0.7 else (a.test(), a.test("p.item"))
         call = a.one("count(*)", "count(DISTINCT sales.tid)", "count(DISTINCT p.tid)")
         join = "sales JOIN sales p ON sales.tid = p.tid"
-        owned = (
-            f"SELECT tid FROM sales WHERE {x} {a.one('INTERSECT', 'EXCEPT', 'UNION')} SELECT tid FROM sales p WHERE {y}"
-        )
+        owned = f"SELECT tid FROM sales WHERE {x} {a.one('INTERSECT', 'EXCEPT', 'UNION')} SELECT tid FROM sales p WHERE {y}"
         having = f"SELECT tid FROM sales GROUP BY tid HAVING {a.one('count(*) > 1', f'bool_or({x})', f'bool_and({x})')}"
         listed = [
             f"SELECT {a.one('count(*)', 'count(DISTINCT tid)')} FROM sales WHERE {x}",
-            f"SELECT {call} FROM {join} WHERE sales.{x} AND {y}"
-            if x.startswith("item =")
-            else "SELECT count(*) FROM sales",
+            f"SELECT {call} FROM {join} WHERE sales.{x} AND {y}" if x.startswith("item =") else "SELECT count(*) FROM sales",
             f"SELECT {a.one('count(*)', 'count(DISTINCT tid)')} FROM sales WHERE tid {a.one('IN', 'NOT IN')} ({owned})",
             f"SELECT count(DISTINCT tid) FROM sales WHERE {x} AND tid IN ({having})",
             "SELECT count(DISTINCT tid) FROM sales",
@@ -167,9 +157,7 @@ def different_rows(a: Analyst) -> Asked:
 
     sign = a.one("/", "/", "-", "-", "+")
     other = counted()
-    return Asked(
-        (f"{counted()} {a.one('', '* 100.0 ')}{sign} {_divisor(a, other) if sign == '/' else other} AS n0",), ""
-    )
+    return Asked((f"{counted()} {a.one('', '* 100.0 ')}{sign} {_divisor(a, other) if sign == '/' else other} AS n0",), "")
 
 
 def item_windows(a: Analyst) -> Asked:

@@ -39,9 +39,7 @@ def rows_of_pairs(a: Analyst) -> Asked:
     column = a.one("count(*) AS c1", "count(DISTINCT a.tid) AS c1", "count(*) / count(DISTINCT a.tid) AS n1")
     column = a.one(column, column, "count(DISTINCT b.item) AS c1", "avg(length(b.item)) AS n1")
     where = a.one("", "", f" WHERE {a.test('a.item')}")
-    return Asked(
-        ("a.item AS k0", column), f"FROM sales a JOIN sales b ON a.tid = b.tid{compared}{where} GROUP BY a.item"
-    )
+    return Asked(("a.item AS k0", column), f"FROM sales a JOIN sales b ON a.tid = b.tid{compared}{where} GROUP BY a.item")
 
 
 def none_before(a: Analyst) -> Asked:
@@ -145,9 +143,7 @@ def running_totals(a: Analyst) -> Asked:
     counts = f"SELECT item, {a.one('count(*)', 'count(DISTINCT tid)')} AS n FROM sales{a.where()} GROUP BY item"
     if a.rnd.random() < 0.4:
         having = a.one("", f" HAVING count(*) > {a.rnd.randint(0, 3)}")
-        window = f"{call} OVER ({part}ORDER BY {order}{frame})".replace("count(n)", "count(*)").replace(
-            "n)", "count(*))"
-        )
+        window = f"{call} OVER ({part}ORDER BY {order}{frame})".replace("count(n)", "count(*)").replace("n)", "count(*))")
         window = re.sub(r"\bn\b", "count(*)", window)
         return Asked(
             ("item AS k0", f"{window} AS n1"), f"FROM sales{a.where()} GROUP BY item{having}", filtered=bool(having)
@@ -174,9 +170,7 @@ def compared_groups(a: Analyst) -> Asked:
     )
     shown = ("item AS k0", "n AS n1")
     if shape < 0.3:
-        return Asked(
-            shown, f"FROM c WHERE n {sign} {a.one('ALL', 'ANY')} (SELECT n FROM c d{alike})", before, filtered=True
-        )
+        return Asked(shown, f"FROM c WHERE n {sign} {a.one('ALL', 'ANY')} (SELECT n FROM c d{alike})", before, filtered=True)
     if shape < 0.6:
         on = f"d.n {a.one('+ 1 ', '', '')}{sign} c.n{a.one('', ' AND d.l = c.l', ' AND d.item <> c.item')}"
         left = a.one("c", "c", "(SELECT item, price AS n, length(item) AS l FROM prices) c")

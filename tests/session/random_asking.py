@@ -74,9 +74,7 @@ class Case:
             return "answered", [Fault("", "a possible world is outside of the bounds", original)]
         return "answered", [fault for world in self.originals for fault in self._compared(asked, result, *world)]
 
-    def _compared(
-        self, asked: Asked, result: Result, original: Original, raw: duckdb.DuckDBPyConnection
-    ) -> Iterator[Fault]:
+    def _compared(self, asked: Asked, result: Result, original: Original, raw: duckdb.DuckDBPyConnection) -> Iterator[Fault]:
         """What is wrong with a result if this were the original."""
         try:
             true = raw.execute(asked.truth)

@@ -45,9 +45,7 @@ def flagged_numbers(a: Analyst) -> Asked:
             "covar_pop(f0, f1)", "covar_samp(f1, f0)", "covar_pop(f0, f1) FILTER (WHERE t)",
         )  # fmt: skip
 
-    where = a.one(
-        "", "", " WHERE f0 = 1", " WHERE t AND f1 >= 1", " WHERE NOT t", " WHERE f0 < 1 OR t", " WHERE f1 <> 0"
-    )
+    where = a.one("", "", " WHERE f0 = 1", " WHERE t AND f1 >= 1", " WHERE NOT t", " WHERE f0 < 1 OR t", " WHERE f1 <> 0")
     return Asked(a.numbers(number), f"FROM p{where}", f"WITH p AS ({_of_persons(a)})")
 
 
@@ -78,7 +76,9 @@ def points(a: Analyst) -> Asked:
         f"CASE WHEN {test} THEN 2 ELSE 1 END", f"CASE WHEN {test} THEN 1.5 WHEN {a.test()} THEN -1 ELSE 0 END",
         f"CASE item WHEN {a.item()} THEN 3 WHEN {a.item()} THEN 2 ELSE 1 END", f"if({test}, 0, 2) + 1",
     )  # fmt: skip
-    inner = f"SELECT tid, sum({value}) AS v, sum(CASE WHEN {test} THEN 1 ELSE -1 END) AS w FROM sales{a.where()} GROUP BY tid"
+    inner = (
+        f"SELECT tid, sum({value}) AS v, sum(CASE WHEN {test} THEN 1 ELSE -1 END) AS w FROM sales{a.where()} GROUP BY tid"
+    )
     if a.rnd.random() < 0.5:
         number = a.one("avg(v)", "sum(v)", "max(v)", "min(v)", "avg(w)", "count(*)")
         return Asked((f"{number} AS {'c' if number == 'count(*)' else 'n'}0",), f"FROM ({inner}) q")
@@ -93,9 +93,7 @@ def flagged_tables(a: Analyst) -> Asked:
         test = f"{column}(price) {a.one('>', '>=', '<', '<=', '=')} {number}"
         test = a.one(test, f"sum((price > {number})::INTEGER) = 0", f"coalesce({test}, true)", f"({test}) IS NOT TRUE")
         table = a.one("prices", "prices", _with_nulls(a))
-        inner = (
-            f"FROM sales {a.one('', 'LEFT ')}JOIN {table} USING (item) GROUP BY tid HAVING {a.one('', 'NOT ')}({test})"
-        )
+        inner = f"FROM sales {a.one('', 'LEFT ')}JOIN {table} USING (item) GROUP BY tid HAVING {a.one('', 'NOT ')}({test})"
         return Asked(("count(*) AS c0",), f"FROM (SELECT tid {inner}) q")
     parents = a.rnd.choices(a.parents, k=2)
     one, two = (f"parent = '{parent}'" for parent in parents)

@@ -52,9 +52,7 @@ def groups_up_to(a: Analyst) -> Asked:
         inner = f"(SELECT {value} FROM c y WHERE {on})"
         return Asked(("x.k AS k0", f"{inner} AS n1"), "FROM c x", f"WITH c AS ({groups})")
     joined = a.one(f"c x JOIN c y ON {on}", f"c x, c y WHERE {on}") if " OR " not in on else f"c x JOIN c y ON {on}"
-    return Asked(
-        ("x.k AS k0", f"{value} AS n1"), f"FROM {joined} GROUP BY {by}", f"WITH c AS ({groups})", filtered=True
-    )
+    return Asked(("x.k AS k0", f"{value} AS n1"), f"FROM {joined} GROUP BY {by}", f"WITH c AS ({groups})", filtered=True)
 
 
 def averages(a: Analyst) -> Asked:
@@ -159,9 +157,7 @@ def attribute_groups(a: Analyst) -> Asked:
     groups = f"SELECT {key} AS k, {counted} AS n, sum(age) AS s FROM records GROUP BY 1"
     shape = a.rnd.random()
     if shape < 0.3:
-        value = a.one(
-            "s / n", "100.0 * n / sum(n) OVER ()", "sum(n) OVER (ORDER BY k)", "n * 1.0 / (SELECT sum(n) FROM c)"
-        )
+        value = a.one("s / n", "100.0 * n / sum(n) OVER ()", "sum(n) OVER (ORDER BY k)", "n * 1.0 / (SELECT sum(n) FROM c)")
         return Asked(("k AS k0", f"{value} AS n1"), "FROM c", f"WITH c AS ({groups})")
     if shape < 0.5:
         on = a.one("y.k <= x.k", "y.n > x.n OR y.n = x.n AND y.k <= x.k", "(-y.n, y.k) <= (-x.n, x.k)", "y.n >= x.n")

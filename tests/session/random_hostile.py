@@ -266,9 +266,7 @@ class Hostile:
             items = inner.of(ITEM)
             if items:
                 linked = self.also(text, f"{self.rnd.choice(inner.of(ID))} = {mine}")
-                return (
-                    f"{item} {self.one('IN', 'NOT IN', '= ANY', '<> ALL')} (SELECT {self.rnd.choice(items)} {linked})"
-                )
+                return f"{item} {self.one('IN', 'NOT IN', '= ANY', '<> ALL')} (SELECT {self.rnd.choice(items)} {linked})"
         text, inner = self.joined(depth, scope)
         number, kind = self.per_person(inner, depth - 1)
         number = number if kind == NUMBER else "count(*)"
@@ -388,9 +386,7 @@ class Hostile:
             elif scope.of(ITEM) and self.chance(0.5):
                 item = self.rnd.choice(scope.of(ITEM))
                 found.append(
-                    self.one(
-                        f"length({item})", f"left({item}, 1)", f"CASE WHEN {self.a.test(item, 0)} THEN 1 ELSE 0 END"
-                    )
+                    self.one(f"length({item})", f"left({item}, 1)", f"CASE WHEN {self.a.test(item, 0)} THEN 1 ELSE 0 END")
                 )
             else:
                 found.append(f"CASE WHEN {self.condition(scope, depth)} THEN 'x' ELSE 'y' END")

@@ -45,9 +45,7 @@ def nullable(a: Analyst) -> Asked:
         f"count_if({test})", f"sum({test})", f"sum(({test})::INTEGER)", f"avg(({test})::INTEGER)", f"bool_or({test})", f"bool_and({test})",
         f"sum({amount})", f"avg({amount})", f"sum({amount} * 2 + 1)", f"sum(CASE WHEN {test} THEN 1 ELSE 0 END)", f"count({test})",
     )  # fmt: skip
-    value = (
-        a.one(value, value, f"{value} FILTER (WHERE {_dear(a)})") if value.startswith(("sum", "count_if")) else value
-    )
+    value = a.one(value, value, f"{value} FILTER (WHERE {_dear(a)})") if value.startswith(("sum", "count_if")) else value
     name = "b1" if value.startswith("bool") else "n1"
     if a.rnd.random() < 0.4:
         return Asked((f"{value} AS {name}", "count(*) AS c2"), f"FROM {joined}{where}")
@@ -84,9 +82,7 @@ def layered(a: Analyst) -> Asked:
         "tier": f"CASE WHEN {dear} THEN 'dear' WHEN {a.test('sales.item')} THEN 'some' ELSE 'cheap' END",
         "big": a.one(dear, a.test("sales.item"), f"coalesce({dear}, false)"),
         "up": "upper(sales.item)",
-        "amount": f"coalesce(price, {_number(a)})"
-        if price
-        else a.one("1", "CASE WHEN length(item) > 4 THEN 2 ELSE 1 END"),
+        "amount": f"coalesce(price, {_number(a)})" if price else a.one("1", "CASE WHEN length(item) > 4 THEN 2 ELSE 1 END"),
     }
     where = a.one("", "", f" WHERE {a.test('sales.item')}", f" WHERE {dear}")
     star = a.rnd.random() < 0.15

@@ -30,9 +30,7 @@ def persons(a: Analyst) -> Asked:
 def ids(a: Analyst) -> Asked:
     table = a.ids(2)
     if a.rnd.random() < 0.4:
-        table = (
-            f"{a.ids(1)} {a.one('INTERSECT', 'EXCEPT', 'UNION', 'UNION ALL', 'INTERSECT ALL', 'EXCEPT ALL')} {a.ids(1)}"
-        )
+        table = f"{a.ids(1)} {a.one('INTERSECT', 'EXCEPT', 'UNION', 'UNION ALL', 'INTERSECT ALL', 'EXCEPT ALL')} {a.ids(1)}"
     counted = a.one("count(*)", "count(*)", "count(DISTINCT tid)", "count(tid)")
     return Asked((f"{counted} AS c0",), f"FROM ({table}) q")
 
@@ -64,9 +62,7 @@ def crosstabs(a: Analyst) -> Asked:
     before = f"WITH p AS ({_persons_table(a, n)})"
     counted = ("count(*) AS c0", *(("count(DISTINCT tid) AS c1",) if a.rnd.random() < 0.3 else ()))
     if a.rnd.random() < 0.3:
-        return Asked(
-            (*keys, "count(*) * 100.0 / sum(count(*)) OVER () AS n1"), f"FROM p GROUP BY {', '.join(keys)}", before
-        )
+        return Asked((*keys, "count(*) * 100.0 / sum(count(*)) OVER () AS n1"), f"FROM p GROUP BY {', '.join(keys)}", before)
     return Asked((*keys, *counted), f"FROM p GROUP BY {', '.join(keys)}", before)
 
 

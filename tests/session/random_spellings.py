@@ -65,9 +65,7 @@ def by_item_of_row(a: Analyst) -> Asked:
     nested = f"(SELECT {call} FROM sales o WHERE {a.one('o.item = s.item', 's.item = o.item')}{further})"
     met = f"{_sign(a)} {a.item()}" if call.startswith("max") else f"{_sign(a)} {a.rnd.randint(0, 9)}"
     if a.rnd.random() < 0.3 and not call.startswith("max"):
-        return Asked(
-            ("s.item AS k0", f"{nested} AS n1"), f"FROM sales s{a.one('', f' WHERE {a.test()}')} GROUP BY s.item"
-        )
+        return Asked(("s.item AS k0", f"{nested} AS n1"), f"FROM sales s{a.one('', f' WHERE {a.test()}')} GROUP BY s.item")
     if a.rnd.random() < 0.3 and not call.startswith("max"):
         return Asked(("DISTINCT item AS k0", f"{nested} AS n1"), f"FROM sales s{a.one('', f' WHERE {a.test()}')}")
     rows = a.one(
@@ -152,9 +150,7 @@ def division(a: Analyst) -> Asked:
     parent = f"'{a.rnd.choice(a.parents)}'"
     values = ", ".join(f"({a.item()})" for _ in range(a.rnd.randint(1, 3)))
     rows, item = a.one(f"(VALUES {values}) v(i)|v.i", "food f|f.node", "prices p|p.item").split("|")
-    known = (
-        f"f.parent = {parent} AND " if item == "f.node" else a.one("", "p.price > 2 AND ") if item == "p.item" else ""
-    )
+    known = f"f.parent = {parent} AND " if item == "f.node" else a.one("", "p.price > 2 AND ") if item == "p.item" else ""
     held = a.one(
         f"{a.one('', 'NOT ')}EXISTS (SELECT 1 FROM sales t WHERE t.tid = s.tid AND t.item = {item})",
         f"EXISTS (SELECT 1 FROM sales t WHERE t.tid = s.tid AND t.item = {item}{a.one('', f' AND {a.test()}')})",

@@ -52,16 +52,12 @@ def priced(a: Analyst) -> Asked:
         columns = ("q.item AS k0", "n * price AS n0", "n AS n1")
         return Asked(columns, f"FROM ({inner}) q {a.one('JOIN', 'LEFT JOIN')} prices USING (item)")
     number = a.one("sum(n * price)", "sum(n)", "max(n * price)", "avg(price)")
-    return Asked(
-        (f"{number} AS n0",), "FROM (SELECT item, count(*) AS n FROM sales GROUP BY item) JOIN prices USING (item)"
-    )
+    return Asked((f"{number} AS n0",), "FROM (SELECT item, count(*) AS n FROM sales GROUP BY item) JOIN prices USING (item)")
 
 
 def _of_price(a: Analyst) -> str:
     """A condition on the price of a row."""
-    one = a.one(
-        "price > 1", "price < 0.7", "price = 0.1", "price IS NULL", "coalesce(price, 0) > 0.5", "price IN (0.5, 2)"
-    )
+    one = a.one("price > 1", "price < 0.7", "price = 0.1", "price IS NULL", "coalesce(price, 0) > 0.5", "price IN (0.5, 2)")
     other = a.one("price < 2.5", a.test("sales.item"), "price IS NOT NULL")
     return a.one(one, one, f"{one} AND {other}", f"{one} OR {other}", f"NOT ({one})", f"NOT ({one} OR {other})")
 
@@ -136,9 +132,7 @@ def beside(a: Analyst) -> Asked:
     inner = f"SELECT s.item, {a.one('count(*)', 'count(DISTINCT tid)')} AS n FROM sales s WHERE true{chosen} GROUP BY s.item"
     inner += a.one("", "", " HAVING count(*) > 1", " HAVING count(*) > 2")
     number = a.one("coalesce(q.n, 0)", "coalesce(q.n, 0) * 2", "coalesce(q.n, -1)", "q.n", "coalesce(q.n + 1, 0)")
-    join = (
-        f"FROM (SELECT DISTINCT item FROM prices) p LEFT JOIN ({inner}) q {a.one('USING (item)', 'ON q.item = p.item')}"
-    )
+    join = f"FROM (SELECT DISTINCT item FROM prices) p LEFT JOIN ({inner}) q {a.one('USING (item)', 'ON q.item = p.item')}"
     if a.rnd.random() < 0.5:
         kept = a.one("", "", f" WHERE coalesce(q.n, 0) > {a.rnd.randint(0, 2)}", " WHERE q.n IS NULL", " WHERE q.n > 1")
         return Asked(("p.item AS k0", f"{number} AS n0"), f"{join}{kept}", filtered=bool(kept))
@@ -148,9 +142,7 @@ def beside(a: Analyst) -> Asked:
 
 def attributes(a: Analyst) -> Asked:
     columns = a.numbers(
-        lambda: a.one(
-            "count(*)", "count(DISTINCT tid)", f"count(*) FILTER (WHERE {a.value()})", f"count_if({a.value()})"
-        )
+        lambda: a.one("count(*)", "count(DISTINCT tid)", f"count(*) FILTER (WHERE {a.value()})", f"count_if({a.value()})")
     )
     if a.rnd.random() < 0.5:
         return Asked(columns, f"FROM records{a.one('', f' WHERE {a.value()}')}")
@@ -180,9 +172,7 @@ def attribute_groups(a: Analyst) -> Asked:
     if a.rnd.random() < 0.5:
         return Asked(columns, f"FROM records{where} GROUP BY {key}")
     if a.rnd.random() < 0.3:
-        return Asked(
-            ("item AS k0", *columns[1:]), f"FROM sales JOIN records USING (tid) WHERE {a.value()} GROUP BY item"
-        )
+        return Asked(("item AS k0", *columns[1:]), f"FROM sales JOIN records USING (tid) WHERE {a.value()} GROUP BY item")
     return Asked(columns, f"FROM sales JOIN records USING (tid) WHERE {a.test()} GROUP BY {key}")
 
 

@@ -18,9 +18,7 @@ def weekly_groups(a: Analyst) -> Asked:
         columns = (f"{key} AS k0", "item AS k1", *a.numbers(a.counting, 2))
         return Asked(columns, f"FROM sales{test} GROUP BY {key}, item")
     having = f" HAVING {a.condition(a.counting)}" if a.rnd.random() < 0.3 else ""
-    return Asked(
-        (f"{key} AS k0", *a.numbers(a.number)), f"FROM sales{test} GROUP BY {key}{having}", filtered=bool(having)
-    )
+    return Asked((f"{key} AS k0", *a.numbers(a.number)), f"FROM sales{test} GROUP BY {key}{having}", filtered=bool(having))
 
 
 def weekly_tests(a: Analyst) -> Asked:

@@ -29,9 +29,7 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Session,
     nodes = [*FOOD.items(), *((node, "food") for node in ("fruit", "dairy", "bread", "wine"))]
     with anondb.connect() as db:
         tree = pd.DataFrame(nodes, columns=["node", "parent"])
-        made = db.anonymize(
-            sales, taxonomy=tree, model=anondb.KmAnonymity(3, 1), item_supports=False, name="r", queries=1
-        )
+        made = db.anonymize(sales, taxonomy=tree, model=anondb.KmAnonymity(3, 1), item_supports=False, name="r", queries=1)
         made.publish(file)
     members = {node: {node} for node in FOOD} | {"food": set(FOOD)}
     for item, node in FOOD.items():
@@ -136,9 +134,7 @@ def test_a_part_of_the_persons_is_no_more_than_all_of_them(release: tuple[Sessio
     session, _ = release
     low, high = ends(session.sql(f"SELECT (SELECT {both}) / nullif({APPLES}, 0) AS v"))
     assert 0 <= low <= high <= 1
-    without = (
-        "SELECT tid FROM transactions WHERE item = 'apple' EXCEPT SELECT tid FROM transactions WHERE item = 'milk'"
-    )
+    without = "SELECT tid FROM transactions WHERE item = 'apple' EXCEPT SELECT tid FROM transactions WHERE item = 'milk'"
     asked = ends(session.sql(f"SELECT {APPLES} - (SELECT {both}) AS v"))
     assert asked == ends(session.sql(f"SELECT count(*) AS v FROM ({without})")) and asked[0] >= 0
 
@@ -161,9 +157,7 @@ def test_a_number_without_bounds_says_how_to_divide(release: tuple[Session, Rang
 def test_products_of_differences_have_bounds(release: tuple[Session, Ranges]) -> None:
     """Each product repeats both bounds of both factors."""
     session, _ = release
-    counts = (
-        "SELECT count(DISTINCT tid) FILTER (WHERE item = 'wine 1') AS m, count(DISTINCT tid) - 4 AS n FROM transactions"
-    )
+    counts = "SELECT count(DISTINCT tid) FILTER (WHERE item = 'wine 1') AS m, count(DISTINCT tid) - 4 AS n FROM transactions"
     low, high = ends(session.sql(f"SELECT m - n AS d FROM ({counts})"))
     assert low < 0 < high
     lower, upper = low, high

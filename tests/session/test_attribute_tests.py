@@ -163,9 +163,7 @@ def test_a_count_of_values_leaves_out_records_that_are_null(session: Session) ->
 
 BY_TOWN = "SELECT town, count(*) AS n FROM records GROUP BY town"
 LINES = "SELECT r.town, count(*) AS k FROM records r JOIN transactions s ON s.tid = r.tid GROUP BY r.town"
-SIZES = (
-    "SELECT town, (SELECT count(*) FROM transactions WHERE tid = r.tid) AS size FROM records r WHERE town IS NOT NULL"
-)
+SIZES = "SELECT town, (SELECT count(*) FROM transactions WHERE tid = r.tid) AS size FROM records r WHERE town IS NOT NULL"
 OLD = "tid IN (SELECT tid FROM records WHERE age > 25)"
 SHARES = [
     (

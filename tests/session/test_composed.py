@@ -85,9 +85,7 @@ def test_the_truth_is_inside(named: Named, shop: Path, queries: list[str]) -> No
     ],
 )
 def test_another_spelling_has_the_same_bounds(named: Named, one: str, other: str) -> None:
-    found, expected = (
-        named[1].sql(f"SELECT item, {of} AS n FROM sales GROUP BY item ORDER BY item") for of in (one, other)
-    )
+    found, expected = (named[1].sql(f"SELECT item, {of} AS n FROM sales GROUP BY item ORDER BY item") for of in (one, other))
     assert found.columns == expected.columns and found.fetchall() == expected.fetchall()
     assert not any(note.startswith("No bounds") for note in found.notes)
 
@@ -95,9 +93,7 @@ def test_another_spelling_has_the_same_bounds(named: Named, one: str, other: str
 @pytest.mark.slow
 def test_a_table_whose_rows_were_merged_has_another_name(tmp_path: Path) -> None:
     """Its attributes have this name, too: a table of theirs under the old name would lack the items."""
-    rows = (
-        "SELECT i // 3 AS tid, chr((97 + (i * i) % 5)::INTEGER) AS item, 20 + (i // 3) % 2 AS age FROM range(36) r(i)"
-    )
+    rows = "SELECT i // 3 AS tid, chr((97 + (i * i) % 5)::INTEGER) AS item, 20 + (i // 3) % 2 AS age FROM range(36) r(i)"
     with anondb.connect(tmp_path / "r.raw") as db:
         db.sql(f"CREATE TABLE sales AS {rows} UNION ALL SELECT 1, 'b', 21")
         asked = {"model": anondb.KkmAnonymity(2, 1), "quasi_identifiers": "age"}

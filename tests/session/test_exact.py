@@ -27,9 +27,7 @@ def case(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Case]:
         db.anonymize("sales", model=anondb.KmAnonymity(2, 1), algorithm="coat", name="r").publish(file)
     with anondb.open(file) as session, duckdb.connect(":memory:") as original:
         original.execute(made)
-        original.execute(
-            "CREATE TABLE food AS FROM (VALUES ('a', 'x'), ('b', 'x'), ('c', 'y'), ('q', 'z')) t(node, parent)"
-        )
+        original.execute("CREATE TABLE food AS FROM (VALUES ('a', 'x'), ('b', 'x'), ('c', 'y'), ('q', 'z')) t(node, parent)")
         session.register("food", original.table("food").to_arrow_table())
         yield session, original
 

@@ -141,8 +141,7 @@ def test_the_mode_of_no_rows_is_null(named: Named) -> None:
 
 def _rows(rnd: random.Random) -> list[tuple[int, int | None, bool | None]]:
     return [
-        (rnd.randint(1, 4), rnd.choice([None, 1, 2, 3]), rnd.choice([None, False, True]))
-        for _ in range(rnd.randint(1, 9))
+        (rnd.randint(1, 4), rnd.choice([None, 1, 2, 3]), rnd.choice([None, False, True])) for _ in range(rnd.randint(1, 9))
     ]
 
 

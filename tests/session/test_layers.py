@@ -22,8 +22,7 @@ ASKED = [
     " JOIN (SELECT basket, product FROM lines) b ON a.basket = b.basket AND a.product < b.product GROUP BY 1, 2",
     "WITH l AS (SELECT tid, item, parent FROM sales JOIN food ON item = node) SELECT a.item AS k0, b.item AS k1,"
     " count(*) AS c FROM l a JOIN l b ON a.tid = b.tid WHERE a.parent = 'dairy' AND b.parent = 'bakery' GROUP BY ALL",
-    f"{LINES} SELECT 'dear' AS k, count(*) AS c FROM lines WHERE tier = 'dear' UNION ALL"
-    " SELECT 'all', count(*) FROM lines",
+    f"{LINES} SELECT 'dear' AS k, count(*) AS c FROM lines WHERE tier = 'dear' UNION ALL SELECT 'all', count(*) FROM lines",
     "WITH b AS (SELECT * FROM sales JOIN food ON item = node) SELECT parent AS k, count(DISTINCT tid) AS c FROM b"
     " GROUP BY parent",
     "WITH b AS (SELECT sales.*, price > 1 AS dear FROM sales JOIN prices USING (item)),"

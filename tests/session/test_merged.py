@@ -99,9 +99,7 @@ def test_too_many_values(named: Named) -> None:
 def test_other_names_of_the_columns_of_a_subquery(named: Named) -> None:
     """The alias of the subquery renames its columns."""
     inner = "(SELECT tid, count(DISTINCT parent) AS a, count(*) AS b FROM sales JOIN food ON item = node GROUP BY tid)"
-    one, two = (
-        named[1].sql(f"SELECT avg({name}) AS n FROM {inner} q{of}") for name, of in (("b", ""), ("a", "(t, b, a)"))
-    )
+    one, two = (named[1].sql(f"SELECT avg({name}) AS n FROM {inner} q{of}") for name, of in (("b", ""), ("a", "(t, b, a)")))
     assert one.fetchall() == two.fetchall()
 
 
@@ -132,9 +130,7 @@ def test_an_id_beside_groups_is_refused(named: Named) -> None:
     )
 
 
-TRIPLE = (
-    "FROM sales a JOIN sales b ON a.tid = b.tid JOIN sales c ON c.tid = a.tid WHERE c.item = 'milk' AND a.item < b.item"
-)
+TRIPLE = "FROM sales a JOIN sales b ON a.tid = b.tid JOIN sales c ON c.tid = a.tid WHERE c.item = 'milk' AND a.item < b.item"
 TRIPLES = [
     f"SELECT a.item AS k0, b.item AS k1, count(*) AS c0 {TRIPLE} GROUP BY a.item, b.item",
     f"SELECT a.item AS k0, b.item AS k1, count(*) AS c0 {TRIPLE} AND a.item <> c.item AND b.item <> c.item GROUP BY 1, 2",

@@ -107,9 +107,7 @@ def test_a_list_that_may_be_null_may_be_a_group(tmp_path: Path) -> None:
     lists = {1: None, 2: None, 3: []} | {tid: ["a", "b"][: 1 + tid % 2] for tid in range(4, 16)}
     baskets = pd.DataFrame({"tid": list(lists), "items": list(lists.values())})
     with anondb.connect() as db:
-        release = db.anonymize(
-            baskets, item="items", layout="list", model=anondb.KmAnonymity(2, 1), name="r", queries=1
-        )
+        release = db.anonymize(baskets, item="items", layout="list", model=anondb.KmAnonymity(2, 1), name="r", queries=1)
         release.publish(tmp_path / "r.duckdb")
     with anondb.open(tmp_path / "r.duckdb") as session:
         table = next(name for name in session.tables if name != "baskets")

@@ -102,9 +102,7 @@ def test_a_date_of_a_count_has_bounds(named: Named) -> None:
 
 
 def test_a_text_of_a_count_has_a_note(named: Named) -> None:
-    result = named[1].sql(
-        "SELECT CASE WHEN count(*) > 20 THEN 'many' ELSE 'few' END AS day FROM sales WHERE item = 'milk'"
-    )
+    result = named[1].sql("SELECT CASE WHEN count(*) > 20 THEN 'many' ELSE 'few' END AS day FROM sales WHERE item = 'milk'")
     assert any("'day'" in note and "no bounds" in note for note in result.notes)
 
 
@@ -215,9 +213,7 @@ def check_exact(asked: tuple[anondb.Session, duckdb.DuckDBPyConnection], sql: st
     opened, original = asked
     result = opened.sql(sql)
     names = [name for name in result.columns if not name.endswith(("_lower", "_upper", "certain"))]
-    rows = sorted(
-        tuple(str(row[result.columns.index(n)]).removesuffix(".0") for n in names) for row in result.fetchall()
-    )
+    rows = sorted(tuple(str(row[result.columns.index(n)]).removesuffix(".0") for n in names) for row in result.fetchall())
     assert rows == sorted(tuple(map(str, row)) for row in original.execute(sql).fetchall())
 
 
@@ -295,9 +291,7 @@ def test_times_with_a_zone(session: Session) -> None:
     assert session.sql("SELECT max(at) AS e FROM times").fetchall() == [(at,)]
 
 
-@each(
-    "value", [np.array(["a", "b"]), np.array([]), pd.Series(["a", "b"]), "\ud800", ["\ud800"], np.timedelta64(3), {1}]
-)
+@each("value", [np.array(["a", "b"]), np.array([]), pd.Series(["a", "b"]), "\ud800", ["\ud800"], np.timedelta64(3), {1}])
 def test_a_parameter_without_a_literal(session: Session, value: Any) -> None:
     with pytest.raises(anondb.InputError) as error:
         session.sql("SELECT count(*) FROM sales WHERE item = ?", [value])

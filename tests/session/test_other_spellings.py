@@ -153,8 +153,7 @@ OUTER = [
     ),
     (
         f"SELECT count(*) AS n FROM {MILK} x FULL JOIN {BREAD} y ON x.tid = y.tid WHERE x.tid IS NULL OR y.tid IS NULL",
-        "SELECT count(*) AS n FROM (SELECT tid FROM sales WHERE item IN ('milk', 'bread') GROUP BY tid "
-        "HAVING count(*) = 1)",
+        "SELECT count(*) AS n FROM (SELECT tid FROM sales WHERE item IN ('milk', 'bread') GROUP BY tid HAVING count(*) = 1)",
     ),
     (
         f"SELECT count(DISTINCT tid) AS n FROM {MILK} x FULL OUTER JOIN {BREAD} y USING (tid)",
@@ -312,8 +311,7 @@ WRITTEN = [
         f"SELECT count(*) AS n FROM {SIZES} WHERE n = 1",
     ),
     (
-        "SELECT count(*) AS n FROM (SELECT tid FROM sales WHERE item <> 'milk' GROUP BY tid "
-        "HAVING min(item) <> max(item))",
+        "SELECT count(*) AS n FROM (SELECT tid FROM sales WHERE item <> 'milk' GROUP BY tid HAVING min(item) <> max(item))",
         "SELECT count(*) AS n FROM (SELECT tid FROM sales WHERE item <> 'milk' GROUP BY tid HAVING count(*) > 1)",
     ),
     (f"SELECT pow(stddev_pop(n), 2) AS n FROM {SIZES}", f"SELECT var_pop(n) AS n FROM {SIZES}"),

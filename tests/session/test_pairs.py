@@ -68,8 +68,6 @@ def test_nothing_is_listed_where_every_item_was_suppressed(tmp_path: Path) -> No
         db.anonymize("sales", model=anondb.KmAnonymity(5, 2), name="none", max_suppression=100).publish(
             tmp_path / "none.duckdb"
         )
-    sql = (
-        "SELECT a.item, b.item, count(*) AS n FROM sales a JOIN sales b USING (tid) WHERE a.item < b.item GROUP BY 1, 2"
-    )
+    sql = "SELECT a.item, b.item, count(*) AS n FROM sales a JOIN sales b USING (tid) WHERE a.item < b.item GROUP BY 1, 2"
     with anondb.open(tmp_path / "none.duckdb") as session:
         assert session.sql(sql).fetchall() == []

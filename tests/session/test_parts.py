@@ -106,9 +106,7 @@ def by_key(columns: list[str], rows: list[tuple[Any, ...]], keys: list[str]) -> 
     return {tuple(str(row[key]) for key in keys): row for row in dicts}
 
 
-def check(
-    session: anondb.Session, owner: duckdb.DuckDBPyConnection, text: str
-) -> dict[tuple[str, ...], dict[str, Any]]:
+def check(session: anondb.Session, owner: duckdb.DuckDBPyConnection, text: str) -> dict[tuple[str, ...], dict[str, Any]]:
     """The rows of an answer, whose bounds enclose the truth; all groups of the original are there."""
     result, truth = session.sql(text), owner.execute(text)
     names = [column[0] for column in truth.description or ()]
@@ -118,9 +116,7 @@ def check(
         if "item" not in keys or key in answered:  # suppressed items are not listed
             for name in set(names) - set(keys):
                 low, high = answered[key][f"{name}_lower"], answered[key][f"{name}_upper"]
-                assert row[name] is None or (
-                    (low is None or low <= row[name]) and (high is None or row[name] <= high)
-                ), text
+                assert row[name] is None or ((low is None or low <= row[name]) and (high is None or row[name] <= high)), text
     return answered
 
 
@@ -129,9 +125,7 @@ def check(
     ("folder", "column", "table"),
     some([("weeks", "week", "plain"), ("days", "day", "days")], ("days", "day", "days"), check=()),
 )
-def test_each_group_is_the_answer_of_its_file(
-    request: pytest.FixtureRequest, folder: str, column: str, table: str
-) -> None:
+def test_each_group_is_the_answer_of_its_file(request: pytest.FixtureRequest, folder: str, column: str, table: str) -> None:
     place: Path = request.getfixturevalue(folder)
     files = {path.stem.partition("=")[2]: path for path in sorted(place.iterdir())}
     assert len(files) == WEEKS

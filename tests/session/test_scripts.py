@@ -261,9 +261,7 @@ OWN_PARTS = {  # a query with parts that read no table of the original, and one 
         "SELECT count(*) AS n FROM sales JOIN (VALUES ('milk'), ('milky')) AS x(i) ON item = i"
     ),
     "WITH a AS (SELECT item, price FROM prices), b(i) AS (SELECT item FROM a WHERE price > 2) "
-    "SELECT count(*) AS n FROM b JOIN sales s ON s.item = b.i": (
-        "SELECT count(*) AS n FROM sales WHERE item IN ('bread')"
-    ),
+    "SELECT count(*) AS n FROM b JOIN sales s ON s.item = b.i": ("SELECT count(*) AS n FROM sales WHERE item IN ('bread')"),
     "WITH unread AS (SELECT item::INTEGER AS i FROM prices) SELECT count(*) AS n FROM sales WHERE item = 'milk'": (
         "SELECT count(*) AS n FROM sales WHERE item = 'milk'"
     ),

@@ -247,9 +247,7 @@ def test_parameters_with_nothing_between_them(plain: Session) -> None:
 @pytest.mark.slow
 def test_parameters_are_taken_in_the_order_of_the_text(shop: Path) -> None:
     asked = "WITH m AS (SELECT count(*) AS n FROM sales WHERE item = {}) SELECT {} AS a,"
-    asked += (
-        " count(*) FILTER (WHERE item = {}) AS b, '?' AS q, (SELECT n FROM m) AS c FROM sales WHERE item <> {} LIMIT {}"
-    )
+    asked += " count(*) FILTER (WHERE item = {}) AS b, '?' AS q, (SELECT n FROM m) AS c FROM sales WHERE item <> {} LIMIT {}"
     values = ["milk", "?", "bread", "figs", 1]
     with anondb.open(shop / "supports.duckdb") as session:
         written = session.sql(asked.format("'milk'", "'?'", "'bread'", "'figs'", "1"))
@@ -342,9 +340,7 @@ def test_the_analyst_can_join_own_tables_with_the_results(shop: Path, tmp_path: 
 def test_several_files_add_up(tmp_path: Path) -> None:
     for week in (1, 2):
         with anondb.connect(tmp_path / f"raw{week}.duckdb") as db:
-            db.sql(
-                "CREATE TABLE sales AS SELECT tid, unnest(['a', 'b', 'c'][: 1 + tid % 3]) AS item FROM range(30) r(tid)"
-            )
+            db.sql("CREATE TABLE sales AS SELECT tid, unnest(['a', 'b', 'c'][: 1 + tid % 3]) AS item FROM range(30) r(tid)")
             db.anonymize("sales", model=anondb.KmAnonymity(2, 2), name="w").publish(tmp_path / f"week{week}.duckdb")
     with anondb.open(tmp_path / "week*.duckdb") as session:
         assert session.sql("SELECT count(DISTINCT tid) AS n FROM sales WHERE item = 'b'").fetchall() == [(40.0, 40, 40)]

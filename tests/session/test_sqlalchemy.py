@@ -118,9 +118,7 @@ def test_reflection(engine: Any) -> None:
 
 def test_objects_of_the_file_are_views(engine: Any, asked: Session) -> None:
     found = sa.inspect(engine)
-    assert (
-        found.get_view_names("main") == ["item_counts", "released_items", "item_supports", "manifest"] == asked.objects
-    )
+    assert found.get_view_names("main") == ["item_counts", "released_items", "item_supports", "manifest"] == asked.objects
     assert found.has_table("item_counts") and found.get_view_names("other") == []
     counts = sa.Table("item_counts", sa.MetaData(), schema="main", autoload_with=engine)
     assert [column.name for column in counts.columns] == ["item", "lower_bound", "estimate", "upper_bound"]

@@ -152,9 +152,7 @@ def test_a_condition_on_a_number_limits_what_is_aggregated_of_it(session: Sessio
 
 def test_a_condition_from_both_sides_limits_a_number(session: Session) -> None:
     towns = "(SELECT town, count(*) AS n FROM records GROUP BY town HAVING count(*) BETWEEN 2 AND 4)"
-    (row,) = session.sql(
-        f"SELECT avg(n), max(n), avg(n) FILTER (WHERE n <> 4), avg(coalesce(n, 0)) FROM {towns}"
-    ).fetchall()
+    (row,) = session.sql(f"SELECT avg(n), max(n), avg(n) FILTER (WHERE n <> 4), avg(coalesce(n, 0)) FROM {towns}").fetchall()
     assert [row[n + 1 : n + 3] for n in range(0, 12, 3)] == [(2, 4)] * 4
     listed = session.sql(f"SELECT n FROM {towns}").fetchall()  # of a row that need not be there, the bounds have 0
     assert {low for _, low, *_ in listed} == {0}

@@ -63,9 +63,7 @@ def check_truth(named: Named, shop: Path, sql: str) -> None:
 def test_a_total_is_the_count_of_all(named: Named) -> None:
     asked = "SELECT parent, count(DISTINCT tid) AS n FROM sales JOIN food ON item = node GROUP BY ROLLUP (parent)"
     *_, total = named[1].sql(f"{asked} ORDER BY parent NULLS LAST").fetchall()
-    ((_, *alone),) = (
-        named[1].sql("SELECT NULL, count(DISTINCT tid) AS n FROM sales JOIN food ON item = node").fetchall()
-    )
+    ((_, *alone),) = named[1].sql("SELECT NULL, count(DISTINCT tid) AS n FROM sales JOIN food ON item = node").fetchall()
     assert total[:4] == (None, *alone)
 
 

@@ -299,9 +299,7 @@ EXAMPLES = [
     ),
     Example("transactions/pairs", [(0, 1, 2)], {"transactions": TRANSACTIONS}),
     Example("transactions/null_counts", [(0, 0, 0, 0)], {"source": ("id VARCHAR, item VARCHAR", [])}),
-    Example(
-        "transactions/tables_with", [], values={"catalog_name": "memory", "id_column": "no", "item_column": "none"}
-    ),
+    Example("transactions/tables_with", [], values={"catalog_name": "memory", "id_column": "no", "item_column": "none"}),
     # two items x and y under the leaves 2 and 4; inner nodes 0 and 1; the transaction of one item is left out
     Example(
         "warehouse/threats/extended",

@@ -77,9 +77,7 @@ def test_run_stops_at_the_first_error(run: Run, demo_shop: Path, tmp_path: Path)
     error = one_object(out)["error"]
     assert (code, error["code"], error["line"]) == (2, "syntax_error", 2) and error["column"] > 1
     with duckdb.connect(str(demo_shop)) as connection:
-        found = connection.sql(
-            "SELECT table_name FROM duckdb_tables() WHERE table_name IN ('kept', 'never')"
-        ).fetchall()
+        found = connection.sql("SELECT table_name FROM duckdb_tables() WHERE table_name IN ('kept', 'never')").fetchall()
     assert found == [("kept",)]
 
 
@@ -127,9 +125,7 @@ def test_statements_over_a_data_file_may_do_anything(run: Run, tmp_path: Path) -
         assert owner.execute("SELECT upper_bound FROM count_bounds(['a'])").fetchall() == [(7,)]
         assert owner.execute("SELECT count(*) FROM baskets").fetchall() == [(7,)]
 
-    code, _, err = run(
-        "run", tmp_path / "sales.csv", policy(tmp_path, f"SET default_collation = 'NOCASE'; CREATE {make}")
-    )
+    code, _, err = run("run", tmp_path / "sales.csv", policy(tmp_path, f"SET default_collation = 'NOCASE'; CREATE {make}"))
     assert code == 2 and "default_collation" in err
 
 

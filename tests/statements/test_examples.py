@@ -78,10 +78,7 @@ def test_dbt_model_and_generic_test(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         dbt.config["publish"] = str(tmp_path / "spring.duckdb")
         assert len(model(dbt, connection)) == len(frame)
         page = (EXAMPLES.parent / "docs" / "dbt.md").read_text("utf-8")
-        assert (
-            'connect(os.environ.get("ANONDB_LEDGER", "ledger.duckdb"))'
-            in (PROJECT / "models" / "spring.py").read_text()
-        )
+        assert 'connect(os.environ.get("ANONDB_LEDGER", "ledger.duckdb"))' in (PROJECT / "models" / "spring.py").read_text()
         assert "`ledger.duckdb` (or where `ANONDB_LEDGER` says)" in page
         with pytest.raises(anondb.InputError, match="published before"):
             model(dbt, connection)  # the ledger is that of the run before

@@ -79,9 +79,7 @@ def test_attributes_that_are_texts_in_the_source_are_numbers_as_in_the_release(t
     """Analysts write for the types of the release: ``load`` keeps the texts of a file, of which ages are numbers there."""
     with anondb.connect(tmp_path / "hospital.duckdb") as database:
         database.sql("CREATE TABLE stays AS SELECT n // 2 AS tid, 'ab'[1 + n % 2] AS item FROM range(80) r(n)")
-        database.sql(
-            "CREATE TABLE people AS SELECT n AS tid, CAST(20 + n % 4 * 10 AS VARCHAR) AS age FROM range(40) r(n)"
-        )
+        database.sql("CREATE TABLE people AS SELECT n AS tid, CAST(20 + n % 4 * 10 AS VARCHAR) AS age FROM range(40) r(n)")
         kkm = {"model": anondb.KkmAnonymity(k=3, m=1), "records": "people", "quasi_identifiers": "age"}
         database.anonymize("stays", name="spring", delta=0.1, **kkm)
         path = tmp_path / "log.sql"

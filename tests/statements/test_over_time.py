@@ -217,9 +217,7 @@ def test_a_person_in_two_weeks_is_refused(published: anondb.Database) -> None:
     assert failure(db, REFRESH).code == "shared_persons"
     db.sql("INSERT INTO sales VALUES (14, 'b', 3), (15, 'b', 3), (15, 'a', 3)")
     error = failure(db, CREATE.replace("weekly", "other").replace("sales", "sales WHERE week > 1"))
-    assert (
-        error.code == "shared_persons" and "2 persons are in two values of 'week'" in str(error) and files() == before
-    )
+    assert error.code == "shared_persons" and "2 persons are in two values of 'week'" in str(error) and files() == before
 
 
 @pytest.mark.slow

@@ -372,9 +372,7 @@ def hostile(count: int) -> list[str]:
     draw = random.Random(7)
     names: dict[str, str] = {}
     while len(names) < count:
-        pieces = [
-            draw.choice(PARTS) if draw.random() < 0.2 else draw.choice(ALPHABET) for _ in range(draw.randint(1, 9))
-        ]
+        pieces = [draw.choice(PARTS) if draw.random() < 0.2 else draw.choice(ALPHABET) for _ in range(draw.randint(1, 9))]
         name = "".join(pieces)
         names.setdefault(name.casefold(), name)
     return list(names.values())

@@ -24,9 +24,7 @@ State = dict[str, Counter[str]]
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seeds", portions(1, night=60))
-def test_no_difference_of_two_states_shows_a_person(
-    tmp_path: Path, seeds: range, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_difference_of_two_states_shows_a_person(tmp_path: Path, seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:
     for seed in seeds:
         place = tmp_path / str(seed)
         place.mkdir()

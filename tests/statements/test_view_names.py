@@ -152,9 +152,9 @@ def test_select_from_a_view_of_a_connection_that_was_passed_in(shop: anondb.Data
         db.sql("CREATE TABLE sales AS SELECT range AS tid, 'ab'[range % 2 + 1] AS item FROM range(6)")
         db.sql(CREATE.replace("taxonomy = 'food', ", ""))
         assert len(rows(db, "FROM spring")) == 6
-        assert connection.execute(
-            "SELECT count(*) FROM duckdb_views() WHERE temporary AND NOT internal"
-        ).fetchall() == [(0,)]
+        assert connection.execute("SELECT count(*) FROM duckdb_views() WHERE temporary AND NOT internal").fetchall() == [
+            (0,)
+        ]
 
 
 def test_a_view_does_not_read_its_own_release(shop: anondb.Database) -> None:

@@ -149,9 +149,7 @@ class AtOnce(Worker):
 
 
 @contextmanager
-def window_on(
-    source: str | Project, worker: type[Worker] = AtOnce, parts: Sequence[str] = tuple(PARTS)
-) -> Iterator[Client]:
+def window_on(source: str | Project, worker: type[Worker] = AtOnce, parts: Sequence[str] = tuple(PARTS)) -> Iterator[Client]:
     """A window of this process on a file, or with a project loaded; its work is done at once, or by processes as usual."""
     if isinstance(source, Project):
         opened = Window(worker(), worker(), source=source.database, project=source)

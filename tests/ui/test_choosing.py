@@ -145,9 +145,7 @@ def test_the_checklist_and_the_file_are_as_asked(client: Client, place: Path, pu
 
 
 @pytest.mark.slow
-def test_the_command_and_the_policy_give_the_same_content(
-    client: Client, place: Path, published: str, run: Run
-) -> None:
+def test_the_command_and_the_policy_give_the_same_content(client: Client, place: Path, published: str, run: Run) -> None:
     wanted = anondb.verify_file(place / "picked.duckdb").content_digest
     for command in commands_on(published):
         moved = [w.replace("shop.duckdb", "copy.duckdb").replace("picked.duckdb", "by_command.duckdb") for w in command]

@@ -75,7 +75,5 @@ def test_from_a_promise_to_a_file(chromium: Browser, owner: tuple[Client, Path])
     for kind in ("owner", "public"):
         chromium.open(f"{host}/publish/report/{kind}", 1280)
         chromium.until("document.querySelector('svg')")
-        assert chromium.evaluate("getComputedStyle(document.querySelector('h1')).fontSize") == "25.6px", (
-            "it has its style"
-        )
+        assert chromium.evaluate("getComputedStyle(document.querySelector('h1')).fontSize") == "25.6px", "it has its style"
         assert all(message.startswith("request to ") for message in chromium.messages), chromium.messages

@@ -53,9 +53,7 @@ def pressed(chromium: Browser, key: str, code: int, modifiers: int = 0) -> None:
     """Press a key; ``modifiers`` 2 is Ctrl, 8 is Shift."""
     for kind in ("keyDown", "keyUp"):
         how = {"type": kind, "key": key, "windowsVirtualKeyCode": code, "modifiers": modifiers}
-        chromium.call(
-            "Input.dispatchKeyEvent", **how, **({"text": "\r"} if key == "Enter" and kind == "keyDown" else {})
-        )
+        chromium.call("Input.dispatchKeyEvent", **how, **({"text": "\r"} if key == "Enter" and kind == "keyDown" else {}))
 
 
 def test_a_reader_asks_by_keyboard(chromium: Browser, reader: Client) -> None:

@@ -57,9 +57,7 @@ def commands_on(page: str) -> list[list[str]]:
 
 
 def problems_on(page: str) -> str:
-    return " ".join(
-        html.unescape(text) for text in re.findall(r'<div class="problem" role="alert">(.*?)</div>', page, re.S)
-    )
+    return " ".join(html.unescape(text) for text in re.findall(r'<div class="problem" role="alert">(.*?)</div>', page, re.S))
 
 
 def tables(path: Path) -> dict[str, list[tuple[object, ...]]]:

@@ -14,9 +14,7 @@ from ui.test_owners import csv_file
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")]
 ROW = "[...document.querySelectorAll('.tree [data-node]')].find(row => row.querySelector('label').innerText.trim() == {!r})"
-SETTLED = (
-    "document.readyState == 'complete' && !document.querySelector('.job, .htmx-request, .htmx-added, .htmx-settling')"
-)
+SETTLED = "document.readyState == 'complete' && !document.querySelector('.job, .htmx-request, .htmx-added, .htmx-settling')"
 IDLE = SETTLED + " && !document.querySelector('.tree').innerText.includes('being counted')"
 DRAG = """(() => {{ const dataTransfer = new DataTransfer(), from = {}, to = {};
   const said = (kind, row) => row.dispatchEvent(new DragEvent(kind, {{bubbles: true, cancelable: true, dataTransfer}}));

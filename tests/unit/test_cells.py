@@ -18,9 +18,7 @@ def test_bounds_enclose_all_ways_to_fill_the_cells() -> None:
         sums = np.array([[rnd.randint(0, 5) for _ in range(width)] for _ in range(known)])
         values = np.array([rnd.randint(-1, 5) for _ in range(width)])
         numbers = np.array([rnd.randint(0, 5) for _ in sizes])
-        ways = (
-            combinations_with_replacement(range(s, s + n), k) for s, n, k in zip(starts, sizes, numbers, strict=True)
-        )
+        ways = (combinations_with_replacement(range(s, s + n), k) for s, n, k in zip(starts, sizes, numbers, strict=True))
         filled = np.array([np.bincount(np.concatenate(way).astype(int), minlength=width) for way in product(*ways)])
         found = filled @ sums.T
         true = found[rnd.randrange(len(found))]

@@ -22,9 +22,7 @@ def draft() -> Draft:
 
 def parents(draft: Draft) -> dict[str, str | None]:
     tree = draft.tree()
-    return {
-        label: None if p < 0 else tree.labels[p] for label, p in zip(tree.labels, tree.parent.tolist(), strict=True)
-    }
+    return {label: None if p < 0 else tree.labels[p] for label, p in zip(tree.labels, tree.parent.tolist(), strict=True)}
 
 
 def counted(draft: Draft) -> dict[str, int]:

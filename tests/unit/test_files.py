@@ -69,9 +69,7 @@ def test_a_name_that_is_taken_meanwhile_is_kept(tmp_path: Path, monkeypatch: pyt
 DIES = "import sys; from anondb.engine.spill import new_private; print(new_private(*sys.argv[1:]), flush=True)"
 
 
-def test_directories_of_dead_processes_of_this_machine_are_swept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_directories_of_dead_processes_of_this_machine_are_swept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither those of a process that runs, nor those that another machine has in the same place, nor through a link."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     mine = private_directory()

@@ -19,9 +19,7 @@ from anondb.engine import DuckDBEngine, reads
 from anondb.engine.limit import check_seconds, limited
 from anondb.errors import BudgetExceeded, InputError
 
-LONG = (
-    "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 100000000) SELECT max(i) AS last FROM n"
-)
+LONG = "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 100000000) SELECT max(i) AS last FROM n"
 
 
 def spin(engine: DuckDBEngine) -> None:

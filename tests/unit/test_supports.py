@@ -30,9 +30,7 @@ def test_sets_have_the_extremes_of_all_originals(least: tuple[int, ...], most: t
     beside = np.ones((len(chosen), 1), dtype=bool)  # a released item of one member, of which all are known
     supports = Supports(np.array([3, 5]), np.array([0, 3]), np.array([*least, 5]), np.array([*most, 5]))
     found = supports.of_sets(np.hstack([chosen, beside]))
-    any_ends, rows_ends = (
-        np.dstack(ends) for ends in ((found.any_low, found.any_high), (found.rows_low, found.rows_high))
-    )
+    any_ends, rows_ends = (np.dstack(ends) for ends in ((found.any_low, found.any_high), (found.rows_low, found.rows_high)))
     assert len(worlds) and found.size.tolist() == [[sum(one), 1] for one in chosen.tolist()]
     assert (any_ends[:, 1] == 5).all() and (rows_ends[:, 1] == 5).all()
     for n, some in enumerate(chosen):

@@ -61,9 +61,7 @@ def release(
         member_labels=tuple(i for _, i in flat),
     )
     pairs = sorted({(n + 1, number[i]) for n, t in enumerate(transactions) for i in t if i in number})
-    rows = engine.put(
-        "released", {"tid": ("INTEGER", [n for n, _ in pairs]), "item": ("INTEGER", [i for _, i in pairs])}
-    )
+    rows = engine.put("released", {"tid": ("INTEGER", [n for n, _ in pairs]), "item": ("INTEGER", [i for _, i in pairs])})
     columns = {"released": ("INTEGER", recoding.member_of), "label": ("VARCHAR", list(recoding.member_labels))}
     members = engine.put("members", columns)
     return ReleasedData(rows, members, bool((recoding.image < 0).any())), recoding

@@ -60,9 +60,7 @@ def test_random_answers(engine: Engine) -> None:
         answers: list[Answer] = []
         for _ in range(n):
             truth = rng.randint(0, top)
-            answers.append(
-                (truth, Fraction(rng.randint(0, 4 * top), 2), rng.randint(0, truth), truth + rng.randint(0, 3))
-            )
+            answers.append((truth, Fraction(rng.randint(0, 4 * top), 2), rng.randint(0, truth), truth + rng.randint(0, 3)))
         errors = [float(abs(a - e) / a) if a else None for a, e, _, _ in answers]
         table = engine.put(
             "answers",
@@ -103,9 +101,7 @@ def test_random_releases(engine: Engine) -> None:
         ]
         same(accuracy.relative_error.to_json(), answers, k)
         assert (
-            accuracy.average_relative_error
-            == accuracy.relative_error.mean
-            == accuracy.to_json()["average_relative_error"]
+            accuracy.average_relative_error == accuracy.relative_error.mean == accuracy.to_json()["average_relative_error"]
         )
         assert accuracy.skipped == sum(a == 0 for a, *_ in answers)
         assert accuracy.outside == 0

@@ -88,9 +88,7 @@ def use(monkeypatch: pytest.MonkeyPatch, method: str) -> None:
 
 @pytest.mark.parametrize("q", [1, 2, 3, 4])
 @pytest.mark.parametrize("method", METHODS)
-def test_distinct_supported_itemsets_are_drawn(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch, method: str, q: int
-) -> None:
+def test_distinct_supported_itemsets_are_drawn(engine: Engine, monkeypatch: pytest.MonkeyPatch, method: str, q: int) -> None:
     use(monkeypatch, method)
     data = random_data(q)
     dataset = load(engine, data)
@@ -194,9 +192,7 @@ def test_the_seed_decides_and_the_threads_do_not(monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize("cells, hits", [(counting.CELLS, counting.HITS), (50, 3)])
-def test_supports_of_itemsets_of_all_sizes(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch, cells: int, hits: int
-) -> None:
+def test_supports_of_itemsets_of_all_sizes(engine: Engine, monkeypatch: pytest.MonkeyPatch, cells: int, hits: int) -> None:
     monkeypatch.setattr(counting, "CELLS", cells)
     monkeypatch.setattr(counting, "HITS", hits)
     data = random_data(31, n=60, items=7)
@@ -207,13 +203,9 @@ def test_supports_of_itemsets_of_all_sizes(
         assert found.tolist() == [sum(set(x) <= set(t) for t in data) for x in every.tolist()]
     mixed = [x for q in (1, 2, 4) for x in combinations(range(7), q)]
     pairs = [(n, i) for n, x in enumerate(mixed) for i in x]
-    sets = engine.put(
-        "sets", {"set_id": ("INTEGER", [n for n, _ in pairs]), "item": ("INTEGER", [i for _, i in pairs])}
-    )
+    sets = engine.put("sets", {"set_id": ("INTEGER", [n for n, _ in pairs]), "item": ("INTEGER", [i for _, i in pairs])})
     counted = engine.select(
-        reads.rows(
-            counting.count_sets(engine, "counted", dataset.transactions, sets), "set_id, support", order="set_id"
-        )
+        reads.rows(counting.count_sets(engine, "counted", dataset.transactions, sets), "set_id, support", order="set_id")
     )
     seen = dict(zip(counted["set_id"].tolist(), counted["support"].tolist(), strict=True))
     truths = [sum(set(x) <= set(t) for t in data) for x in mixed]

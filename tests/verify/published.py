@@ -28,9 +28,7 @@ def verified(
         published = engine.put(
             "case_transactions", {"tid": ("INTEGER", [r[0] for r in rows]), "item": ("INTEGER", [r[1] for r in rows])}
         )
-        items = engine.put(
-            "case_items", {"item": ("INTEGER", [numbers[x] for x in labels]), "label": ("VARCHAR", labels)}
-        )
+        items = engine.put("case_items", {"item": ("INTEGER", [numbers[x] for x in labels]), "label": ("VARCHAR", labels)})
         return verify_km(engine, published, items, KmAnonymity(k, m), witnesses=witnesses)
 
 

@@ -186,9 +186,7 @@ MUTATIONS |= {
     "k less than is needed": _sum_of(lambda of, u: of.need(u) - of.k),
     "upper bounds one lower": all_lines(lambda of, u, x, low, high: (u, x, min(low, high - 1), high - 1)),
     "exact counts": by_rule(lambda of, counts, s: {x: (n, n) for x, n in counts.items()}),
-    "exact counts above k": by_rule(
-        lambda of, counts, s: {x: (n, n) if n > of.k else (0, of.k) for x, n in counts.items()}
-    ),
+    "exact counts above k": by_rule(lambda of, counts, s: {x: (n, n) if n > of.k else (0, of.k) for x, n in counts.items()}),
     "exact upper bounds": by_rule(lambda of, counts, s: {x: (0, n) for x, n in counts.items()}),
     "the buckets alone": by_rule(lambda of, counts, s: {x: ref.bucket(n, s, of.k) for x, n in counts.items()}),
     "the rule for a smaller k": by_rule(lambda of, counts, s: ref.of_label(counts, s, of.k - 1, of.m)),

@@ -43,9 +43,7 @@ def verified(
                 "complete": ("BOOLEAN", list(complete or [True] * len(bags))),
             },
         )
-        items = engine.put(
-            "case_items", {"item": ("INTEGER", [numbers[x] for x in labels]), "label": ("VARCHAR", labels)}
-        )
+        items = engine.put("case_items", {"item": ("INTEGER", [numbers[x] for x in labels]), "label": ("VARCHAR", labels)})
         return verify_k(engine, classes_of(engine, transactions, ids), items, TransactionalK(k), witnesses=witnesses)
 
 

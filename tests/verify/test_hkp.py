@@ -59,9 +59,7 @@ def test_the_share_is_not_monotone(engine: Engine) -> None:
     found = [verified_hkp(engine, transactions, HkpCoherence("1/2", 2, p), ["s"], 9) for p in (1, 2)]
     assert [w.items for w in found[0].witnesses] == [] and [w.items for w in found[1].witnesses] == [("a", "b")]
     transactions = [["c", "s"]] * 3 + [["a", "c"]] * 2 + [["a"]] * 2
-    assert [w.items for w in verified_hkp(engine, transactions, HkpCoherence("1/2", 2, 2), ["s"], 9).witnesses] == [
-        ("c",)
-    ]
+    assert [w.items for w in verified_hkp(engine, transactions, HkpCoherence("1/2", 2, 2), ["s"], 9).witnesses] == [("c",)]
 
 
 def test_exact_at_the_bound(engine: Engine) -> None:

@@ -31,9 +31,7 @@ def expected(transactions: list[list[str]], k: int, m: int | float) -> list[tupl
     return sorted(found, key=lambda x: (len(x), x))
 
 
-def check(
-    engine: Engine, transactions: list[list[str]], k: int, m: int | float, witnesses: int = 0, **more: object
-) -> None:
+def check(engine: Engine, transactions: list[list[str]], k: int, m: int | float, witnesses: int = 0, **more: object) -> None:
     """One case: the count, the verdict, and the witnesses with their supports."""
     wanted = expected(transactions, k, m)
     found = verified(engine, transactions, k, m, witnesses=witnesses, **more)  # type: ignore[arg-type]
@@ -92,9 +90,7 @@ def test_in_chunks(engine: Engine, seed: int, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(km, "SHORTCUT_SIZE", 3)
     rnd = random.Random(2000 + seed)
     for _ in range(6 * ROUNDS):
-        check(
-            engine, random_transactions(rnd), rnd.randint(2, 3), rnd.choice([2, 3, 5, math.inf]), rnd.choice([0, 2, 99])
-        )
+        check(engine, random_transactions(rnd), rnd.randint(2, 3), rnd.choice([2, 3, 5, math.inf]), rnd.choice([0, 2, 99]))
 
 
 @pytest.mark.slow

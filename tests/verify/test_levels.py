@@ -28,9 +28,7 @@ def verified(
     with engine.transaction():
         return verify_levels(
             engine,
-            engine.put(
-                "case_rows", {"tid": ("INTEGER", [t for t, _ in rows]), "item": ("INTEGER", [i for _, i in rows])}
-            ),
+            engine.put("case_rows", {"tid": ("INTEGER", [t for t, _ in rows]), "item": ("INTEGER", [i for _, i in rows])}),
             engine.put("case_items", {"item": ("INTEGER", range(len(labels))), "label": ("VARCHAR", labels)}),
             engine.put(
                 "case_members",

@@ -430,15 +430,11 @@ def test_mutants_are_rejected(engine: Engine, name: str) -> None:
     for rows, k, m in breaking(name):
         found = verified(engine, rows, k, m)
         assert not found.verified
-        assert found.violations == (
-            count_rare_transactions(rows, k) if m == math.inf else len(minimal_threats(rows, k, m))
-        )
+        assert found.violations == (count_rare_transactions(rows, k) if m == math.inf else len(minimal_threats(rows, k, m)))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "name", ["one_occurrence_dropped", "transaction_dropped", "items_swapped_between_transactions"]
-)
+@pytest.mark.parametrize("name", ["one_occurrence_dropped", "transaction_dropped", "items_swapped_between_transactions"])
 def test_harmless_changes_are_accepted(engine: Engine, name: str) -> None:
     """The verifier is not merely strict: changes that leave the promise intact pass."""
     for release in RELEASES.values():

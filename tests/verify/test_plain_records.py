@@ -19,9 +19,7 @@ def test_random_tables(seeds: range) -> None:
     """NULL is a value of its own, equal values of any type make a class, and persons without items count."""
     for seed in seeds:
         rng = random.Random(seed)
-        people = [
-            (t, rng.choice([None, 1.5, 2.0]), rng.choice([None, "", "NULL", "a"])) for t in range(rng.randint(1, 9))
-        ]
+        people = [(t, rng.choice([None, 1.5, 2.0]), rng.choice([None, "", "NULL", "a"])) for t in range(rng.randint(1, 9))]
         sets = {t: frozenset(i for i in "pqrz" if rng.random() < 0.5) for t, *_ in people}
         rows: list[naive.Row] = [((size, place), sets[t]) for t, size, place in people]
         k, m, ell = rng.randint(1, 3), rng.randint(1, 3), rng.randint(1, 3)
@@ -43,8 +41,8 @@ def test_random_tables(seeds: range) -> None:
             diverse = db.verify("held", model=anondb.KlmDiversity(k, ell, m), **given)
             exposed = naive.klm_violations(rows, ell, m, sensitive)
             assert diverse.violations == len(wanted) + len(exposed), seed
-            assert sorted(
-                (w.items, w.sensitive) for w in diverse.witnesses if isinstance(w, SensitiveWitness)
-            ) == sorted((tuple(sorted(x)), z) for _, x, z in exposed), seed
+            assert sorted((w.items, w.sensitive) for w in diverse.witnesses if isinstance(w, SensitiveWitness)) == sorted(
+                (tuple(sorted(x)), z) for _, x, z in exposed
+            ), seed
             everyone = db.verify("held", model=anondb.KkmAnonymity(k, m), **(given | {"quasi_identifiers": ""}))
             assert everyone.verified == (not naive.kkm_violations([((), t) for _, t in rows], k, m, sensitive)), seed

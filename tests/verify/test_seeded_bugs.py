@@ -85,8 +85,7 @@ BUGS |= {
     "two_items_added_everywhere": told(lambda rows: [t | {"e", "h"} for t in rows]),
     "items_shifted_by_one_row": told(
         lambda rows: [
-            {x for x in t if x < "e"} | {x for x in u if x >= "e"}
-            for t, u in zip(rows, rows[1:] + rows[:1], strict=True)
+            {x for x in t if x < "e"} | {x for x in u if x >= "e"} for t, u in zip(rows, rows[1:] + rows[:1], strict=True)
         ]
     ),
     "a_frequent_item_for_a_rare_one": told(

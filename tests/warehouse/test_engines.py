@@ -111,9 +111,7 @@ def test_queries_are_drawn_as_from_fetched_rows(
             monkeypatch.setattr(workload, "MIN_ACCEPTANCE", acceptance)
             drawn = []
             for dataset in (here, asked):
-                made = workload.random_workload(
-                    duck, dataset, queries=wanted, size=3, pool=np.arange(1, 10), target="drawn"
-                )
+                made = workload.random_workload(duck, dataset, queries=wanted, size=3, pool=np.arange(1, 10), target="drawn")
                 items = duck.select(reads.rows(made.queries, "query_id, item"))["item"]
                 drawn.append((items.tolist(), list(made.supports)))
                 duck.drop(made.queries)
@@ -197,9 +195,7 @@ def test_statements_are_rendered_for_other_warehouses(dialect: str) -> None:
 # ---------------------------------------------------------------------- search and verifier
 
 
-def naive_image(
-    transactions: Sequence[Sequence[str]], tree: Any, k: int, m: int, algorithm: str
-) -> dict[str, str | None]:
+def naive_image(transactions: Sequence[Sequence[str]], tree: Any, k: int, m: int, algorithm: str) -> dict[str, str | None]:
     """The image of each item by the naive reference."""
     result = ref.hghs(*tree, transactions, k, m) if algorithm == "hghs" else ref.mhghs(*tree, transactions, k, m)[-1]
     image = {}
@@ -300,9 +296,7 @@ def test_a_run_with_pairs_uses_few_statements(on: Callable[[str], Any], monkeypa
     place, used = on("duckdb"), set[str]()
     for method in ("create", "fetch"):
         run = getattr(place.warehouse, method)
-        monkeypatch.setattr(
-            place.warehouse, method, lambda *a, _run=run, **v: (used.update(names_in(a)), _run(*a, **v))[1]
-        )
+        monkeypatch.setattr(place.warehouse, method, lambda *a, _run=run, **v: (used.update(names_in(a)), _run(*a, **v))[1])
     for seed in range(3):
         rnd = random.Random(seed)
         tree = random_tree(rnd, 14)
@@ -339,8 +333,7 @@ def test_real_data(on: Callable[[str], Any], duck: Any, engine: str, data: str) 
             dataset = load_transactions(duck, source, id_column="tid", item_column="item")
         known = mhghs(duck, dataset, taxonomy, model)
     expected = {
-        label: known.labels[n] if n >= 0 else None
-        for label, n in zip(dataset.labels, known.image.tolist(), strict=True)
+        label: known.labels[n] if n >= 0 else None for label, n in zip(dataset.labels, known.image.tolist(), strict=True)
     }
     place = on(engine)
     report = anonymize_on(place.warehouse, place.source(pairs_of(data)), taxonomy=taxonomy, model=model)
@@ -351,9 +344,7 @@ def test_real_data(on: Callable[[str], Any], duck: Any, engine: str, data: str) 
 
 def pairs_of(data: str, times: int = 1) -> list[tuple[int, str]]:
     lines = [sorted(set(line.split())) for line in (DATA / f"{data}.dat").read_text("utf-8").splitlines()]
-    return [
-        (n + copy * len(lines), item) for copy in range(times) for n, items in enumerate(lines, 1) for item in items
-    ]
+    return [(n + copy * len(lines), item) for copy in range(times) for n, items in enumerate(lines, 1) for item in items]
 
 
 @pytest.mark.nightly
@@ -363,8 +354,6 @@ def test_what_is_fetched_does_not_follow_the_persons(on: Callable[[str], Any], d
     """bms1 ten times over under other ids, with ten times k."""
     place = on(engine)
     taxonomy = load_taxonomy(duck, DATA / "bms1.f5.tree")
-    report = anonymize_on(
-        place.warehouse, place.source(pairs_of("bms1", 10)), taxonomy=taxonomy, model=KmAnonymity(50, 2)
-    )
+    report = anonymize_on(place.warehouse, place.source(pairs_of("bms1", 10)), taxonomy=taxonomy, model=KmAnonymity(50, 2))
     assert report.loss.lm_total == 10 * Fraction(REAL["bms1"])
     assert report.fetched <= 40_000

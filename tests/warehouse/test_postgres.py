@@ -103,9 +103,7 @@ def test_texts_that_are_equal_though_they_differ_are_refused(debian: Any) -> Non
     place = OnPostgres(make(debian))
     place.databases.sql("CREATE SCHEMA sales")
     place.databases.sql("CREATE EXTENSION citext")
-    place.databases.sql(
-        "CREATE COLLATION sales.low (provider = icu, locale = 'und-u-ks-level2', deterministic = false)"
-    )
+    place.databases.sql("CREATE COLLATION sales.low (provider = icu, locale = 'und-u-ks-level2', deterministic = false)")
     for kind in ("citext", "text COLLATE sales.low"):
         for columns in (f"tid int, item {kind}", f"tid {kind}, item text"):
             with pytest.raises(InputError) as caught:

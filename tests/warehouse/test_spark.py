@@ -152,8 +152,7 @@ def test_workers_count_what_sql_counts(place: Any, worker_bytes: int, monkeypatc
         extension = Extension(frequent[:2], frequent[2:half], frequent[half:-3], frequent[-3:])
         for ask in (lambda c: c.among(frequent), lambda c: c.added(extension)):
             found = [
-                {(*map(int, row), int(n)) for row, n in zip(p.rows, p.supports, strict=True)}
-                for p in map(ask, counters)
+                {(*map(int, row), int(n)) for row, n in zip(p.rows, p.supports, strict=True)} for p in map(ask, counters)
             ]
             assert found[0] == found[1] and found[0]
 

@@ -19,9 +19,7 @@ class MultiAnatomyOptions:
     correlation: str = option(
         "truncated", "Correlation of items: as printed, or the full phi squared.", choices=("truncated", "full")
     )
-    spread: bool = option(
-        False, "Take transactions round-robin by their most frequent values, which makes buckets smaller."
-    )
+    spread: bool = option(False, "Take transactions round-robin by their most frequent values, which makes buckets smaller.")
 
 
 def _multi_anatomy(engine: Engine, task: Task) -> Recoding:

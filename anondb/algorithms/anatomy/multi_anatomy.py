@@ -126,18 +126,14 @@ def _read(engine: Engine, dataset: Dataset, column: Ints, names: Sequence[str], 
 
     With ``empty_values = "count"``, the empty value of column j gets the j-th number after those of the other values.
     """
-    columns = engine.put(
-        "anatomy_columns", {"item": ("INTEGER", np.arange(len(column))), "column_id": ("INTEGER", column)}
-    )
+    columns = engine.put("anatomy_columns", {"item": ("INTEGER", np.arange(len(column))), "column_id": ("INTEGER", column)})
     sorted_items = "one.tid, other.column_id, array_sort(list(one.item)) AS items"
     held = engine.create(
         "anatomy_held",
         reads.joined(dataset.transactions, columns, "item", sorted_items, group="one.tid, other.column_id"),
     )
     number = "CAST(row_number() OVER (ORDER BY column_id, items) - 1 AS INTEGER) AS value, column_id, items, copies"
-    numbers = engine.create(
-        "anatomy_numbers", reads.rows(reads.counted(held, "column_id, items", count="copies"), number)
-    )
+    numbers = engine.create("anatomy_numbers", reads.rows(reads.counted(held, "column_id, items", count="copies"), number))
     counts = engine.select(reads.rows(numbers, "column_id, copies", order="value"))
     of_value, copies = counts["column_id"].astype(np.int64), counts["copies"].astype(np.int64)
     n = dataset.n_transactions

@@ -46,9 +46,7 @@ class Apriori:
         self._by_label = sorted(range(taxonomy.size), key=self.order.__getitem__)
         self._rank: Ints32 = np.asarray(self.order, dtype=np.int32)
         leaf_count = taxonomy.leaf_count.tolist()
-        self._cost = [
-            o * n if n > 1 else 0 for o, n in zip(self.postings.occurrences.tolist(), leaf_count, strict=True)
-        ]
+        self._cost = [o * n if n > 1 else 0 for o, n in zip(self.postings.occurrences.tolist(), leaf_count, strict=True)]
         self._image: Ints32 = np.full(taxonomy.size, -1, dtype=np.int32)
         self._cut_cost = np.zeros(taxonomy.size, dtype=np.int64)
         for node in self.cut:

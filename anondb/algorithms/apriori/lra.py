@@ -92,9 +92,7 @@ def split(order: Ints, empty: int, k: int, parts: int) -> list[tuple[Ints, int]]
     return chunks
 
 
-def recode_chunks(
-    postings: Postings, empty: int, model: KmAnonymity, parts: int, tell: Tell = silent
-) -> Iterator[Chunk]:
+def recode_chunks(postings: Postings, empty: int, model: KmAnonymity, parts: int, tell: Tell = silent) -> Iterator[Chunk]:
     """Run AA on each chunk separately; ``tell`` is told of the progress."""
     taxonomy = postings.taxonomy
     order = label_order(taxonomy)
@@ -108,9 +106,7 @@ def recode_chunks(
         yield Chunk(members, size, frozenset(search.cut), tuple(search.decisions))
 
 
-def lra(
-    engine: Engine, dataset: Dataset, taxonomy: Taxonomy, model: KmAnonymity, *, parts: int = PARTS
-) -> LocalRecoding:
+def lra(engine: Engine, dataset: Dataset, taxonomy: Taxonomy, model: KmAnonymity, *, parts: int = PARTS) -> LocalRecoding:
     """Achieve k^m-anonymity by generalization only, with one cut for each chunk of similar transactions.
 
     Args:

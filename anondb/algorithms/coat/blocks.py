@@ -59,9 +59,7 @@ class Blocks:
     items, where reading the transactions of a block takes the time.
     """
 
-    def __init__(
-        self, n: int, n_transactions: int, tid: Ints32, item: Ints32, group: Ints, weights: Weights | None
-    ) -> None:
+    def __init__(self, n: int, n_transactions: int, tid: Ints32, item: Ints32, group: Ints, weights: Weights | None) -> None:
         """Make one block of each item.
 
         Args:

@@ -200,9 +200,7 @@ class Implicit:
         if len(self._heap) + len(self._small) > self._limit:
             born = self._blocks.born
             self._small = [p for p in self._small if not p.clock or born[p.sets[:1, 0]].max(initial=0) <= p.clock]
-            self._heap = [
-                e for e in self._heap if not e[4].clock or born[e[4].sets[:1, 0]].max(initial=0) <= e[4].clock
-            ]
+            self._heap = [e for e in self._heap if not e[4].clock or born[e[4].sets[:1, 0]].max(initial=0) <= e[4].clock]
             heapq.heapify(self._heap)
             self._limit = 2 * (len(self._heap) + len(self._small)) + 64
 
@@ -235,9 +233,7 @@ class Implicit:
         size = batch.sets.shape[1]
         items = self._blocks.size[batch.sets].sum(axis=1) + len(self._blocks.suppressed)
         batch.image = np.asarray(items >= self._m) if size < self._m else np.ones(len(batch.support), dtype=np.bool_)
-        whole = (
-            self._representatives(batch.sets) if batch.image.any() else np.zeros((len(batch.sets), self._m), np.int64)
-        )
+        whole = self._representatives(batch.sets) if batch.image.any() else np.zeros((len(batch.sets), self._m), np.int64)
         batch.words = self._order.words([self._ceiling - batch.support, *(whole[:, i] for i in range(self._m))])
 
     def _representatives(self, sets: Sets) -> Ints:

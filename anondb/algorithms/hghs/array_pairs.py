@@ -39,9 +39,7 @@ class ArrayPairs:
         self._taxonomy, self._k = extended.taxonomy, k
         self._above = ancestors(extended)
         most = extended.array_bytes - self._above.nbytes
-        self._occurrences = Occurrences(
-            extended, most - min(extended.array_bytes // 2, CELL * n_nodes(extended, k) ** 2)
-        )
+        self._occurrences = Occurrences(extended, most - min(extended.array_bytes // 2, CELL * n_nodes(extended, k) ** 2))
         self._cells = min(extended.array_bytes // 2, most - self._occurrences.nbytes) // CELL
         self.supports = self._count_nodes(extended)  # of each node
         self._occurrences.leave_out_singles()
@@ -281,9 +279,7 @@ class Occurrences:
         step = max(1, FETCHED * dataset.n_transactions // max(dataset.n_occurrences, 1))
         for first in range(1, dataset.n_transactions + 1, step):
             part = exp.column("tid", "one").between(first, first + step - 1)
-            held = reads.joined(
-                dataset.transactions, nodes, "item", "one.tid, other.node", where=part, order="tid, node"
-            )
+            held = reads.joined(dataset.transactions, nodes, "item", "one.tid, other.node", where=part, order="tid, node")
             rows = engine.fetch(held, most=dataset.n_occurrences)
             leaf = rows["node"].astype(self._leaf, copy=False)
             piece = leaf, np.flatnonzero(np.diff(rows["tid"], prepend=0)).astype(np.int32)

@@ -154,9 +154,7 @@ class MiningSchedule:
         depth, usable, supports = self.taxonomy.depth, self._under & self._visible, self.miner.supports
         self._deepest = max([self._deepest, *depth[children].tolist()])
         entered = cut[~self._active[cut]]
-        missing = [
-            c for x in cut.tolist() for c in self._children(x) if not self._known[c] and depth[c] <= self._deepest
-        ]
+        missing = [c for x in cut.tolist() for c in self._children(x) if not self._known[c] and depth[c] <= self._deepest]
         all_missing = np.flatnonzero(usable & ~self._known & (depth <= self._deepest))
         some = int(supports[entered].sum() + supports[missing].sum())
         if some * FEW < int(supports[all_missing].sum()) and self._pieces < PIECES:

@@ -64,8 +64,7 @@ class SpreadPairs:
             "wanted": {"role_1": first, "role_2": second, "siblings": WANTED[first, second] == SIBLINGS},
         }
         tables = {
-            name: engine.put(name, {c: ("INTEGER", v.astype(int)) for c, v in of.items()})
-            for name, of in columns.items()
+            name: engine.put(name, {c: ("INTEGER", v.astype(int)) for c, v in of.items()}) for name, of in columns.items()
         }
         parts = [Pairs(np.empty((0, 2), dtype=np.int32), np.empty(0, dtype=np.int32))]
         for pairs in self._ranges:

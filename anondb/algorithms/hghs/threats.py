@@ -133,9 +133,7 @@ class Growth:
                 frequent, occurrences = self._next(frequent, occurrences, size)
         engine.drop(frequent, occurrences)
 
-    def _count(
-        self, frequent: Table, occurrences: Table, size: int, ranges: list[tuple[int, int]], *, last: bool
-    ) -> None:
+    def _count(self, frequent: Table, occurrences: Table, size: int, ranges: list[tuple[int, int]], *, last: bool) -> None:
         """Count the sets of one size, in ranges of prefixes, and keep the minimal threats among them."""
         engine = self._engine
         batches: list[tuple[Ints32, Ints32]] = []

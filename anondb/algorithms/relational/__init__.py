@@ -65,6 +65,4 @@ def _method(name: str) -> Method:
     )
 
 
-METHODS = tuple(
-    map(_method, (*(f"{b}_bound_{o}" for b in ("rum", "tum") for o in ("rt", "r", "t")), "rfirst", "tfirst"))
-)
+METHODS = tuple(map(_method, (*(f"{b}_bound_{o}" for b in ("rum", "tum") for o in ("rt", "r", "t")), "rfirst", "tfirst")))

@@ -68,9 +68,7 @@ class BtdOrder:
         self._flat[:n], self._end = flat, n
         self._start = np.cumsum(self._size) - self._size
         rank = np.minimum(np.arange(_LONGEST)[:, None], self._size - 1)
-        self._longest = np.where(
-            rank == np.arange(_LONGEST)[:, None], self._flat[self._start + rank], len(self._length) - 1
-        )
+        self._longest = np.where(rank == np.arange(_LONGEST)[:, None], self._flat[self._start + rank], len(self._length) - 1)
         self._reach = np.ascontiguousarray(self._length[self._longest], dtype=np.int32)
         self._bits = self._folded.take(self._longest[:_BOUND], axis=1)
 

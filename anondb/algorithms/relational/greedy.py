@@ -141,9 +141,7 @@ class _Blocks:
                 return [int(here[i]) for i in first], which
         return [], None
 
-    def _few_supersets(
-        self, here: Ints, rows: Flags, held: Sequence[tuple[int, ...]]
-    ) -> tuple[list[int], list[int] | None]:
+    def _few_supersets(self, here: Ints, rows: Flags, held: Sequence[tuple[int, ...]]) -> tuple[list[int], list[int] | None]:
         """The first transaction with fewer than k supersets, for an m of at least the longest transaction
         (docs/algorithms/models.md#km)."""
         for h in sorted(set(held), key=lambda h: (len(h), h)):
@@ -238,9 +236,7 @@ class _Nodes(_Blocks):
         def cost(parent: int) -> tuple[int, int]:
             below = self._below(parent)
             widened = [int(tree.leaf_count[parent]) - _spread(tree, int(self.node[b])) for b in below]
-            return sum(int(self.occurrences[b]) * w for b, w in zip(below, widened, strict=True)), int(
-                tree.rank[parent]
-            )
+            return sum(int(self.occurrences[b]) * w for b, w in zip(below, widened, strict=True)), int(tree.rank[parent])
 
         parents = {int(tree.parent[self.node[b]]) for b in blocks} - {-1}
         if not parents:
@@ -285,9 +281,7 @@ class _Nodes(_Blocks):
         number = np.full(self.n, -1, dtype=np.int64)
         number[here] = np.arange(len(here))
         nodes = self.node[here]
-        return recoding(
-            items, marks, number[self.block_of], tuple(nodes.tolist()), self.taxonomy.leaf_count[nodes], lost
-        )
+        return recoding(items, marks, number[self.block_of], tuple(nodes.tolist()), self.taxonomy.leaf_count[nodes], lost)
 
 
 def _packed(parts: Sequence[Flags]) -> tuple[Words, Ints]:

@@ -72,9 +72,7 @@ class ItemTree:
     def __init__(self, taxonomy: Taxonomy, leaf: Ints) -> None:
         self.taxonomy, self.leaf = taxonomy, leaf
         node = np.maximum(leaf, 0)
-        self._levels = [
-            node
-        ]  # the ancestor of each item at each depth, or its leaf if that is higher; the deepest first
+        self._levels = [node]  # the ancestor of each item at each depth, or its leaf if that is higher; the deepest first
         for depth in range(int(taxonomy.depth[node].max(initial=0)) - 1, -1, -1):
             node = np.where(taxonomy.depth[node] > depth, taxonomy.parent[node], node)
             self._levels.append(node)

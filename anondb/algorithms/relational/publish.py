@@ -167,9 +167,7 @@ def _attribute(measure: Generalization, i: int, attribute: Attribute, groups: Gr
     names: list[str]
     if marks is not None:
         stands_for = [tuple(attribute.values[v] for v in marked(row).tolist()) for row in marks]
-        names = [
-            group_label([*(v for v in vs if v is not None), *(["NULL"] if None in vs else [])]) for vs in stands_for
-        ]
+        names = [group_label([*(v for v in vs if v is not None), *(["NULL"] if None in vs else [])]) for vs in stands_for]
     else:
         tree = attribute.hierarchy
         assert tree is not None

@@ -124,9 +124,7 @@ class _Pairs:
         """The block whose union with ``block`` has the least UL; ties go to the first."""
         others = np.flatnonzero(self.alive)
         others = others[others != block]
-        return self._companions.best(
-            block, others, self.support[others] + self.support[block] - self.pairs[block, others]
-        )
+        return self._companions.best(block, others, self.support[others] + self.support[block] - self.pairs[block, others])
 
     def _merge(self, a: int, b: int) -> None:
         kept, gone = min(a, b), max(a, b)
@@ -166,9 +164,7 @@ def _by_coat(marks: Flags, k: int, m: int | float, weights: TaxonomyWeights | No
     """
     record, item = np.nonzero(marks.T)
     n, longest = len(marks), int(marks.sum(axis=0).max(initial=0))
-    blocks = Blocks(
-        n, marks.shape[1], record.astype(np.int32), item.astype(np.int32), np.zeros(n, dtype=np.int64), weights
-    )
+    blocks = Blocks(n, marks.shape[1], record.astype(np.int32), item.astype(np.int32), np.zeros(n, dtype=np.int64), weights)
     constraints: Implicit | Explicit
     if m > n or (m > 2 and m >= longest):
         sets = _maximal_rare(marks, k)

@@ -169,9 +169,7 @@ class Labels:
         alone = self._beside[others] - (counts > 0) @ weights - size * (together > 0)
         held = self._held[others] - counts @ weights - size * together
         total = errors.sum(axis=1) + PARTS * self._occurrences[label] * (sizes * alone + size * held)
-        return np.asarray(
-            total / (self._occurrences[label] + of_others[1][:, 0]) + PARTS * size * sizes * (together > 0)
-        )
+        return np.asarray(total / (self._occurrences[label] + of_others[1][:, 0]) + PARTS * size * sizes * (together > 0))
 
     def _resolved(self, label: int, others: Ints, beside: Ints, counts: Ints32) -> Ints:
         """How many rare sets of both labels are none of their union, as if no transaction held a third label with both."""

@@ -162,9 +162,7 @@ def _opened(
         labels=tuple(names[label] for label in used.tolist()),
         member_of=np.repeat(np.arange(len(used)), [len(items) for items in members]),
         member_labels=tuple(dataset.labels[item] for items in members for item in items),
-        remarks=(
-            f"{cells.opened:,} of {len(released):,} published items are shown as themselves, not as their group.",
-        ),
+        remarks=(f"{cells.opened:,} of {len(released):,} published items are shown as themselves, not as their group.",),
     )
 
 

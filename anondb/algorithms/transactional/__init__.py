@@ -45,9 +45,7 @@ def _partition(engine: Engine, task: Task) -> Recoding:
     from anondb.algorithms.transactional.partition import partition
 
     chosen = task.options
-    return partition(
-        engine, task.dataset, task.tree, task.model, empty=chosen.empty_transactions, leftover=chosen.leftover
-    )
+    return partition(engine, task.dataset, task.tree, task.model, empty=chosen.empty_transactions, leftover=chosen.leftover)
 
 
 def _clump(engine: Engine, task: Task) -> Recoding:

@@ -339,9 +339,7 @@ class _Clusters:
         node = self._node[entries]
         owner = np.repeat(np.arange(len(clusters)), lengths)
         shared = np.minimum(self._count[entries], self._have[node])
-        joined: Floats = np.bincount(owner, weights=shared * self.weight[node], minlength=len(clusters)).astype(
-            np.float64
-        )
+        joined: Floats = np.bincount(owner, weights=shared * self.weight[node], minlength=len(clusters)).astype(np.float64)
         return joined
 
     def _join(self, cluster: int, place: int, nodes: Ints, counts: Ints) -> None:

@@ -144,9 +144,7 @@ class Aggregates(Sums):
         parts = conjoined(one)
         if all(part in parts for part in conjoined(other)):
             return True
-        (first, second) = (
-            self.filtered(scope, [condition]).rows for condition in (one, other) if condition is not None
-        )
+        (first, second) = (self.filtered(scope, [condition]).rows for condition in (one, other) if condition is not None)
         same = (first.compared, first.rows) == (second.compared, second.rows)
         return same and both(first.where, negate(second.where)) == NEVER
 
@@ -248,9 +246,7 @@ class Aggregates(Sums):
         condition = either(*conditions)
         found, factor, constant = self.measure(tree)
         if found is None:
-            raise unsupported(
-                f"the function {basic.how.upper()} of an expression other than a count of persons or items"
-            )
+            raise unsupported(f"the function {basic.how.upper()} of an expression other than a count of persons or items")
         measured, present = found
         how = basic.how
         if factor < 0 and how in ("min", "max"):

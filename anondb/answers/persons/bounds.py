@@ -40,9 +40,7 @@ def average_of(values: Sequence[float], numbers: Sequence[Bounds]) -> Bounds:
     for ordered, best in ((rising, min), (rising[::-1], max)):
         means = []
         for place in range(1, len(ordered) + 1):
-            many = [(v, most) for v, (_, most) in ordered[:place]] + [
-                (v, least or 0) for v, (least, _) in ordered[place:]
-            ]
+            many = [(v, most) for v, (_, most) in ordered[:place]] + [(v, least or 0) for v, (least, _) in ordered[place:]]
             if any(n is None for _, n in many):
                 return None, None
             total = sum(Fraction(n) for _, n in many if n)

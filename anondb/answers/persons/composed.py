@@ -187,8 +187,7 @@ class Composer:
     def _is_id(self, value: exp.Expr) -> bool:
         """Whether an expression is the id of a person, or NULL."""
         return all(
-            isinstance(self._reader.atom(tree), Id) or isinstance(tree.unnest(), exp.Null)
-            for tree in self._trees(value)
+            isinstance(self._reader.atom(tree), Id) or isinstance(tree.unnest(), exp.Null) for tree in self._trees(value)
         )
 
     def _trees(self, value: exp.Expr) -> list[exp.Expr]:
@@ -391,9 +390,7 @@ def _is_flag(tree: exp.Expr) -> bool:
     """Whether an expression is CASE with no other results than 0 and 1."""
     case = tree.unnest()
     results = [branch.args["true"] for branch in case.args["ifs"]] if isinstance(case, exp.Case) else []
-    return bool(results) and all(
-        part in (exp.convert(0), exp.convert(1)) for part in [*results, case.args.get("default")]
-    )
+    return bool(results) and all(part in (exp.convert(0), exp.convert(1)) for part in [*results, case.args.get("default")])
 
 
 def _both(one: exp.Expr | None, two: exp.Expr) -> exp.Expr:

@@ -289,8 +289,7 @@ class Conditions(Quantities, ABC):
             if len(set(found)) == 1:  # whatever it is, also NULL
                 return Decided(NEVER, NEVER) if found[0] is None else certain(ALWAYS if found[0] else NEVER)
             ways = [
-                either(*(c for (_, c), met in zip(listed, found, strict=True) if met is truth))
-                for truth in (True, False)
+                either(*(c for (_, c), met in zip(listed, found, strict=True) if met is truth)) for truth in (True, False)
             ]
             if None not in found and atom.values and len(set(found)) == 2:
                 return self._at_threshold(atom, found) or Decided(*ways)
@@ -301,9 +300,7 @@ class Conditions(Quantities, ABC):
         numbers = list(range(self.most(atom, tree) + 1))
         found = self.of_values(tree, atom, numbers)
         self._check_tail(atom, found)
-        ways = [
-            self._in_ranges(atom, [n for n in numbers if found[n] is truth], numbers[-1]) for truth in (True, False)
-        ]
+        ways = [self._in_ranges(atom, [n for n in numbers if found[n] is truth], numbers[-1]) for truth in (True, False)]
         return Decided(*ways) if None in found else certain(ways[0])
 
     def _at_threshold(self, atom: Number, found: Sequence[Any]) -> Decided | None:
@@ -382,9 +379,7 @@ def cases_of(node: exp.Expr) -> list[tuple[exp.Expr, exp.Expr]]:
         return [(node.this, node.args["true"]), (exp.true(), node.args.get("false") or exp.null())]
     cases = [
         (
-            b.this
-            if node.this is None
-            else exp.EQ(this=exp.paren(node.this.copy()), expression=exp.paren(b.this.copy())),
+            b.this if node.this is None else exp.EQ(this=exp.paren(node.this.copy()), expression=exp.paren(b.this.copy())),
             b.args["true"],
         )
         for b in node.args["ifs"]

@@ -28,9 +28,7 @@ class Different(Joins):
         kinds = [self.atom(c.value) for c in first.columns]
         items = {atom.row for atom in kinds if isinstance(atom, Item)}
         if not all(any(isinstance(self.atom(c.value), Id) for c in rows.columns) for rows in made):
-            raise unsupported(
-                "DISTINCT without the id", "Only persons can be counted."
-            )  # or with a NULL, of an outer join
+            raise unsupported("DISTINCT without the id", "Only persons can be counted.")  # or with a NULL, of an outer join
         if any(isinstance(c.value, exp.Column) and self.atom(c.value) is None for c in first.columns):
             raise unsupported("DISTINCT over rows of several kinds", "Select the id alone.")
         if len(made) > 1:
@@ -68,9 +66,7 @@ class Different(Joins):
         row, made = next(self._fresh), []
         for rows in listed:
             where = replaced(rows.where, partial(_moved, rows.rows, row))
-            values = [
-                (self.column(Item(row)) if isinstance(self.atom(c.value), Item) else c.value) for c in rows.columns
-            ]
+            values = [(self.column(Item(row)) if isinstance(self.atom(c.value), Item) else c.value) for c in rows.columns]
             columns = tuple(replace(c, value=value) for c, value in zip(rows.columns, values, strict=True))
             made.append(replace(rows, columns=columns, where=where, rows=frozenset({row} if rows.rows else ())))
         kinds = {tuple("id" if isinstance(self.atom(c.value), Id) else c.value for c in rows.columns) for rows in made}
@@ -110,9 +106,7 @@ class Different(Joins):
             raise unsupported("different rows of several kinds", "Select the id alone.")
         one, two = self._aligned(sides)
         second = settled(two.where)
-        return [
-            replace(one, where=both(settled(one.where), second if isinstance(node, exp.Intersect) else negate(second)))
-        ]
+        return [replace(one, where=both(settled(one.where), second if isinstance(node, exp.Intersect) else negate(second)))]
 
 
 def _moved(rows: frozenset[int], row: int, leaf: Condition) -> Condition:

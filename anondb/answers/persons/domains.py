@@ -282,9 +282,7 @@ class Domains:
                 place = place.parent
             if not isinstance(place, _EQUAL) or place.args.get("query") is not None:
                 return False
-            others = [
-                part for part in place.iter_expressions() if not any(c is column for c in part.find_all(exp.Column))
-            ]
+            others = [part for part in place.iter_expressions() if not any(c is column for c in part.find_all(exp.Column))]
             if any(self.atoms_of(part) or not isinstance(part.unnest(), exp.Literal | exp.Null) for part in others):
                 return False
         return True

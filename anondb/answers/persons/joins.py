@@ -115,9 +115,7 @@ class Joins(PerPerson):
                     if len(self.rows_of(tree)) == 1 and _uses_known_table(tree) and not _has_persons(self, tree):
                         taken.append(condition)
                         trees.append(tree)
-            linked = [
-                t for t in trees if _uses_known_table(t) and len(self.rows_of(t)) == 1 and not _has_persons(self, t)
-            ]
+            linked = [t for t in trees if _uses_known_table(t) and len(self.rows_of(t)) == 1 and not _has_persons(self, t)]
             row = next(iter({r for t in linked for r in self.rows_of(t)}), None) if linked else None
             used = [t for t in linked if self.rows_of(t) == {row}]
             if row is None or (self.releases.suppressed and not self._all_named(known, used)):
@@ -224,8 +222,7 @@ class Joins(PerPerson):
                 if len(keys) == 1 and any(isinstance(self.atom(s), Item) for s in sides):
                     source = exp.Subquery(this=known.tree.copy(), alias=exp.TableAlias(this=exp.to_identifier("k")))
                     listed = {
-                        row[0]
-                        for row in self.releases.rows(exp.select(exp.cast(keys[0].copy(), "VARCHAR")).from_(source))
+                        row[0] for row in self.releases.rows(exp.select(exp.cast(keys[0].copy(), "VARCHAR")).from_(source))
                     }
                     return listed - {None} <= self.releases.named()
                 if any(isinstance(a, Looked) for a in self.atoms_of(tree)) and not any(
@@ -288,8 +285,7 @@ def _is_of_source(condition: exp.Expr, alias: str, names: set[str], scope: Scope
     own = {c.name for c in scope.rows.columns}
     columns = list(condition.find_all(exp.Column))
     alone = all(
-        lowered(c.table) == alias if c.table else lowered(c.name) in names and lowered(c.name) not in own
-        for c in columns
+        lowered(c.table) == alias if c.table else lowered(c.name) in names and lowered(c.name) not in own for c in columns
     )
     return bool(columns) and alone and condition.find(exp.Query) is None
 

@@ -24,10 +24,7 @@ class Kinds(Rows):
     def check_alike(self, listed: Sequence[PersonRows]) -> None:
         """Refuse rows of a set operation for which DuckDB converts values of a column to another type."""
         for column in zip(*(rows.columns for rows in listed), strict=True):
-            if (
-                len({c.value for c in column}) > 1
-                and len(set[str]().union(*(self._kinds(c.value) for c in column))) > 1
-            ):
+            if len({c.value for c in column}) > 1 and len(set[str]().union(*(self._kinds(c.value) for c in column))) > 1:
                 raise unsupported("a set operation of columns of different types", "CAST both to one type.")
 
     def _kinds(self, tree: exp.Expr) -> set[str]:

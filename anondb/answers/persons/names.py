@@ -163,9 +163,7 @@ class Names(Numbers):
                 kind, listing, other = _TURNED[kind], turned, this
         if not isinstance(listing, Listing):
             if kind == "one" and isinstance(node, exp.EQ) and isinstance(this.unnest(), exp.Array):
-                return self._visit(
-                    exp.In(this=node.this, expressions=[e.copy() for e in this.unnest().expressions]), scope
-                )
+                return self._visit(exp.In(this=node.this, expressions=[e.copy() for e in this.unnest().expressions]), scope)
             return None
         rows = isinstance(node, exp.EQ)  # of the list, of which ANY reads none if it is NULL
         there = ALWAYS if rows else _is_there(listing)
@@ -248,9 +246,7 @@ class Names(Numbers):
         if not isinstance(node, exp.EQ | exp.NEQ):
             return None
         for this, other in ((node.this, node.expression), (node.expression, node.this)):
-            listing = (
-                self.atom(self.resolved(this, scope, quiet=True)) if isinstance(other.unnest(), exp.Array) else None
-            )
+            listing = self.atom(self.resolved(this, scope, quiet=True)) if isinstance(other.unnest(), exp.Array) else None
             if not isinstance(listing, Listing) or not listing.step:
                 continue
             labels = self._texts(other, one=False)
@@ -259,11 +255,7 @@ class Names(Numbers):
                 *(_in_list(listing, Labels(frozenset({label}))) for label in labels),
                 negate(_in_list(listing, item_not(Labels(labels)))),
             )
-            met = (
-                met
-                if [e.unnest().name for e in other.unnest().expressions] == sorted(labels)[:: listing.step]
-                else NEVER
-            )
+            met = met if [e.unnest().name for e in other.unnest().expressions] == sorted(labels)[:: listing.step] else NEVER
             made = both(met, _is_there(listing)), both(negate(met), _is_there(listing))
             return self.column(Truth(*(made if isinstance(node, exp.EQ) else made[::-1])))
         return None
@@ -275,9 +267,7 @@ class Names(Numbers):
             kind = exp.DataType.build(self.releases.type, dialect="duckdb")
             texts = [exp.cast(exp.TryCast(this=exp.paren(v.copy()), to=kind.copy()), "VARCHAR") for v in values]
             return frozenset(t for t in self.releases.rows(exp.select(*texts))[0] if t is not None)
-        if not (values or empty) or not all(
-            isinstance(v.unnest(), exp.Literal) and v.unnest().is_string for v in values
-        ):
+        if not (values or empty) or not all(isinstance(v.unnest(), exp.Literal) and v.unnest().is_string for v in values):
             raise unsupported("a list of items compared with values that are not texts")
         return frozenset(v.unnest().name for v in values)
 

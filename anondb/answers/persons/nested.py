@@ -175,12 +175,7 @@ class Nested(Names):
     def among_chosen(self, left: exp.Expr, query: exp.Expr, scope: Scope) -> exp.Expr:
         """IN with a list of items that counts choose: some are certain, others possible."""
         atom, known = self.atom(left), self.compiler.query(query, scope.env)
-        if (
-            not isinstance(atom, Item)
-            or len(known.columns) != 1
-            or known.open
-            or not replace(known, flagged=False).exact
-        ):
+        if not isinstance(atom, Item) or len(known.columns) != 1 or known.open or not replace(known, flagged=False).exact:
             raise unsupported("IN with a subquery of estimates" + (", or of suppressed rows" if known.open else ""))
         source = exp.Subquery(this=known.tree, alias=exp.TableAlias(this=exp.to_identifier("listed")))
         sure = exp.column("sure") if known.flagged else exp.true()
@@ -237,9 +232,7 @@ class Nested(Names):
             known, alias = source_rows(self.compiler, table, scope.env)
             if not known.exact:
                 raise unsupported("a subquery of estimates in a condition on persons")
-            columns = [
-                exp.column(f"c{n}").as_(exp.to_identifier(c.name, quoted=True)) for n, c in enumerate(known.columns)
-            ]
+            columns = [exp.column(f"c{n}").as_(exp.to_identifier(c.name, quoted=True)) for n, c in enumerate(known.columns)]
             inside |= {lowered(c.name) for c in known.columns}
             aliases.add(lowered(alias))
             source = exp.select(*columns).from_(

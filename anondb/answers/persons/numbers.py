@@ -137,26 +137,20 @@ class Numbers(Kinds):
             n = self.column(Number(Weights(cell.test or ANY_ITEM)))
             ordered = exp.Mul(this=n, expression=exp.paren(exp.Sub(this=n.copy(), expression=exp.Literal.number(1))))
             per = len(cell.signs & {"less", "greater"})
-            number: exp.Expr = (
-                ordered if per == 2 else exp.Div(this=exp.paren(ordered), expression=exp.Literal.number(2))
-            )
+            number: exp.Expr = ordered if per == 2 else exp.Div(this=exp.paren(ordered), expression=exp.Literal.number(2))
             if "equal" in cell.signs:
                 number = exp.Add(this=exp.paren(number), expression=n.copy())
         else:
             number = exp.Literal.number(1) if cell.test is None else self.column(Number(Weights(cell.test)))
         return (
-            number
-            if self._holds(cell.person, met)
-            else case_of(self._column_of(cell.person), number, exp.Literal.number(0))
+            number if self._holds(cell.person, met) else case_of(self._column_of(cell.person), number, exp.Literal.number(0))
         )
 
     def _decided(self, parts: Sequence[tuple[Scope, Decided]], every: bool, met: Condition | None) -> Truth:
         """Whether a condition is true for some row, or for every row."""
 
         def some(which: str) -> Condition:
-            return either(
-                *(self.closed(replace(s.rows, where=both(s.rows.where, getattr(d, which)))) for s, d in parts)
-            )
+            return either(*(self.closed(replace(s.rows, where=both(s.rows.where, getattr(d, which)))) for s, d in parts))
 
         deciding, other = ("false", "true") if every else ("true", "false")
         first = some(deciding)
@@ -257,19 +251,13 @@ class Numbers(Kinds):
         """The numbers of items that pass a test, by an expression, and the condition that there is one that is not NULL."""
         found = self.evaluated(tree)
         listed = [(x, int(v) if isinstance(v, bool) else v) for x, v in found.values.items() if v is not None]
-        zeros_and_ones = {v for _, v in listed} <= {0, 1} and (
-            found.other is not UNKNOWN or not self.releases.suppressed
-        )
+        zeros_and_ones = {v for _, v in listed} <= {0, 1} and (found.other is not UNKNOWN or not self.releases.suppressed)
         if zeros_and_ones and (self.labels(test) is not None or None not in found.values.values()):
             counted = item_all(test, self.test(tree, lambda v: v == 1))
-            return Weights(self._simpler(counted)), at_least(
-                1, item_all(test, self.test(tree, lambda v: v is not None))
-            )
+            return Weights(self._simpler(counted)), at_least(1, item_all(test, self.test(tree, lambda v: v is not None)))
         made = weights_of(listed)
         some = (
-            self.test(tree, lambda v: v is not None)
-            if found.other is not UNKNOWN or not self.releases.suppressed
-            else None
+            self.test(tree, lambda v: v is not None) if found.other is not UNKNOWN or not self.releases.suppressed else None
         )
         others = (0.0, 0.0)
         if self.releases.suppressed:
@@ -295,9 +283,7 @@ class Numbers(Kinds):
 
         case = tree.unnest()
         if not isinstance(case, exp.Case | exp.If) or any(self.atoms_of(v) for _, v in cases_of(case)):
-            raise unsupported(
-                "a sum of numbers of all items, which may be suppressed", "Sum a CASE of numbers with ELSE."
-            )
+            raise unsupported("a sum of numbers of all items, which may be suppressed", "Sum a CASE of numbers with ELSE.")
         return cases_of(case)
 
     # ---------------------------------------------------------------- extremes
@@ -328,9 +314,7 @@ class Numbers(Kinds):
         values = {tree: self.value(tree) for tree in trees}
         if not all(isinstance(value, int | float) for value in values.values()):
             raise unsupported(f"{name_of(call)} over rows of several kinds")
-        listed = sorted(
-            zip(scopes, trees, strict=True), key=lambda of: values[of[1]], reverse=isinstance(call, exp.Max)
-        )
+        listed = sorted(zip(scopes, trees, strict=True), key=lambda of: values[of[1]], reverse=isinstance(call, exp.Max))
         cases = [(self.closed(scope.rows), tree) for scope, tree in listed]
         last = cases.pop() if self._holds(cases[-1][0], met) else (NEVER, exp.null())
         return self._case_value(cases, last[1], met)

@@ -176,8 +176,7 @@ class _Facts(Aggregates):
             for key, bounds in found.items():
                 if key in rows:
                     bounds = [
-                        self._together(b, x, y)
-                        for b, x, y in zip([*basics, Basic("rows")], rows[key], bounds, strict=True)
+                        self._together(b, x, y) for b, x, y in zip([*basics, Basic("rows")], rows[key], bounds, strict=True)
                     ]
                 rows[key] = bounds
         there = {key: bounds for key, bounds in rows.items() if not trees[0] or bounds[-1][1] != 0}

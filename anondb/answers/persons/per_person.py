@@ -44,9 +44,7 @@ class PerPerson(Places):
         """The rows of GROUP BY the id, and perhaps values of the person or of an item; with HAVING."""
         keys = list(dict.fromkeys(grouped(node, lambda column: self._has(column, scopes[0]))))
         trees = [[self.resolved(key, scope) for key in keys] for scope in scopes]
-        if not all(
-            any(isinstance(self.atom(tree), Id) for tree in of) for of in trees
-        ):  # an outer join has NULL for ids
+        if not all(any(isinstance(self.atom(tree), Id) for tree in of) for of in trees):  # an outer join has NULL for ids
             raise unsupported("a subquery with GROUP BY that does not group by the id")
         made: dict[tuple[Any, ...], list[Scope]] = {}
         for scope, of in zip(scopes, trees, strict=True):
@@ -211,9 +209,7 @@ class PerPerson(Places):
                 return scopes[0].fixed[key].copy()
             if isinstance(part, exp.Column):
                 alias = (
-                    scopes[0].aliases.get(lowered(part.name))
-                    if not part.table and not self._has(part, scopes[0])
-                    else None
+                    scopes[0].aliases.get(lowered(part.name)) if not part.table and not self._has(part, scopes[0]) else None
                 )
                 if alias is not None and alias is not node:
                     return wrapped(visit(alias.copy()))

@@ -19,9 +19,7 @@ from anondb.query.refusals import too_complex, unsupported
 
 MAX_PLACES = 100  # of the rows of a person
 _RANKS = (exp.Rank, exp.DenseRank)
-_UNPLACED = Refused(
-    "an item by its place among those of the person", "Name the item, or take the first one by min(item)."
-)
+_UNPLACED = Refused("an item by its place among those of the person", "Name the item, or take the first one by min(item).")
 
 
 class Places(Nested):
@@ -49,11 +47,7 @@ class Places(Nested):
     def _numbers_rows(self, window: exp.Window, scopes: Sequence[Scope]) -> bool:
         """Whether a window function gives the rows of each person the numbers from 1 on, each once."""
         by = window.args.get("partition_by") or []
-        if (
-            len(by) != 1
-            or window.args.get("spec")
-            or not isinstance(window.this, exp.RowNumber | exp.Rank | exp.DenseRank)
-        ):
+        if len(by) != 1 or window.args.get("spec") or not isinstance(window.this, exp.RowNumber | exp.Rank | exp.DenseRank):
             return False
         if not all(isinstance(self.atom(self.resolved(by[0], scope, quiet=True)), Id) for scope in scopes):
             return False

@@ -181,8 +181,7 @@ class Quantities(Domains):
         of = min(listed, key=lambda atom: listed[atom])
         values = self.values_of_number(replace(of, present=ALWAYS), tree)
         cases = [
-            (both(of.present, met), _cell(value, "DOUBLE" if isinstance(value, float) else of.type))
-            for value, met in values
+            (both(of.present, met), _cell(value, "DOUBLE" if isinstance(value, float) else of.type)) for value, met in values
         ]
         cases += [(negate(of.present), exp.null())] if of.present != ALWAYS else []
         return [(met, self.replaced(tree, lambda a, v=v: v if a == of else None)) for met, v in cases]  # type: ignore[misc]
@@ -216,9 +215,9 @@ class Quantities(Domains):
             two = _times(two, Fraction(-1)) if isinstance(tree, exp.Sub) else two
             if one is None or two is None:
                 return None
-            return {a: one[0].get(a, Fraction(0)) + two[0].get(a, Fraction(0)) for a in {**one[0], **two[0]}}, one[
+            return {a: one[0].get(a, Fraction(0)) + two[0].get(a, Fraction(0)) for a in {**one[0], **two[0]}}, one[1] + two[
                 1
-            ] + two[1]
+            ]
         if isinstance(tree, exp.Mul | exp.Div):
             one, two = self.linear(tree.this), self.linear(tree.expression)
             if isinstance(tree, exp.Mul) and one is not None and not one[0]:

@@ -151,9 +151,7 @@ class Relations(Different):
             moved = joins[first - 1]
             only(moved, "this", "kind", "on", "using")
             if moved.kind.upper() not in ("", "INNER", "CROSS"):
-                raise unsupported(
-                    f"{moved.kind} JOIN of persons to a table of your own", "Write column IN (SELECT ...)."
-                )
+                raise unsupported(f"{moved.kind} JOIN of persons to a table of your own", "Write column IN (SELECT ...).")
             pool += conjoined(moved.args.get("on"))
             shared = moved.args.get("using") or ()
             places = [exp.From(this=moved.this), *(p for p in places if p is not moved)]
@@ -232,9 +230,7 @@ class Relations(Different):
             joined.append(replace(scope, rows=rows))
         mine = len(scope.rows.columns)
         nulls = [replace(c, value=exp.null()) for c in matched[0].rows.columns[mine:]]
-        absent = replace(
-            scope.rows, columns=(*scope.rows.columns, *nulls), where=both(scope.rows.where, negate(present))
-        )
+        absent = replace(scope.rows, columns=(*scope.rows.columns, *nulls), where=both(scope.rows.where, negate(present)))
         return [*joined, replace(scope, rows=absent)]
 
     def _right(self, join: exp.Join, scopes: Sequence[Scope]) -> list[Scope]:
@@ -297,9 +293,7 @@ class Relations(Different):
         rows, item = self._each(node.expressions[0], scope, scope.rows)
         alias = node.args.get("alias")
         names = [c.name for c in alias.args.get("columns") or ()] if alias is not None else []
-        column = Column(
-            lowered(alias.name) if alias is not None else "", lowered(names[0]) if names else "unnest", item
-        )
+        column = Column(lowered(alias.name) if alias is not None else "", lowered(names[0]) if names else "unnest", item)
         return replace(scope, rows=replace(rows, columns=(*rows.columns, column)))
 
     def _each(self, lists: exp.Expr, scope: Scope, rows: PersonRows) -> tuple[PersonRows, exp.Expr]:

@@ -215,9 +215,7 @@ class Sums(Values):
         measured, present = measure
         here = both(condition, present)
         by_value = (
-            self._sum_of_different(here, measured)
-            if isinstance(measured, Weights) and measured.kind == VALUES
-            else None
+            self._sum_of_different(here, measured) if isinstance(measured, Weights) and measured.kind == VALUES else None
         )
         if here == NEVER:
             bounds = NONE

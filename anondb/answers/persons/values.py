@@ -90,9 +90,7 @@ class Values(Relations):
                 value,
                 on_item(
                     row,
-                    self.test_of(
-                        frozenset(labels), others and value == found.other and type(value) is type(found.other)
-                    ),
+                    self.test_of(frozenset(labels), others and value == found.other and type(value) is type(found.other)),
                 ),
             )
             for value, labels in tests.items()
@@ -128,9 +126,7 @@ class Values(Relations):
         self._check_tail(plain, found)
         for number, of in zip(numbers, found, strict=True):
             made.setdefault(of, []).append(number)
-        listed_ = [
-            (of, both(atom.present, self._in_ranges(plain, members, numbers[-1]))) for of, members in made.items()
-        ]
+        listed_ = [(of, both(atom.present, self._in_ranges(plain, members, numbers[-1]))) for of, members in made.items()]
         if len(listed_) > MAX_TERMS:
             raise too_complex(f"it has over {MAX_TERMS} groups of numbers of items")
         return listed_ + self._absent(tree, atom)

@@ -296,9 +296,7 @@ class Rows:
 def _counts_rows(frame: exp.Expr | None) -> bool:
     """Whether the frame of a window ends a number of rows before or after the current one, or of groups of equal rows."""
     ends = () if frame is None else (frame.args.get("start"), frame.args.get("end"))
-    return (
-        any(isinstance(end, exp.Expr) for end in ends) and frame is not None and frame.text("kind").upper() != "RANGE"
-    )
+    return any(isinstance(end, exp.Expr) for end in ends) and frame is not None and frame.text("kind").upper() != "RANGE"
 
 
 def _has_row(frame: exp.Expr | None) -> bool:

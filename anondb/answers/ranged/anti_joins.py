@@ -62,9 +62,7 @@ def with_counted_matches(node: exp.Select, env: Env, compiler: Compiler) -> exp.
     several = {k for k, v in group.args.items() if v} != {"expressions"}
     if several or not own or not own <= of_row or len(of_row) < len(set(keys)):
         return None
-    made = exp.Select(
-        **{key: node.args.get(key) for key in ("from_", "where", "order", "limit", "offset", "with_")}
-    ).copy()
+    made = exp.Select(**{key: node.args.get(key) for key in ("from_", "where", "order", "limit", "offset", "with_")}).copy()
     made.set("expressions", [exp.alias_(e.unalias().copy(), e.alias_or_name, quoted=True) for e in node.expressions])
     having = node.args.get("having")
     made = made if having is None else made.where(having.this.copy(), copy=False)

@@ -230,9 +230,7 @@ class Compiler:
         asked, some, unsure = (any(getattr(side, name) for side in sides) for name in ("asked", "open", "unsure"))
         if flagged and not repeated:
             asked = True
-            made: exp.Query = compared(
-                node, sides, [_aligned_tree(side, columns, True) for side in sides], len(columns)
-            )
+            made: exp.Query = compared(node, sides, [_aligned_tree(side, columns, True) for side in sides], len(columns))
         else:
             made = node.copy()
             for key in ("with_", "order", "limit", "offset"):

@@ -42,9 +42,7 @@ def beside_totals(node: exp.Select, env: Env, compiler: Compiler) -> exp.Select 
             one = exp.Subquery(this=exp.select(exp.column(name, place.this.alias_or_name)).from_(place.this.copy()))
             values[alias, name] = values["", name] = one
     first, *others = rest
-    if isinstance(first, exp.Join) and (
-        first.side or first.args.get("using") or first.kind not in ("", "INNER", "CROSS")
-    ):
+    if isinstance(first, exp.Join) and (first.side or first.args.get("using") or first.kind not in ("", "INNER", "CROSS")):
         return None
     keys = [key for key in _keys(node) if not _is_of(selected(key, node), values)] or [SOME_ROWS]
     made = node.copy()

@@ -124,18 +124,14 @@ def group_columns(source: exp.Expr, named: Mapping[str, exp.CTE]) -> tuple[set[s
     alias = source.args.get("alias")
     cte = named.get(lowered(source.name)) if isinstance(source, exp.Table) and not source.db else None
     query = cte.this if cte is not None else source.this
-    renamed = [
-        one for one in (alias, cte.args["alias"] if cte is not None else None) if one and one.args.get("columns")
-    ]
+    renamed = [one for one in (alias, cte.args["alias"] if cte is not None else None) if one and one.args.get("columns")]
     if not isinstance(query, exp.Select) or query.args.get("group") is None or renamed or query.find(exp.Explode):
         return set(), set()
     group = query.args["group"]
     clauses = {k for k, v in group.args.items() if v}
     if not clauses <= {"expressions", "all"}:
         return set(), set()
-    shown = [
-        e.unalias() for e in query.expressions if e.find(exp.AggFunc, exp.Window, exp.Query, exp.Anonymous) is None
-    ]
+    shown = [e.unalias() for e in query.expressions if e.find(exp.AggFunc, exp.Window, exp.Query, exp.Anonymous) is None]
     keys = shown if "all" in clauses else [selected(key, query) for key in group.expressions]
     names = {lowered(e.alias_or_name): e.unalias() for e in query.expressions if e.alias_or_name}
     own = {name for name, value in names.items() if value in keys}

@@ -88,13 +88,9 @@ def _number_inside(node: exp.Select, inner: exp.Select) -> None:
     for part in parts:
         made = part.transform(lambda n: numbers.get(lowered(n.name), n).copy() if isinstance(n, exp.Column) else n)
         keys = None if part.find(exp.Query) else _first_of(made)
-        used = [
-            c for c in node.find_all(exp.Column) if c.parent_select is node and c not in set(part.find_all(exp.Column))
-        ]
+        used = [c for c in node.find_all(exp.Column) if c.parent_select is node and c not in set(part.find_all(exp.Column))]
         shown = [next((k for k in keys or () if lowered(k.name) == lowered(c.name)), None) for c in used]
-        renamed = {lowered(e.alias) for e in inner.expressions if isinstance(e, exp.Alias)} & {
-            lowered(c.name) for c in used
-        }
+        renamed = {lowered(e.alias) for e in inner.expressions if isinstance(e, exp.Alias)} & {lowered(c.name) for c in used}
         others = inner.copy()
         others.set("expressions", [])
         if not keys or None in shown or renamed or inner.args.get("qualify") or not _is_plain(others):
@@ -113,9 +109,7 @@ def _first_of(condition: exp.Expr) -> list[exp.Column] | None:
     if not isinstance(window, exp.Window) or not isinstance(window.this, exp.RowNumber) or window.args.get("alias"):
         return None
     keys = [bare(key) for key in window.args.get("partition_by") or ()]
-    return (
-        [key for key in keys if isinstance(key, exp.Column)] if all(isinstance(k, exp.Column) for k in keys) else None
-    )
+    return [key for key in keys if isinstance(key, exp.Column)] if all(isinstance(k, exp.Column) for k in keys) else None
 
 
 def _same(shown: exp.Expr, keys: list[exp.Column]) -> bool:

@@ -68,11 +68,7 @@ def with_counted_rows(tree: exp.Expr, tables: Mapping[str, Mapping[str, bool]], 
     records = {name: {c for c, is_id in of.items() if is_id} for name, of in tables.items() if item not in of}
     for select in made.find_all(exp.Select):
         source = _only_table(select)
-        ids = (
-            records.get(lowered(source.name), set())
-            if source is not None and lowered(source.name) not in named
-            else set()
-        )
+        ids = records.get(lowered(source.name), set()) if source is not None and lowered(source.name) not in named else set()
         for call in [c for c in select.find_all(exp.Count) if ids and c.parent_select is select]:
             what = call.this.expressions if isinstance(call.this, exp.Distinct) else [call.this]
             one = bare(what[0]) if len(what) == 1 and not call.expressions else None
@@ -139,9 +135,7 @@ def _only_source(select: exp.Select) -> exp.Expr | None:
 def _only_table(select: exp.Select) -> exp.Table | None:
     """The table that is the only source of a SELECT; None if it has others."""
     source = _only_source(select)
-    return (
-        source if isinstance(source, exp.Table) and isinstance(source.this, exp.Identifier) and not source.db else None
-    )
+    return source if isinstance(source, exp.Table) and isinstance(source.this, exp.Identifier) and not source.db else None
 
 
 def _values_compared(node: exp.Expr, item: str) -> exp.Expr | None:
@@ -207,11 +201,7 @@ def write_windows(select: exp.Select) -> None:
 def _quantile(node: exp.WithinGroup) -> exp.Expr | None:
     """``percentile_cont(share) WITHIN GROUP (ORDER BY x)`` as ``quantile_cont(x, share)``."""
     ordered = node.expression.expressions
-    if (
-        not isinstance(node.this, exp.PercentileCont | exp.PercentileDisc)
-        or len(ordered) != 1
-        or ordered[0].args["desc"]
-    ):
+    if not isinstance(node.this, exp.PercentileCont | exp.PercentileDisc) or len(ordered) != 1 or ordered[0].args["desc"]:
         return None
     return type(node.this)(this=ordered[0].this.copy(), expression=node.this.this.copy())
 
@@ -283,9 +273,7 @@ def as_first_row(node: exp.Select) -> exp.Select | None:
 
 def link(part: exp.Expr, names: Collection[str]) -> tuple[exp.Expr, exp.Column] | None:
     """What a condition compares of a subquery from these tables with a column around it, and that; None for others."""
-    sides: Sequence[exp.Expr] = (
-        (bare(part.this), bare(part.expression)) if isinstance(part, exp.EQ | exp.NullSafeEQ) else ()
-    )
+    sides: Sequence[exp.Expr] = (bare(part.this), bare(part.expression)) if isinstance(part, exp.EQ | exp.NullSafeEQ) else ()
     for inside, outer in (sides, sides[::-1]) if sides else ():
         if not isinstance(outer, exp.Column) or not outer.table or lowered(outer.table) in names:
             continue

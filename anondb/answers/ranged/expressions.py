@@ -135,9 +135,7 @@ def children_of(node: exp.Expr) -> list[tuple[str, exp.Expr]]:
         for child in part if isinstance(part, list) else [part]:
             if key == "ifs":
                 listed += [("this", child.this), ("true", child.args["true"])]
-            elif isinstance(child, exp.Expr) and not isinstance(
-                child, exp.Identifier | exp.DataType | exp.Var | exp.Star
-            ):
+            elif isinstance(child, exp.Expr) and not isinstance(child, exp.Identifier | exp.DataType | exp.Var | exp.Star):
                 listed.append((key, child))
     return listed
 
@@ -151,9 +149,7 @@ def rebuilt(node: exp.Expr, parts: list[exp.Expr]) -> exp.Expr:
         for child in children:
             if key == "ifs":
                 changed.append(exp.If(this=next(rest).copy(), true=next(rest).copy()))
-            elif isinstance(child, exp.Expr) and not isinstance(
-                child, exp.Identifier | exp.DataType | exp.Var | exp.Star
-            ):
+            elif isinstance(child, exp.Expr) and not isinstance(child, exp.Identifier | exp.DataType | exp.Var | exp.Star):
                 operand = next(rest).copy()
                 plain = not isinstance(operand, exp.Condition) or isinstance(operand, NEVER_WRAPPED)
                 plain = plain and not isinstance(node, exp.Any | exp.All)  # = ANY(list)

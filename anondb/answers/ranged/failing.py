@@ -26,15 +26,11 @@ def failed(error: duckdb.Error) -> AnondbError:
     if kind == "OutOfRangeException":
         operation = OVERFLOW.search(text)
         where = "" if operation is None else f", in {operation[1]}"
-        return unsupported(
-            f"a number that does not fit its type{where}", "Use a wider type: CAST(n AS DOUBLE), or 1.0 * n."
-        )
+        return unsupported(f"a number that does not fit its type{where}", "Use a wider type: CAST(n AS DOUBLE), or 1.0 * n.")
     if kind == "ConversionException":
         return unsupported("CAST of a value that does not fit the type", "Use TRY_CAST, which gives NULL for it.")
     if "Division by zero" in text:
         return unsupported("division by zero, by // or %", "Divide by nullif(n, 0).")
     if kind == "InvalidInputException":
         return unsupported("a function of a value that it does not take", "Leave out such values, or use TRY(...).")
-    return unsupported(
-        f"an expression that DuckDB does not take here ({kind})", "Write it in another way, or leave it out."
-    )
+    return unsupported(f"an expression that DuckDB does not take here ({kind})", "Write it in another way, or leave it out.")

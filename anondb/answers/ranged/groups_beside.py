@@ -104,9 +104,7 @@ def _merge(
     pairs = _pairs(join, kept, alias)
     if one is None or other is None or pairs is None or not _are_keys(pairs, one, other) or not kept or not alias:
         return False
-    columns = [
-        c for c in select.find_all(exp.Column) if c.parent_select is select and lowered(c.table) in ("", kept, alias)
-    ]
+    columns = [c for c in select.find_all(exp.Column) if c.parent_select is select and lowered(c.table) in ("", kept, alias)]
     inside = {id(c) for place in (first, join) for c in place.find_all(exp.Column)}
     named = {*one.keys, *one.values} & {*other.keys, *other.values}
     shared = {lowered(u.name) for u in join.args.get("using") or ()}
@@ -129,13 +127,9 @@ def _merge(
             return False
         filled = column.parent if isinstance(column.parent, exp.Coalesce) and column.arg_key == "this" else None
         zero = (
-            filled is not None
-            and filled.expressions == [exp.convert(0)]
-            and isinstance(other.values.get(name), exp.Count)
+            filled is not None and filled.expressions == [exp.convert(0)] and isinstance(other.values.get(name), exp.Count)
         )
-        target = places.get(f"{name} or 0" if zero else name, places.get(name)) or exp.to_identifier(
-            keys[name], quoted=True
-        )
+        target = places.get(f"{name} or 0" if zero else name, places.get(name)) or exp.to_identifier(keys[name], quoted=True)
         value = exp.column(target.copy(), first.alias_or_name)
         node = filled if zero and filled is not None else column
         shown = isinstance(node.parent, exp.Select) and node.arg_key == "expressions"
@@ -190,10 +184,7 @@ def _beside(
             return None
         common += [exp.Not(this=is_null(key)) for key in one.keys.values()]  # which is equal to nothing
     if one.rows == other.rows:
-        if (
-            any(not any(join.args.get(key) for key in ("on", "using", "method")) for join in one.rows[1])
-            and mine + theirs
-        ):
+        if any(not any(join.args.get(key) for key in ("on", "using", "method")) for join in one.rows[1]) and mine + theirs:
             return None  # a condition that joins stays in WHERE
         number = _filtered(exp.Count(this=exp.Star()), theirs)
         values = {name: _each(value, lambda call: _filtered(call, theirs)) for name, value in other.values.items()}
@@ -210,9 +201,7 @@ def _beside(
     if not outer and further:
         having.append(number)
     if having:
-        made.set(
-            "having", exp.Having(this=exp.and_(*(exp.GT(this=n.copy(), expression=exp.convert(0)) for n in having)))
-        )
+        made.set("having", exp.Having(this=exp.and_(*(exp.GT(this=n.copy(), expression=exp.convert(0)) for n in having))))
     if outer and further:
         some = exp.GT(this=number, expression=exp.convert(0))
         absent = {n: exp.Case(ifs=[exp.If(this=some.copy(), true=value)]) for n, value in values.items()}
@@ -245,11 +234,7 @@ def _of_persons(
 ) -> Callable[[exp.Expr], exp.Expr] | None:
     """What writes an aggregate over the rows joined with a table of one row for each person as one over this table."""
     table = one.rows[0].this
-    ids = (
-        {c for c, is_id in tables.get(lowered(table.name), {}).items() if is_id}
-        if isinstance(table, exp.Table)
-        else set()
-    )
+    ids = {c for c, is_id in tables.get(lowered(table.name), {}).items() if is_id} if isinstance(table, exp.Table) else set()
     places = [other.rows[0], *other.rows[1]]
     mine = [p for p in places if isinstance(p.this, exp.Table) and lowered(p.this.name) == lowered(table.name)]
     if one.rows[1] or len(ids) != 1 or len(mine) != 1 or len(places) < 2 or any(p.args.get("side") for p in places):

@@ -87,9 +87,7 @@ def with_counted_items(
     filtered = with_item_filters(listed, of_persons, reads_persons)
     if filtered is listed:
         return node
-    made = exp.select(exp.Count(this=exp.Star()).as_(node.expressions[0].alias or "n")).from_(
-        filtered.subquery("listed")
-    )
+    made = exp.select(exp.Count(this=exp.Star()).as_(node.expressions[0].alias or "n")).from_(filtered.subquery("listed"))
     made.set("with_", node.args.get("with_"))
     return made
 

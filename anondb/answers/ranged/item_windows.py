@@ -130,14 +130,10 @@ def _move_inside(node: exp.Select, source: exp.Subquery, item: str) -> None:
         return
     kept = [part.copy() for part in parts if part not in moved]
     node.set("where", exp.Where(this=exp.and_(*kept)) if kept else None)
-    inside = [
-        part.transform(lambda n: names[lowered(n.name)].copy() if isinstance(n, exp.Column) else n) for part in moved
-    ]
+    inside = [part.transform(lambda n: names[lowered(n.name)].copy() if isinstance(n, exp.Column) else n) for part in moved]
     inner.set("qualify", exp.Qualify(this=exp.and_(*inside)))
     unused = over - {lowered(column.name) for column in node.find_all(exp.Column) if column.parent_select is node}
-    inner.set(
-        "expressions", [e for e in inner.expressions if lowered(e.alias_or_name) not in unused] or [exp.convert(1)]
-    )
+    inner.set("expressions", [e for e in inner.expressions if lowered(e.alias_or_name) not in unused] or [exp.convert(1)])
 
 
 def _names(node: exp.Expr) -> set[str]:

@@ -87,9 +87,7 @@ def _write_join(select: exp.Select, join: exp.Join, query: exp.Select, tables: M
         return exp.column(node.this.copy(), alias.this.copy()) if of == inside else node
 
     shown = {lowered(e.alias_or_name): e.unalias() for e in query.expressions}
-    columns = {
-        name: moved(of.copy()) for name, of in shown.items() if isinstance(of, exp.Column) and moved(of) is not of
-    }
+    columns = {name: moved(of.copy()) for name, of in shown.items() if isinstance(of, exp.Column) and moved(of) is not of}
     nested = where is not None and where.find(exp.Query) is not None
     if nested or len(columns) < len(query.expressions) or not _is_replaceable(select, join, columns):
         return

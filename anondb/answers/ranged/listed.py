@@ -88,11 +88,7 @@ def _named(call: exp.Expr) -> tuple[str, exp.Expr] | None:
         whole = isinstance(first, exp.Literal) and first.is_int
         return (f"{_ELEMENT}{first.name}", call.this) if whole and first is not None else None
     if not isinstance(call, exp.Anonymous):
-        return (
-            (_UNIQUE, call.this.this)
-            if isinstance(call.this, exp.ArrayDistinct)
-            else (_SPELLINGS[type(call)], call.this)
-        )
+        return (_UNIQUE, call.this.this) if isinstance(call.this, exp.ArrayDistinct) else (_SPELLINGS[type(call)], call.this)
     prefix, _, name = lowered(call.name).partition("_")
     operands: Sequence[exp.Expr] = call.expressions
     if name in ("aggregate", "aggr") and len(operands) == 2 and operands[1].is_string:
@@ -116,9 +112,7 @@ def _aggregate(name: str, values: exp.Expr, select: exp.Select) -> exp.Expr | No
         if name != f"{_ELEMENT}0" or order is None or order.expressions[0].this != value:
             return None
         first = order.expressions[0]
-        return (
-            None if first.args.get("nulls_first") else _over("max" if first.args.get("desc") else "min", value, wanted)
-        )
+        return None if first.args.get("nulls_first") else _over("max" if first.args.get("desc") else "min", value, wanted)
     if different and name not in {*_OF_EACH, "count", _LENGTH}:
         return None
     if name not in ("count", _LENGTH, _UNIQUE):
@@ -133,11 +127,7 @@ def _aggregate(name: str, values: exp.Expr, select: exp.Select) -> exp.Expr | No
         missing = exp.Case(ifs=[exp.If(this=is_null(value), true=exp.convert(1))], default=exp.convert(0))
         number = exp.Add(this=number, expression=_over("max", missing, wanted))
     group = select.args.get("group")
-    if (
-        wanted is None
-        and group is not None
-        and {key for key, part in group.args.items() if part} <= {"expressions", "all"}
-    ):
+    if wanted is None and group is not None and {key for key, part in group.args.items() if part} <= {"expressions", "all"}:
         return exp.paren(number)
     some = exp.GT(this=_over("count", exp.Star(), wanted), expression=exp.convert(0))
     return exp.Case(ifs=[exp.If(this=some, true=number)])  # without rows there is no list

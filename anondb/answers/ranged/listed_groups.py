@@ -48,9 +48,7 @@ def _results(node: exp.Expr) -> list[exp.Expr]:
 def _names_rows(node: exp.Expr) -> bool:
     """Whether an expression names a column of a row outside of aggregates."""
     query = node.find_ancestor(exp.Query)
-    return any(
-        column.find_ancestor(exp.AggFunc, exp.Filter, exp.Query) is query for column in node.find_all(exp.Column)
-    )
+    return any(column.find_ancestor(exp.AggFunc, exp.Filter, exp.Query) is query for column in node.find_all(exp.Column))
 
 
 def _merged(node: exp.Select) -> exp.Select:
@@ -101,9 +99,7 @@ def _lifted(node: exp.Select) -> exp.Select:
     if not parts <= {*_PARTS, "qualify"} or (group is not None and group.args.get("all")):
         return node
     values = {lowered(e.alias): e.this for e in inner.expressions if isinstance(e, exp.Alias)}
-    cases = {
-        n: e for n, e in values.items() if isinstance(e, exp.Case) and e.find(*_LEAVES[:-1]) and not e.find(exp.Query)
-    }
+    cases = {n: e for n, e in values.items() if isinstance(e, exp.Case) and e.find(*_LEAVES[:-1]) and not e.find(exp.Query)}
     made = node.copy()
     place, leaves = made.args["from_"].this, dict[exp.Expr, str]()
 

@@ -66,9 +66,7 @@ def _keys(inner: exp.Select) -> list[exp.Expr] | None:
     return grouped(inner, lambda column: False) if plain else None
 
 
-def _without_groups(
-    made: exp.Select, shown: list[exp.Expr], values: Mapping[str, exp.Expr], keys: list[exp.Expr]
-) -> bool:
+def _without_groups(made: exp.Select, shown: list[exp.Expr], values: Mapping[str, exp.Expr], keys: list[exp.Expr]) -> bool:
     """Write aggregates over groups as the numbers of these groups, where each is one row; returns whether it is.
 
     Args:

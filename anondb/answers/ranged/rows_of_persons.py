@@ -92,9 +92,7 @@ class RowsOfPersons:
         if not isinstance(inner, exp.Select):
             return frozenset()
         ids, names = self._ids(inner, env), set[str]()
-        renamed = (
-            [lowered(c.name) for c in (node.args["alias"].args.get("columns") or ())] if node.args.get("alias") else []
-        )
+        renamed = [lowered(c.name) for c in (node.args["alias"].args.get("columns") or ())] if node.args.get("alias") else []
         for n, e in enumerate(inner.expressions):
             if isinstance(e, exp.Star):
                 names |= ids

@@ -45,9 +45,7 @@ def rank_as_number(node: exp.Window) -> exp.Expr | None:
     return exp.Add(this=made, expression=exp.Literal.number(1))
 
 
-def running(
-    node: exp.Window, rows: Rows, sources: Sources, resolve: Resolve, tables: Tables, every: bool
-) -> Value | None:
+def running(node: exp.Window, rows: Rows, sources: Sources, resolve: Resolve, tables: Tables, every: bool) -> Value | None:
     """``sum(n) OVER (ORDER BY n DESC, item)`` as columns of the rows of the only source; None for other windows.
 
     Args:
@@ -72,9 +70,7 @@ def running(
     by_rows, others = frame.text("kind").upper() == "ROWS", frame.args.get("exclude") is not None
     own = [*within, *exact, *(() if by_rows else (v for _, v in sources.by_alias[0][1] if v.exact))]
     ends_of = [end for value in (*within, *(v for v, _ in terms)) for end in value.ends]
-    plain = all(c.table == place.alias for end in ends_of for c in end.find_all(exp.Column)) and all(
-        v.exact for v in within
-    )
+    plain = all(c.table == place.alias for end in ends_of for c in end.find_all(exp.Column)) and all(v.exact for v in within)
     if not own or not plain or not all(map(_is_ordered, terms)):
         return None
     row = fresh("row")

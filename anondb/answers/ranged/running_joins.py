@@ -158,23 +158,17 @@ def _compared(node: exp.Expr, row: str, other: str) -> tuple[type[exp.Expr], str
     if kind not in _FLIPPED:
         return None
     left, right = bare(node.args["this"]), bare(node.args["expression"])
-    if not (isinstance(left, exp.Column) and isinstance(right, exp.Column)) or lowered(left.name) != lowered(
-        right.name
-    ):
+    if not (isinstance(left, exp.Column) and isinstance(right, exp.Column)) or lowered(left.name) != lowered(right.name):
         return None
     sides = lowered(left.table), lowered(right.table)
     return (
-        ({(other, row): kind, (row, other): _FLIPPED[kind]}[sides], lowered(left.name))
-        if {*sides} == {row, other}
-        else None
+        ({(other, row): kind, (row, other): _FLIPPED[kind]}[sides], lowered(left.name)) if {*sides} == {row, other} else None
     )
 
 
 def _windowed(node: exp.Select, place: exp.Expr, terms: list[Term], row: str, other: str) -> exp.Select | None:
     """The SELECT over its groups alone, with its aggregates as windows; None if it names anything else."""
-    made = exp.Select(
-        **{key: node.args.get(key) for key in ("expressions", "order", "limit", "offset", "with_")}
-    ).copy()
+    made = exp.Select(**{key: node.args.get(key) for key in ("expressions", "order", "limit", "offset", "with_")}).copy()
     made.set("expressions", [exp.alias_(e.unalias().copy(), e.alias_or_name, quoted=True) for e in made.expressions])
     made.set("from_", exp.From(this=place.copy()))
     if node.args.get("having") is not None:
@@ -184,9 +178,7 @@ def _windowed(node: exp.Select, place: exp.Expr, terms: list[Term], row: str, ot
     inside = {id(column) for call in calls for column in call.find_all(exp.Column)}
     for column in [column for part in own for column in part.find_all(exp.Column)]:
         shown = not column.table and any(lowered(e.alias) == lowered(column.name) for e in made.expressions)
-        if lowered(column.table) != (other if id(column) in inside else row) and not (
-            shown and id(column) not in inside
-        ):
+        if lowered(column.table) != (other if id(column) in inside else row) and not (shown and id(column) not in inside):
             return None
         if id(column) in inside:
             column.set("table", exp.to_identifier(place.alias_or_name))

@@ -66,8 +66,7 @@ def _values(node: exp.Values, compiler: Compiler) -> Known:
         cells = [[bare(row.expressions[n]) for row in node.expressions] for n in range(width)]
         written = [all(isinstance(c, exp.Literal) for c in column) for column in cells]
         plain = [
-            w and compiler.tables.plain(frozenset(c.name for c in column))
-            for w, column in zip(written, cells, strict=True)
+            w and compiler.tables.plain(frozenset(c.name for c in column)) for w, column in zip(written, cells, strict=True)
         ]
         listed = [replace(value, plain=p) for value, p in zip(listed, plain, strict=True)]
     return Known(exp.select(*projected(listed)).from_(made), described(names, listed))

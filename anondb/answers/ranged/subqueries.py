@@ -152,9 +152,7 @@ def _names(query: exp.Expr, compiler: Compiler, env: Env) -> set[str]:
         cte = env.get(lowered(table.name)) if not table.db else None
         if cte is not None:
             names |= _names(cte.node, compiler, cte.env)
-        elif (
-            persons := compiler.tables.persons_tables.get(lowered(".".join(p.name for p in table.parts)))
-        ) is not None:
+        elif (persons := compiler.tables.persons_tables.get(lowered(".".join(p.name for p in table.parts)))) is not None:
             names |= set(map(lowered, persons))
         elif isinstance(table.this, exp.Identifier) and (known := compiler.tables.table(table)) is not None:
             names |= {lowered(column.name) for column in known.columns}
@@ -310,9 +308,7 @@ def _equal_row(row: Sequence[exp.Expr], query: exp.Expr, compiler: Compiler, env
     """Whether a query has a row with the same values, none of which is NULL."""
     columns = [exp.to_identifier(fresh("v")) for _ in row]
     listed = exp.Subquery(this=query.copy(), alias=exp.TableAlias(this=exp.to_identifier(fresh("q")), columns=columns))
-    equal = [
-        exp.EQ(this=exp.Column(this=name.copy()), expression=v.copy()) for name, v in zip(columns, row, strict=True)
-    ]
+    equal = [exp.EQ(this=exp.Column(this=name.copy()), expression=v.copy()) for name, v in zip(columns, row, strict=True)]
     return exists(exp.Exists(this=exp.select("1").from_(listed).where(*equal)), compiler, env, around)
 
 
@@ -320,9 +316,7 @@ def exists(node: exp.Exists, compiler: Compiler, env: Env, around: Around) -> Va
     """EXISTS is a count above 0."""
     only(node, "this")
     inner = node.this.this if isinstance(node.this, exp.Subquery) else node.this
-    if not isinstance(inner, exp.Select) or any(
-        inner.args.get(key) for key in ("group", "having", "distinct", "limit")
-    ):
+    if not isinstance(inner, exp.Select) or any(inner.args.get(key) for key in ("group", "having", "distinct", "limit")):
         raise unsupported("EXISTS with this query", "Write column IN (SELECT ... FROM ...).")
     counted = inner.copy()
     counted.set("expressions", [exp.GT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(0))])

@@ -194,9 +194,7 @@ def _takes(call: exp.Expr, table: str) -> bool:
     inner = call.this if isinstance(call, exp.Filter) else call
     what = inner.this.expressions[0] if isinstance(inner.this, exp.Distinct) else inner.this
     columns = list(what.find_all(exp.Column)) if isinstance(what, exp.Expr) else []
-    strict = (
-        all(isinstance(node, STRICT) and not isinstance(node, NOT_STRICT) for node in what.walk()) if columns else False
-    )
+    strict = all(isinstance(node, STRICT) and not isinstance(node, NOT_STRICT) for node in what.walk()) if columns else False
     return strict and all(lowered(c.table) == lowered(table) for c in columns) and not inner.expressions
 
 

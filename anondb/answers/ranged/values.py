@@ -373,9 +373,7 @@ def narrowed(value: Value, other: Value) -> Value:
         return other
     (a, b), (c, d) = value.not_null, other.not_null
     # these functions leave out NULL, which is no bound
-    lower, upper = (
-        exp.Anonymous(this=name, expressions=ends) for name, ends in (("GREATEST", [a, c]), ("LEAST", [b, d]))
-    )
+    lower, upper = (exp.Anonymous(this=name, expressions=ends) for name, ends in (("GREATEST", [a, c]), ("LEAST", [b, d])))
     turned = exp.If(this=exp.GT(this=lower, expression=upper), true=upper)  # by the rounding of floating numbers
     return replace(value, lower=exp.Case(ifs=[turned], default=lower.copy()), upper=upper.copy())
 

@@ -44,8 +44,7 @@ class Space:
     def _with(self, some: Array, added: Vector) -> Array:
         """The rows of possible vectors, each with this one added."""
         to = [
-            self._place[tuple(min(a + b, cap) for a, b, cap in zip(v, added, self.caps, strict=True))]
-            for v in self.vectors
+            self._place[tuple(min(a + b, cap) for a, b, cap in zip(v, added, self.caps, strict=True))] for v in self.vectors
         ]
         found = np.zeros_like(some)
         for n, place in enumerate(to):

@@ -177,9 +177,7 @@ def _differences(there: Listing, wanted: Listing) -> list[Finding]:
     """Unexpected and missing objects, and details that differ from anondb's."""
     what = [f"not allowed: {_described(one)}" for one in sorted(there.keys() - wanted.keys())]
     what += [f"missing: {_described(one)}" for one in sorted(wanted.keys() - there.keys())]
-    what += [
-        f"not anondb's: {_described(one)}" for one in sorted(there.keys() & wanted.keys()) if there[one] != wanted[one]
-    ]
+    what += [f"not anondb's: {_described(one)}" for one in sorted(there.keys() & wanted.keys()) if there[one] != wanted[one]]
     return [Finding("catalog", words) for words in what]
 
 

@@ -200,9 +200,7 @@ def _convert(node: exp.Expr) -> exp.Expr:
         return _length(node.this)
     if isinstance(node, exp.ArraySort) and isinstance(node.this, exp.ArrayAgg):
         listed = node.this.this
-        return exp.ArrayAgg(
-            this=exp.Order(this=listed, expressions=[exp.Ordered(this=listed.copy(), nulls_first=False)])
-        )
+        return exp.ArrayAgg(this=exp.Order(this=listed, expressions=[exp.Ordered(this=listed.copy(), nulls_first=False)]))
     if isinstance(node, exp.Anonymous):
         return _called(node)
     return node
@@ -217,9 +215,7 @@ def _called(node: exp.Anonymous) -> exp.Expr:
         return exp.cast(exp.Anonymous(this="concat", expressions=values), "BOOLEAN")
     if name == "epoch_us":
         seconds = exp.Extract(this=exp.var("EPOCH"), expression=values[0])
-        return exp.cast(
-            exp.Mul(this=seconds, expression=exp.convert(1_000_000)), "DOUBLE PRECISION", dialect="postgres"
-        )
+        return exp.cast(exp.Mul(this=seconds, expression=exp.convert(1_000_000)), "DOUBLE PRECISION", dialect="postgres")
     return node
 
 
@@ -229,9 +225,7 @@ def _length(listed: exp.Expr) -> exp.Expr:
         return exp.Anonymous(this="cardinality", expressions=[listed])
     each = exp.TableAlias(this=exp.to_identifier("listed"), columns=[exp.to_identifier("label")])
     elements = exp.Unnest(expressions=[listed.this], alias=each)
-    return (
-        exp.select(exp.Count(this=exp.Distinct(expressions=[exp.column("label", "listed")]))).from_(elements).subquery()
-    )
+    return exp.select(exp.Count(this=exp.Distinct(expressions=[exp.column("label", "listed")]))).from_(elements).subquery()
 
 
 def _is_product(node: exp.Expr) -> bool:
@@ -248,9 +242,7 @@ def _product(call: exp.Expr, condition: exp.Expr | None = None) -> exp.Expr:
         return aggregate if condition is None else exp.Filter(this=aggregate, expression=condition.copy())
 
     logarithm = exp.Ln(this=exp.Nullif(this=factor.copy(), expression=exp.convert(0)))
-    ordered = (
-        logarithm if order is None else exp.Order(this=logarithm, expressions=[o.copy() for o in order.expressions])
-    )
+    ordered = logarithm if order is None else exp.Order(this=logarithm, expressions=[o.copy() for o in order.expressions])
     nothing = exp.EQ(this=only(exp.Min(this=factor.copy())), expression=exp.convert(0))
     total = exp.Exp(this=only(exp.Sum(this=ordered)))
     zero = exp.cast(exp.convert(0), "DOUBLE PRECISION", dialect="postgres")

@@ -88,9 +88,7 @@ class LedgerEngine(DuckDBEngine):
             if brought is not None and self._stored_id(name) != brought:
                 self._drop_schema(name)
                 brought = None
-            if brought is None and not any(
-                n.casefold() == name.casefold() for n in self._fetched.releases if n != name
-            ):
+            if brought is None and not any(n.casefold() == name.casefold() for n in self._fetched.releases if n != name):
                 self._make_schema(name)
                 self._fetched.releases[name] = None
 

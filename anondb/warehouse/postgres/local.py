@@ -103,9 +103,7 @@ def copy(where: Place, directory: Path, on_statement: Said = None) -> Copied:
         return Copied(write(server, str(where.schema), kind, manifest, directory), tuple(findings))
 
 
-def checked_kind(
-    server: Server, where: Place, namespace: int
-) -> tuple[objects.Kind | None, dict[str, str], list[Finding]]:
+def checked_kind(server: Server, where: Place, namespace: int) -> tuple[objects.Kind | None, dict[str, str], list[Finding]]:
     """The kind of a release, its manifest, and the findings; no kind if there is no manifest of a release."""
     wrong = catalog.manifest_findings(server, namespace)
     if wrong:

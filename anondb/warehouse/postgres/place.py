@@ -121,9 +121,7 @@ def place_of(url: str) -> Place:
     for name in names:
         check_name(name)
     schema = names[1] if len(names) == 2 else None
-    if schema is not None and (
-        schema.lower().startswith("pg_") or schema in ("information_schema", "public", "anondb")
-    ):
+    if schema is not None and (schema.lower().startswith("pg_") or schema in ("information_schema", "public", "anondb")):
         raise InputError(
             f"A release cannot have the schema {schema!r}.", code="bad_name", hint="Give it a schema of its own."
         )

@@ -147,9 +147,7 @@ def _check_rights(facts: dict[str, list[Any]], role: str) -> None:
 
 
 def _bad_role(role: str, reason: str) -> InputError:
-    return InputError(
-        f"The role {role!r} cannot be one of analysts: {reason}.", code="bad_role", hint="Use another role."
-    )
+    return InputError(f"The role {role!r} cannot be one of analysts: {reason}.", code="bad_role", hint="Use another role.")
 
 
 def _remarks(engine: DuckDBEngine, server: Server, where: Place) -> tuple[str, ...]:
@@ -162,9 +160,7 @@ def _remarks(engine: DuckDBEngine, server: Server, where: Place) -> tuple[str, .
         )
     for role in (*where.analysts, *where.counters):
         if not _connects(server, role):
-            remarks.append(
-                f"The role {role!r} may not connect to the database: GRANT CONNECT ON DATABASE name TO role."
-            )
+            remarks.append(f"The role {role!r} may not connect to the database: GRANT CONNECT ON DATABASE name TO role.")
         if not isinstance(engine, PostgresEngine) or not _connects(engine.server, role):
             continue
         excluded = where.schema if where.same_database else None
@@ -294,9 +290,7 @@ def _check_written(
     findings = catalog.schema_findings(server, str(where.schema), namespaces[0], kind)
     findings += catalog.modelled_findings(server, str(where.schema), manifest, kind)
     if findings:
-        raise InternalError(
-            f"The schema of the release has {len(findings)} objects or texts too many, too few, or others."
-        )
+        raise InternalError(f"The schema of the release has {len(findings)} objects or texts too many, too few, or others.")
     check_rights(server, where, namespaces)
     if file_digest(write(server, str(where.schema), kind, manifest, directory)) != file.sha256:
         raise InternalError("The rows in PostgreSQL differ from the sealed ones.")

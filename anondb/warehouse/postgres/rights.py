@@ -13,9 +13,7 @@ from anondb.warehouse.postgres.tables import place
 
 def rights_of_release(where: Place, schema: str, kind: Kind) -> list[exp.Expr]:
     """The statements that grant the rights of readers on a schema, and of roles that may only call ``count_bounds``."""
-    statements: list[exp.Expr] = [
-        _right(exp.Revoke, "EXECUTE", "FUNCTION", place(schema, f), "PUBLIC") for f in kind.macros
-    ]
+    statements: list[exp.Expr] = [_right(exp.Revoke, "EXECUTE", "FUNCTION", place(schema, f), "PUBLIC") for f in kind.macros]
     for role in where.counters:
         statements.append(_usage(schema, role))
         statements.append(_right(exp.Grant, "EXECUTE", "FUNCTION", place(schema, "count_bounds"), role))

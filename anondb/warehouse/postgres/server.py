@@ -293,9 +293,7 @@ def _named_text(name: str, values: tuple[tuple[str, Any], ...]) -> str:
 @lru_cache(maxsize=1)
 def _settings_text() -> str:
     """The statement with the settings of a transaction, which end with it."""
-    values = (
-        exp.Anonymous(this="set_config", expressions=[*map(exp.convert, (*pair, True))]) for pair in _SETTINGS.items()
-    )
+    values = (exp.Anonymous(this="set_config", expressions=[*map(exp.convert, (*pair, True))]) for pair in _SETTINGS.items())
     return text_of(exp.select(*(exp.Dot(this=exp.to_identifier("pg_catalog"), expression=v) for v in values)))
 
 

@@ -32,9 +32,7 @@ from anondb.warehouse.postgres.rights import check_rights, rights_of_release
 from anondb.warehouse.postgres.server import Server
 from anondb.warehouse.postgres.tables import place, schema_creation, source_tables
 
-COMMENT = (
-    "The releases of disjoint persons in the schemas whose names begin with this one's and a slash, as one release"
-)
+COMMENT = "The releases of disjoint persons in the schemas whose names begin with this one's and a slash, as one release"
 PARTITION = "partition"  # the first column of tables and views
 _TEXT = "VARCHAR"
 Values = Mapping[str, str]  # the value of each schema of a part
@@ -191,9 +189,7 @@ def statements(schema: str, values: Values, kind: Kind) -> Iterator[exp.Expr | s
     yield function(schema, "count_bounds", asked, BOUNDS, body, replace=True)
     if "reconstruct" in kind.macros:
         body = _each(values, partial(_called, "reconstruct", 1, TRANSACTIONS, True))
-        yield function(
-            schema, "reconstruct", {"seed": "BIGINT"}, {PARTITION: _TEXT, **TRANSACTIONS}, body, replace=True
-        )
+        yield function(schema, "reconstruct", {"seed": "BIGINT"}, {PARTITION: _TEXT, **TRANSACTIONS}, body, replace=True)
     yield from (comment("FUNCTION", schema, name) for name in kind.macros)
 
 
@@ -208,9 +204,7 @@ def _shown(name: str, columns: Mapping[str, str], schema: str, value: str) -> ex
     return exp.select(_label(value), *map(named, columns)).from_(place(schema, name))
 
 
-def _called(
-    name: str, arguments: int, columns: Mapping[str, str], labelled: bool, schema: str, value: str
-) -> exp.Query:
+def _called(name: str, arguments: int, columns: Mapping[str, str], labelled: bool, schema: str, value: str) -> exp.Query:
     """What a function of a part returns."""
     passed = [argument(number) for number in range(1, arguments + 1)]
     call = exp.Table(this=exp.Anonymous(this=name, expressions=passed), db=exp.to_identifier(schema, quoted=True))

@@ -67,9 +67,7 @@ class PostgresWarehouse(PortableWarehouse):
         """The rows of a query in Arrow."""
         return self._server.rows(query, what)
 
-    def create(
-        self, target: str, name: str | exp.Query | NamedRows, tables: Tables | None = None, **values: Value
-    ) -> Table:
+    def create(self, target: str, name: str | exp.Query | NamedRows, tables: Tables | None = None, **values: Value) -> Table:
         """Create a temporary table from a named query or a tree, and analyze it."""
         return self._analyzed(super().create(target, name, tables, **values))
 

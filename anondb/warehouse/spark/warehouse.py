@@ -39,9 +39,7 @@ SETTINGS = {  # of a session of its own; the user's keeps its settings
 }
 
 
-_NO_ARRAYS = (
-    "The executors' Python lacks NumPy or pyarrow, so SQL counted pairs, at several times the CPU: install both."
-)
+_NO_ARRAYS = "The executors' Python lacks NumPy or pyarrow, so SQL counted pairs, at several times the CPU: install both."
 
 
 class SparkWarehouse(PortableWarehouse):
@@ -110,9 +108,7 @@ class SparkWarehouse(PortableWarehouse):
 
     # ------------------------------------------------------------------ work tables and queries
 
-    def create(
-        self, target: str, name: str | exp.Query | NamedRows, tables: Tables | None = None, **values: Value
-    ) -> Table:
+    def create(self, target: str, name: str | exp.Query | NamedRows, tables: Tables | None = None, **values: Value) -> Table:
         """Write the rows of a named query or a tree as Parquet files, and name them as a temporary view."""
         made = tree_of(name, tables, values)
         return self.told(made, what(name), lambda text: self._written(target, self._session.sql(text)))
