@@ -183,6 +183,23 @@ SHARES = [
 ]
 
 
+NAMED = "SELECT town AS {}, count(*) AS n FROM records GROUP BY town"
+
+
+@each(
+    "sql",
+    [
+        f"SELECT a, z, y.n AS n FROM ({NAMED.format('a')}) x JOIN ({NAMED.format('z')}) y ON y.z = x.a",
+        f"WITH x AS ({NAMED.format('a')}), y AS ({NAMED.format('z')}) SELECT a, z, y.n FROM x JOIN y ON x.a = y.z",
+        f"WITH y AS (WITH x AS ({NAMED.format('z')}) SELECT z, n AS m FROM x), x AS ({NAMED.format('a')}) "
+        "SELECT x.a, y.z, y.m AS n FROM x JOIN y ON x.a = y.z",
+    ],
+)
+def test_groups_are_joined_under_their_own_names(session: Session, sql: str) -> None:
+    plain = session.sql("SELECT town AS a, town AS z, count(*) AS n FROM records WHERE town IS NOT NULL GROUP BY town")
+    assert sorted(row[:5] for row in session.sql(sql).fetchall()) == sorted(row[:5] for row in plain.fetchall())
+
+
 @each("sql, plain", SHARES)
 def test_numbers_of_joined_groups_are_of_the_same_rows(session: Session, sql: str, plain: str) -> None:
     one, two = (sorted(row[:4] for row in session.sql(text).fetchall()) for text in (sql, plain))

@@ -208,17 +208,30 @@ def _quantile(node: exp.WithinGroup) -> exp.Expr | None:
 
 def select_sources(select: exp.Select) -> Iterator[tuple[exp.Expr, exp.Select]]:
     """The sources of a SELECT that stand for a SELECT, and these."""
-    ctes = {lowered(cte.alias): cte for cte in reversed(list(select.root().find_all(exp.CTE)))}
     clause = select.args.get("from_")
     for place in [clause, *(select.args.get("joins") or ())] if clause is not None else []:
         source = place.this
-        cte = ctes.get(lowered(source.name)) if isinstance(source, exp.Table) and not source.db else None
+        cte = _common_table(source) if isinstance(source, exp.Table) and not source.db else None
         named = [part.args["alias"] for part in (source, cte) if part is not None and part.args.get("alias")]
         inner = source.this if isinstance(source, exp.Subquery) else None if cte is None else cte.this
         if not isinstance(inner, exp.Select) or inner.args.get("distinct") or inner.is_star:
             continue
         if not any(alias.columns for alias in named):
             yield source, inner
+
+
+def _common_table(source: exp.Table) -> exp.CTE | None:
+    """The common table expression that a name stands for: of the nearest query around it that defines it before."""
+    inside: exp.Expr = source
+    while (outer := inside.parent) is not None:
+        clause = outer if isinstance(outer, exp.With) else outer.args.get("with_") if isinstance(outer, exp.Query) else None
+        for cte in reversed(clause.expressions if isinstance(clause, exp.With) else []):
+            before = clause is not outer or cte.index < inside.index
+            if before and lowered(cte.alias) == lowered(source.name):
+                found: exp.CTE = cte
+                return found
+        inside = outer
+    return None
 
 
 def write_first_rows(node: exp.Select) -> None:

@@ -30,16 +30,17 @@ def with_one_select(tree: exp.Expr, tables: Mapping[str, Mapping[str, bool]], nu
     """
     if tree.find(exp.Join) is None or tree.find(exp.Group) is None:
         return tree
-    made, named = tree.copy(), {lowered(cte.alias) for cte in tree.find_all(exp.CTE)}
-    records = {name: of for name, of in tables.items() if name not in named}
+    if any(lowered(cte.alias) in tables for cte in tree.find_all(exp.CTE)):
+        return tree  # a name that may mean two tables
+    made = tree.copy()
     for select in list(made.find_all(exp.Select)):
         joins = select.args.get("joins") or []
         sources = {id(source): inner for source, inner in select_sources(select)}
         while joins and not select.is_star and not select.find(exp.Lateral):
-            merged = _merge(select, sources, records, nullable)
+            merged = _merge(select, sources, tables, nullable)
             if not merged and len(joins) == 1 and not joins[0].side:
                 _swap(select)  # the groups of persons come first
-                merged = _merge(select, sources, records, nullable)
+                merged = _merge(select, sources, tables, nullable)
                 if not merged:
                     _swap(select)
             if not merged:
@@ -104,36 +105,37 @@ def _merge(
     pairs = _pairs(join, kept, alias)
     if one is None or other is None or pairs is None or not _are_keys(pairs, one, other) or not kept or not alias:
         return False
-    columns = [c for c in select.find_all(exp.Column) if c.parent_select is select and lowered(c.table) in ("", kept, alias)]
-    inside = {id(c) for place in (first, join) for c in place.find_all(exp.Column)}
-    named = {*one.keys, *one.values} & {*other.keys, *other.values}
-    shared = {lowered(u.name) for u in join.args.get("using") or ()}
-    if any(lowered(c.name) in named - shared and not c.table for c in columns if id(c) not in inside):
+    apart = [first, join, *([select.args["with_"]] if select.args.get("with_") is not None else [])]
+    inside = {id(c) for place in apart for c in place.find_all(exp.Column)}
+    columns = [c for c in select.find_all(exp.Column) if id(c) not in inside]
+    own = {*one.keys, *one.values}
+    named = (own & {*other.keys, *other.values}) - {lowered(u.name) for u in join.args.get("using") or ()}
+    if any(c.parent_select is not select for c in columns) or any(lowered(c.name) in named and not c.table for c in columns):
         return False
-    outer = join.side == "LEFT"
+    outer, keys = join.side == "LEFT", {theirs: mine for mine, theirs in pairs}
+
+    def is_theirs(column: exp.Column) -> bool:
+        name = lowered(column.name)
+        plain = name not in own and (name in other.values or name in keys)
+        return lowered(column.table) == alias if column.table else plain
+
+    columns = [column for column in columns if is_theirs(column)]
     beside = _beside(one, other, tables, nullable, outer)
-    if beside is None:
+    if beside is None or (outer and any(lowered(column.name) in keys for column in columns)):
         return False
     made, written = beside
     places = {name: exp.to_identifier(f"{alias}.{name}", quoted=True) for name in written}
     for name, value in written.items():
         made.append("expressions", exp.alias_(value, places[name]))
-    keys = {theirs: mine for mine, theirs in pairs}
-    for column in [c for c in columns if id(c) not in inside]:
+    for column in columns:
         name = lowered(column.name)
-        if lowered(column.table) != alias and (column.table or name not in places or name in one.values):
-            continue
-        if outer and name in keys:
-            return False
         filled = column.parent if isinstance(column.parent, exp.Coalesce) and column.arg_key == "this" else None
-        zero = (
-            filled is not None and filled.expressions == [exp.convert(0)] and isinstance(other.values.get(name), exp.Count)
-        )
-        target = places.get(f"{name} or 0" if zero else name, places.get(name)) or exp.to_identifier(keys[name], quoted=True)
-        value = exp.column(target.copy(), first.alias_or_name)
-        node = filled if zero and filled is not None else column
+        counted = filled is not None and filled.expressions == [exp.convert(0)] and f"{name} or 0" in places
+        target = places.get(f"{name} or 0" if counted else name) or exp.to_identifier(keys[name], quoted=True)
+        node = filled if counted and filled is not None else column
         shown = isinstance(node.parent, exp.Select) and node.arg_key == "expressions"
-        node.replace(exp.alias_(value, column.this.copy()) if shown else value)
+        read = exp.column(target.copy(), first.alias_or_name)
+        node.replace(exp.alias_(read, column.this.copy()) if shown else read)
     source = exp.Subquery(this=made, alias=exp.TableAlias(this=exp.to_identifier(first.alias_or_name, quoted=True)))
     select.args["from_"].set("this", source)
     return True
@@ -205,10 +207,8 @@ def _beside(
     if outer and further:
         some = exp.GT(this=number, expression=exp.convert(0))
         absent = {n: exp.Case(ifs=[exp.If(this=some.copy(), true=value)]) for n, value in values.items()}
-        values = {
-            **absent,
-            **{f"{n} or 0": value for n, value in values.items() if isinstance(other.values[n], exp.Count)},
-        }
+        counts = {f"{n} or 0": value for n, value in values.items() if isinstance(other.values[n], exp.Count)}
+        values = {**absent, **counts}
     return made, values
 
 
@@ -237,7 +237,9 @@ def _of_persons(
     ids = {c for c, is_id in tables.get(lowered(table.name), {}).items() if is_id} if isinstance(table, exp.Table) else set()
     places = [other.rows[0], *other.rows[1]]
     mine = [p for p in places if isinstance(p.this, exp.Table) and lowered(p.this.name) == lowered(table.name)]
-    if one.rows[1] or len(ids) != 1 or len(mine) != 1 or len(places) < 2 or any(p.args.get("side") for p in places):
+    if one.rows[1] or len(ids) != 1 or len(mine) != 1 or len(places) < 2:
+        return None
+    if any(p.args.get("side") or p.args.get("method") or p.args.get("kind") not in (None, "", "INNER") for p in places):
         return None
     rest, (id_column,) = [p for p in places if p is not mine[0]], ids
     outside, inside = (place.alias_or_name for place in (table, mine[0].this))
