@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import fsum
+from math import ceil, floor, fsum
 from typing import Any
 
 from anondb.query.item_tests import ANY_ITEM, NO_ITEM, ItemTest, Labels, finite, item_all, item_any, item_not, within
@@ -117,11 +117,17 @@ NOT_EMPTY = at_least(1, ANY_ITEM)
 
 
 def on_sum(weights: Weights, least: float, *, open: bool) -> Condition:
-    """``OnSum``, or a constant if the weights of all items decide the condition of a sum."""
+    """``OnSum``, or a constant if the weights of all items decide the condition of a sum.
+
+    Above 2 is at least 3 if all weights are whole.
+    """
     if weights.by_label is None or weights.kind != "sum":
         return OnSum(weights, least, open)
-    low = fsum(min(weight, 0.0) for _, weight in weights.by_label) + weights.others[0] - weights.error
-    high = fsum(max(weight, 0.0) for _, weight in weights.by_label) + weights.others[1] + weights.error
+    listed = [weight for _, weight in weights.by_label]
+    low = fsum(min(weight, 0.0) for weight in listed) + weights.others[0] - weights.error
+    high = fsum(max(weight, 0.0) for weight in listed) + weights.others[1] + weights.error
+    if not weights.error and all(weight.is_integer() for weight in (*listed, *weights.others)):
+        least, open = float(floor(least) + 1 if open else ceil(least)), False
     if least > high or (open and least == high):
         return NEVER
     return ALWAYS if least < low or (not open and least == low) else OnSum(weights, least, open)
