@@ -63,6 +63,12 @@ def rows(session: Session, sql: str) -> list[tuple[object, ...]]:
             f"SELECT parent, count(DISTINCT tid) AS n {OF_FOOD} WHERE parent <> 'fruit' GROUP BY parent",
         ),
         (
+            "SELECT item, count(*) AS n FROM (SELECT b.item, row_number() OVER (PARTITION BY a.item, b.item ORDER BY a.tid) "
+            "AS r FROM sales a JOIN sales b USING (tid) WHERE a.item = 'milk') WHERE r = 1 GROUP BY item",
+            "SELECT item, count(*) AS n FROM (SELECT b.item FROM sales a JOIN sales b USING (tid) WHERE a.item = 'milk' "
+            "GROUP BY a.item, b.item) GROUP BY item",
+        ),
+        (
             f"SELECT parent, count(*) AS n FROM (SELECT tid, parent {OF_FOOD} QUALIFY row_number() OVER (PARTITION BY tid, "
             "parent) = 1) GROUP BY parent",
             f"SELECT parent, count(DISTINCT tid) AS n {OF_FOOD} GROUP BY parent",

@@ -89,17 +89,25 @@ def _number_inside(node: exp.Select, inner: exp.Select) -> None:
         made = part.transform(lambda n: numbers.get(lowered(n.name), n).copy() if isinstance(n, exp.Column) else n)
         keys = None if part.find(exp.Query) else _first_of(made)
         used = [c for c in node.find_all(exp.Column) if c.parent_select is node and c not in set(part.find_all(exp.Column))]
-        shown = [next((k for k in keys or () if lowered(k.name) == lowered(c.name)), None) for c in used]
-        renamed = {lowered(e.alias) for e in inner.expressions if isinstance(e, exp.Alias)} & {lowered(c.name) for c in used}
+        shown = [_key_shown(lowered(c.name), inner, keys or []) for c in used]
         others = inner.copy()
         others.set("expressions", [])
-        if not keys or None in shown or renamed or inner.args.get("qualify") or not _is_plain(others):
+        if not keys or None in shown or inner.args.get("qualify") or not _is_plain(others):
             continue
         rest = [p.copy() for p in parts if p is not part]
         node.set("where", exp.Where(this=exp.and_(*rest)) if rest else None)
         inner.set("expressions", [k.copy() for k in dict.fromkeys(shown) if k is not None] or [keys[0].copy()])
         inner.set("qualify", exp.Qualify(this=made))
         return
+
+
+def _key_shown(name: str, inner: exp.Select, keys: list[exp.Column]) -> exp.Expr | None:
+    """What a SELECT shows under a name, if it is one of these keys; None if it is not, or may be another column."""
+    named = [e for e in inner.expressions if lowered(e.alias_or_name) == name]
+    if named:
+        return named[0] if len(named) == 1 and _same(named[0].unalias(), keys) else None
+    alike = [key for key in keys if lowered(key.name) == name]
+    return alike[0] if len(alike) == 1 and inner.is_star else None
 
 
 def _first_of(condition: exp.Expr) -> list[exp.Column] | None:
