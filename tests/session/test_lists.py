@@ -56,6 +56,13 @@ def test_a_function_of_a_list_is_an_aggregate(named: Named, sql: str, plain: str
     assert two and {key: one[key] for key in two} == {key: pytest.approx(row) for key, row in two.items()}
 
 
+def test_an_index_may_be_computed_from_the_length(named: Named) -> None:
+    counts = "SELECT count(*) AS n FROM sales GROUP BY item"
+    last = f"SELECT l[len(l)] AS m FROM (SELECT list(n ORDER BY n) AS l FROM ({counts}))"
+    one, two = (named[1].sql(text).fetchall()[0][0] for text in (last, f"SELECT max(n) AS m FROM ({counts})"))
+    assert one == two
+
+
 def test_a_list_of_no_rows_has_no_length(named: Named) -> None:
     result = named[1].sql("SELECT len(list(item)) FROM sales WHERE item = 'no such item'")
     assert result.columns[0] == "len(list(item))"

@@ -72,10 +72,14 @@ def _pull(select: exp.Select, source: exp.Expr, inner: exp.Select, numbers: Iter
 
 
 def _calls(select: exp.Select) -> list[tuple[exp.Expr, str, exp.Expr]]:
-    """The functions of lists in a SELECT, without those in its subqueries: each with its name and its list."""
+    """The functions of lists in a SELECT, without those in its subqueries: each with its name and its list.
+
+    Nor those in an index: sqlglot counts indices from 0 if it knows that they are whole numbers, which it does of ``len``.
+    """
     found = []
     for call in select.find_all(*_SPELLINGS, exp.Anonymous, exp.Bracket):
-        named = _named(call) if call.parent_select is select else None
+        inside = isinstance(call.find_ancestor(exp.Bracket, exp.Select), exp.Bracket)
+        named = _named(call) if call.parent_select is select and not inside else None
         if named is not None:
             found.append((call, *named))
     return found
