@@ -301,7 +301,7 @@ class Session:
             table = lowered(releases.manifest["table"])
             made = with_counted_rows(with_known_names(made, item), self._releases.persons_tables, item)
             made = with_joined_groups(with_other_groups(made), table, item)
-            made = with_item_windows(with_extremes(with_subqueries(made)), lowered(releases.persons), item)
+            made = with_item_windows(with_extremes(with_subqueries(made)), releases.persons, item)
             compiler = Compiler(Persons(releases), releases, releases.start())
             return compiler.query(made, {}, ended=ended), list(compiler.notes)
 

@@ -200,6 +200,15 @@ def test_groups_are_joined_under_their_own_names(session: Session, sql: str) -> 
     assert sorted(row[:5] for row in session.sql(sql).fetchall()) == sorted(row[:5] for row in plain.fetchall())
 
 
+@each("value", ["-k", "n - k", "x.n"])
+def test_a_name_of_the_select_orders_joined_groups(session: Session, value: str) -> None:
+    """Though the groups have a column of this name."""
+    groups = f"WITH x AS ({BY_TOWN}), y AS ({LINES})"
+    sql = f"{groups} SELECT town, {value} AS {{0}} FROM x JOIN y USING (town) ORDER BY {{0}}, town"
+    one, two = (session.sql(sql.format(name)).fetchall() for name in ("k", "other"))
+    assert len(one) > 1 and [row[:4] for row in one] == [row[:4] for row in two]
+
+
 @each("sql, plain", SHARES)
 def test_numbers_of_joined_groups_are_of_the_same_rows(session: Session, sql: str, plain: str) -> None:
     one, two = (sorted(row[:4] for row in session.sql(text).fetchall()) for text in (sql, plain))

@@ -215,9 +215,8 @@ class Quantities(Domains):
             two = _times(two, Fraction(-1)) if isinstance(tree, exp.Sub) else two
             if one is None or two is None:
                 return None
-            return {a: one[0].get(a, Fraction(0)) + two[0].get(a, Fraction(0)) for a in {**one[0], **two[0]}}, one[1] + two[
-                1
-            ]
+            total = {a: one[0].get(a, Fraction(0)) + two[0].get(a, Fraction(0)) for a in {**one[0], **two[0]}}
+            return total, one[1] + two[1]
         if isinstance(tree, exp.Mul | exp.Div):
             one, two = self.linear(tree.this), self.linear(tree.expression)
             if isinstance(tree, exp.Mul) and one is not None and not one[0]:

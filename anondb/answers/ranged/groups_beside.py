@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from anondb.answers.ranged.equivalents import select_sources
+from anondb.answers.ranged.over_groups import is_itself
 from anondb.answers.ranged.sources import grouped
 from anondb.query.parsing import bare, conjoined, is_null, lowered
 
@@ -120,6 +121,12 @@ def _merge(
         return lowered(column.table) == alias if column.table else plain
 
     columns = [column for column in columns if is_theirs(column)]
+    ends = [
+        c for key in ("order", "qualify") if (part := select.args.get(key)) is not None for c in part.find_all(exp.Column)
+    ]
+    given = {lowered(e.alias) for e in select.expressions if e.alias and not is_itself(e)}
+    if any(not c.table and lowered(c.name) in given and is_theirs(c) for c in ends):
+        return False  # a name of the SELECT, or of the groups
     beside = _beside(one, other, tables, nullable, outer)
     if beside is None or (outer and any(lowered(column.name) in keys for column in columns)):
         return False

@@ -41,7 +41,7 @@ def as_one(node: exp.Select, env: Env, is_aggregate: Callable[[str], bool]) -> e
     shown = [e for selected in made.expressions for e in _shown(selected, inner, alias)]
     if made.args.get("group") is not None and not _without_groups(made, shown, values, keys):
         return None
-    computed = {lowered(e.alias_or_name) for e in shown if not _is_itself(e)}
+    computed = {lowered(e.alias_or_name) for e in shown if not is_itself(e)}
     made.set("expressions", [exp.alias_(e.unalias(), e.alias_or_name, quoted=True, copy=False) for e in shown])
     parts = [*made.expressions, *(made.args[key] for key in _CLAUSES if made.args.get(key) is not None)]
     if any(part.find(exp.Query) or has_aggregate(part, is_aggregate) for part in parts):
@@ -100,7 +100,7 @@ def _shown(selected: exp.Expr, inner: exp.Select, alias: str) -> list[exp.Expr]:
     return [exp.column(exp.to_identifier(e.alias_or_name, quoted=True)) for e in inner.expressions]
 
 
-def _is_itself(shown: exp.Expr) -> bool:
+def is_itself(shown: exp.Expr) -> bool:
     """Whether a shown expression is a column under its own name."""
     value = shown.unalias()
     return isinstance(value, exp.Column) and lowered(value.name) == lowered(shown.alias_or_name)
