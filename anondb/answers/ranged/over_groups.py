@@ -121,7 +121,7 @@ def _write(part: exp.Expr, values: Mapping[str, exp.Expr], alias: str, computed:
         is_shown = part.key in ("qualify", "order") and not column.table and name in computed
         if is_shown and value is None:
             continue
-        if is_shown or value is None:
+        if is_shown or value is None or (part.key == "having" and not column.table and name in computed):
             return False
         whole = isinstance(value, exp.Column | exp.Literal | exp.Func) or isinstance(column.parent, exp.Alias)
         column.replace(value.copy() if whole else exp.paren(value.copy()))
