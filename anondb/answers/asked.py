@@ -15,7 +15,6 @@ from sqlglot.optimizer.simplify import simplify
 
 from anondb.answers.ends import MARGIN, End, Ended, has_series, unwrapped
 from anondb.answers.ranged.dependent_keys import without_dependent_keys
-from anondb.answers.ranged.distinct_rows import with_groups
 from anondb.answers.ranged.equivalents import as_first_row
 from anondb.answers.role_reader import RoleReader
 from anondb.answers.roles import Role
@@ -89,7 +88,7 @@ def asked(tree: exp.Expr, shown: int, reader: RoleReader) -> Asked:
         shown: the number of its columns.
         reader: what reads their roles.
     """
-    tree = without_dependent_keys(with_groups(unwrapped(tree), reader.ids), reader.ids)
+    tree = without_dependent_keys(unwrapped(tree), reader.ids)
     if _is_one_row(tree, reader) and tree.args.get("order") is not None:
         tree = tree.copy()
         tree.set("order", None)

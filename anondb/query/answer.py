@@ -10,17 +10,18 @@ from math import fsum
 from typing import Any
 
 from anondb.engine.limit import current
-from anondb.query.aggregates import Aggregated
+from anondb.query.aggregates import DISC, Aggregated, places
 from anondb.query.by_item import item_rows
 from anondb.query.cached_release import Opened
 from anondb.query.classes import NO_CLASSES
 from anondb.query.item_tests import finite
 from anondb.query.measures import TOTAL_ERROR, counted, has_sums, measured, scaled
 from anondb.query.pairs import SIGNS, pairs
-from anondb.query.predicates import IDS, ITEMS, MEASURE, PAIRS, ROWS, Plan, Weights, both
+from anondb.query.predicates import ALWAYS, IDS, ITEMS, MEASURE, PAIRS, ROWS, Condition, Plan, Weights, both, conjuncts
 from anondb.query.refusals import too_complex, unsupported
 from anondb.query.relational import group_values
 from anondb.query.scalars import answered, histogram
+from anondb.query.sizes import Sizes, are_whole, sizes_of, span_of
 from anondb.query.summed import SUM
 from anondb.query.totals import Bounds
 from anondb.query.values import DAY, Attribute, OneOf, OnValue, Value
@@ -92,7 +93,7 @@ def aggregate_of(parts: Sequence[tuple[Opened, Plan]]) -> Aggregated:
             raise unsupported("an aggregate of numbers, from a release in buckets")
         release.unknown(plan.labels)  # refuses texts that may be other spellings
     plan = parts[0][1]
-    ends = _in_supports(parts, measured(parts))
+    ends = _at_place(parts, _in_supports(parts, measured(parts)))
     return ends if plan.aggregate == "sum" or plan.some or _persons(parts)[0] else (None, None)
 
 
@@ -107,11 +108,9 @@ def _in_supports(parts: Sequence[tuple[Opened, Plan]], found: Aggregated) -> Agg
     """A sum or an average of weights of items, within what item supports say of the items and of the persons."""
     plan = parts[0][1]
     weights, (low, high) = plan.measure, found
-    if not isinstance(weights, Weights) or weights.kind != SUM or plan.aggregate not in ("sum", "avg"):
+    if not isinstance(weights, Weights) or plan.aggregate not in ("sum", "avg"):
         return found
-    every = weights.by_label is None and finite(weights.test) is not None
-    told = all(release.supported is not None and (every or not release.suppressed) for release, _ in parts)
-    if not told or has_sums(plan.condition):
+    if not all(_is_told(release, weights) for release, _ in parts) or has_sums(plan.condition):
         return found
     totals = (
         _total(release, replace(asked, measure=None, aggregate="", test=weights.test), weights) for release, asked in parts
@@ -125,6 +124,58 @@ def _in_supports(parts: Sequence[tuple[Opened, Plan]], found: Aggregated) -> Agg
     least, most = scaled(plan, (lower, upper))
     assert least is not None and most is not None
     return least if low is None else max(low, least), most if high is None else min(high, most)
+
+
+def _at_place(parts: Sequence[tuple[Opened, Plan]], found: Aggregated) -> Aggregated:
+    """A quantile or an extreme of a sum, within what item supports say of the sums of persons."""
+    (release, plan), *others = parts
+    kinds = {"min": (DISC, Fraction(0)), "max": (DISC, Fraction(1))}
+    kind, share = kinds.get(plan.aggregate, (plan.aggregate, plan.share))
+    if others or share is None or not isinstance(plan.measure, Weights) or has_sums(plan.condition):
+        return found
+    sizes = _sizes(release, plan.measure, plan.condition)
+    if sizes is None or not sizes.persons:
+        return found
+    first, last = places(kind, share, sizes.persons)
+    least, most = scaled(plan, (sizes.at(first)[0], sizes.at(last)[1]))
+    low, high = found
+    assert least is not None and most is not None
+    return least if low is None else max(low, least), most if high is None else min(high, most)
+
+
+def _is_told(release: Opened, weights: Weights) -> bool:
+    """Whether item supports tell the sum of weights of all persons."""
+    every = weights.by_label is None and finite(weights.test) is not None
+    return weights.kind == SUM and release.supported is not None and (every or not release.suppressed)
+
+
+def _sizes(release: Opened, weights: Weights, condition: Condition) -> Sizes | None:
+    """The sums of the persons for whom a condition holds, if they are whole and item supports tell their total."""
+    if release.bags is not None or release.anatomy or not _is_told(release, weights) or not are_whole(weights):
+        return None
+    plan = Plan(IDS, condition, test=weights.test)
+    return sizes_of(release, weights, condition, _total(release, plan, weights))
+
+
+def _histogram(release: Opened, plan: Plan) -> list[Row]:
+    """The number of persons for each number of items, by all rules."""
+    rows = histogram(release, plan)
+    assert isinstance(plan.measure, Weights)
+    sizes = _sizes(release, plan.measure, plan.condition) if rows else None
+    return [(n, *(ends if sizes is None else _narrowed(ends, sizes.within(n, n)))) for n, ends in rows.items()]
+
+
+def _within_rest(release: Opened, plan: Plan, bounds: Bounds) -> Bounds:
+    """The persons of a condition with sums, of whom there are at most as many as item supports tell for the rest of it."""
+    rest = both(*(part for part in conjuncts(plan.condition) if not has_sums(part)))
+    if release.supported is None or plan.rows_alone or rest == ALWAYS:
+        return bounds
+    return bounds[0], min(bounds[1], answer_plan(release, Plan(IDS, rest)).bounds[1])
+
+
+def _narrowed(ends: Bounds, other: Bounds) -> Bounds:
+    """Bounds by two rules."""
+    return max(ends[0], other[0]), min(ends[1], other[1])
 
 
 def _total(release: Opened, plan: Plan, weights: Weights) -> tuple[float, float]:
@@ -147,16 +198,20 @@ def answer_plan(release: Opened, plan: Plan) -> Answer:
             if release.anatomy:
                 raise unsupported("GROUP BY a number of items, from a release in buckets")
             more = (MORE_NOTE,) if release.suppressed and plan.counts_any else ()
-            return Answer([(number, *bounds) for number, bounds in histogram(release, plan).items()], plan.notes + more)
+            return Answer(_histogram(release, plan), plan.notes + more)
         return Answer((aggregate_of([(release, plan)]),), plan.notes)
     if plan.counts == PAIRS:
         release.original.check_order(symmetric=SIGNS["<>"] <= plan.signs or not plan.signs & SIGNS["<>"])
         persons = answer_plan(release, Plan(IDS, plan.condition, labels=plan.labels)).bounds
         return Answer(tuple(pairs(release, plan, persons)), plan.notes)
+    span = None if plan.rows_alone else span_of(plan)
+    sizes = None if span is None else _sizes(release, *span[:2])
+    if span is not None and sizes is not None:
+        return Answer((sizes.within(*span[2]),), plan.notes)
     if has_sums(plan.condition):
         if plan.counts != IDS or plan.grouped is not None or release.anatomy:
             raise unsupported("a condition on a sum around another count than of persons", "Use count(DISTINCT id).")
-        return Answer((counted(release, plan),), plan.notes)
+        return Answer((_within_rest(release, plan, counted(release, plan)),), plan.notes)
     if plan.counts == ITEMS:
         return Answer(item_rows(release, plan), plan.notes)
     if plan.grouped is not None:

@@ -64,9 +64,13 @@ class Desk:
 
     def value(self, tree: exp.Query) -> Any:
         """The only value of a query over the analyst's tables."""
+        ((value,),) = self.rows(tree)
+        return value
+
+    def rows(self, tree: exp.Query) -> list[Row]:
+        """The rows of a query over the analyst's tables."""
         with self._computed(tree) as rows:
-            ((value,),) = fetched(materialized(self.engine, exp.select("*").from_(rows.expression()), failed))
-            return value
+            return fetched(materialized(self.engine, exp.select("*").from_(rows.expression()), failed))
 
     @contextlib.contextmanager
     def _computed(self, tree: exp.Query) -> Iterator[Table]:

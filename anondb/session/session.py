@@ -203,7 +203,7 @@ class Session:
         bound = self._releases.bind(tree)
         releases, item = self._releases, lowered(self._releases.manifest["item_column"])
         nullable = {lowered(a.name) for a in releases.attributes if a.may_be_null}
-        form = normal(tree, releases.persons_tables, self._own_columns, releases.persons, item, nullable)
+        form = normal(tree, releases.persons_tables, self._own_columns, releases.persons, item, nullable, self._desk)
         empty = empty or is_empty(form, self.roles())
         try:
             made, notes = answered(form, bound, self, spread=bounds == SPREAD, empty=empty)

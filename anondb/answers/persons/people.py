@@ -268,6 +268,17 @@ class _Facts(Aggregates):
         each = basic.how == "ids" or (basic.how == "rows" and scope.rows.exact and scope.rows.rows <= items)
         return each and basic.wanted is None
 
+    def _adds_key(self, basic: Basic, scope: Scope, whats: Sequence[Any]) -> bool:
+        """Whether an aggregate adds up the number by which persons are grouped: of their rows, or of each person once."""
+        what, rows = whats[0] if len(whats) == 1 else None, scope.rows
+        if not isinstance(what, Number) or what.weights.kind != SUM or what.values or basic.wanted is not None:
+            return False
+        if basic.how == "sum" and basic.value is not None and not rows.rows:
+            return self.atom(self.resolved(basic.value, scope)) == what
+        if basic.how != "rows" or not rows.exact or len(rows.rows) != 1 or what.weights.by_label is not None:
+            return False
+        return [cell.test for cell in self.cells(rows)] == [what.weights.test]
+
     def _aggregate_by_value(
         self, whats: Sequence[Any], scopes: Sequence[Scope], basic: Basic, known: Mapping[Row, Bounds]
     ) -> Mapping[Row, Bounds]:
@@ -275,6 +286,11 @@ class _Facts(Aggregates):
         alone = len(scopes) == 1
         if alone and self._each_row(basic, scopes[0], whats):
             return known
+        if alone and self._adds_key(basic, scopes[0], whats):
+            return {
+                (n,): (None if low is None else n * low, None if high is None else n * high)
+                for (n,), (low, high) in known.items()
+            }
         if alone and (basic.how == "ids" or (basic.how == "rows" and self.is_listed(whats[0], basic, scopes[0]))):
             found = self._listing(whats, scopes[0], basic, None)
             parts = self.releases.suppressed and basic.wanted is not None and len(self.releases.parts()) > 1

@@ -13,6 +13,7 @@ from anondb.answers.persons.joins import MAX_BRANCHES
 from anondb.answers.persons.per_person import possible
 from anondb.answers.persons.terms import Column, Id, Item, Listing, Of, Part, PersonRows, Scope
 from anondb.answers.ranged.compiler import Env, with_ctes
+from anondb.answers.ranged.sources import source_rows
 from anondb.query.parsing import bare, conjoined, lowered
 from anondb.query.predicates import (
     ALWAYS,
@@ -153,12 +154,10 @@ class Relations(Different):
             if moved.kind.upper() not in ("", "INNER", "CROSS"):
                 raise unsupported(f"{moved.kind} JOIN of persons to a table of your own", "Write column IN (SELECT ...).")
             pool += conjoined(moved.args.get("on"))
-            shared = moved.args.get("using") or ()
-            places = [exp.From(this=moved.this), *(p for p in places if p is not moved)]
-            known = exp.Join(this=clause.this)
-            if shared:
-                known.set("using", [u.copy() for u in shared])
-            places[1] = known
+            before = [exp.Join(this=clause.this), *(join.copy() for join in joins[: first - 1])]
+            for shared in moved.args.get("using") or ():
+                self._with_name(lowered(shared.name), before, env).append("using", shared.copy())
+            places = [exp.From(this=moved.this), *before, *joins[first:]]
         made = [Scope(PersonRows(people=frozenset()), env, outer, self.aliases(node))]
         for place in self._by_links(places, pool, env):
             if place.args.get("side") in ("FULL", "RIGHT"):
@@ -168,6 +167,14 @@ class Relations(Different):
             if len(made) > MAX_BRANCHES:
                 raise unsupported("rows of persons with too many cases")
         return possible([self.filtered(scope, pool) for scope in made])
+
+    def _with_name(self, name: str, places: Sequence[exp.Join], env: Env) -> exp.Join:
+        """The first of some known tables that has a column."""
+        for place in places if len(places) > 1 else ():
+            known, _ = source_rows(self.compiler, place.this, env)
+            if any(lowered(column.name) == name for column in known.columns):
+                return place
+        return places[0]
 
     def _by_links(self, places: Sequence[exp.Expr], pool: Sequence[exp.Expr], env: Env) -> Iterator[exp.Expr]:
         """The sources of FROM, of which known tables that only WHERE joins follow one that it compares them with."""

@@ -6,17 +6,12 @@ from __future__ import annotations
 from sqlglot import exp
 
 from anondb.answers.ranged.compiler import Compiler, Env
-from anondb.answers.ranged.dependent_keys import group_columns, selected
-from anondb.answers.ranged.equivalents import resolved
 from anondb.answers.ranged.known import Known
 from anondb.answers.ranged.sources import source_rows
 from anondb.query.parsing import bare, conjoined, is_null, lowered
 
 _NAMING = ("expressions", "where", "group", "having", "qualify", "distinct", "order", "limit", "offset")
 """The parts of a SELECT that may name a column of its sources, beside the conditions of joins."""
-_WITHOUT_NULL = (exp.Count, exp.Sum, exp.Min, exp.Max, exp.Avg)
-"""Aggregates that leave out NULL, which a column has in a row without a match."""
-_OF_MATCHES = {"expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset", "with_"}
 
 
 def with_exists(node: exp.Select, env: Env, compiler: Compiler) -> exp.Select | None:
@@ -39,41 +34,6 @@ def with_exists(node: exp.Select, env: Env, compiler: Compiler) -> exp.Select | 
         matches = exp.Select(expressions=[exp.convert(1)]).from_(join.this.copy())
         exists: exp.Expr = exp.Exists(this=matches.where(*equal, *([on.copy()] if on is not None else [])))
         made.where(exists if join.kind == "SEMI" else exp.Not(this=exists), copy=False)
-    return made
-
-
-def with_counted_matches(node: exp.Select, env: Env, compiler: Compiler) -> exp.Select | None:
-    """A SELECT that groups rows and their matches by LEFT JOIN with subqueries around each row; None for others.
-
-    Such as ``SELECT a.item, count(b.item) FROM c a LEFT JOIN c b ON b.n > a.n GROUP BY a.item`` of one row for each item.
-    """
-    clause, joins, group = node.args.get("from_"), node.args.get("joins") or [], node.args.get("group")
-    if clause is None or group is None or len(joins) != 1 or not {k for k, v in node.args.items() if v} <= _OF_MATCHES:
-        return None
-    (join,), on = joins, joins[0].args.get("on")
-    left, right = (lowered(place.this.alias_or_name) for place in (clause, join))
-    if join.side != "LEFT" or on is None or on.find(exp.Query) or on.find(exp.GT, exp.GTE, exp.LT, exp.LTE) is None:
-        return None
-    if any(compiler.people.is_source(place, env) for place in (clause.this, join.this)):
-        return None
-    keys = [resolved(selected(key, node), node) for key in group.expressions]
-    own, _ = group_columns(clause.this, {name: cte.node for name, cte in env.items()})
-    of_row = {lowered(key.name) for key in keys if isinstance(key, exp.Column) and lowered(key.table) == left}
-    several = {k for k, v in group.args.items() if v} != {"expressions"}
-    if several or not own or not own <= of_row or len(of_row) < len(set(keys)):
-        return None
-    made = exp.Select(**{key: node.args.get(key) for key in ("from_", "where", "order", "limit", "offset", "with_")}).copy()
-    made.set("expressions", [exp.alias_(e.unalias().copy(), e.alias_or_name, quoted=True) for e in node.expressions])
-    having = node.args.get("having")
-    made = made if having is None else made.where(having.this.copy(), copy=False)
-    for call in [call for call in made.find_all(exp.AggFunc) if call.parent_select is made]:
-        what = call.this.expressions if isinstance(call.this, exp.Distinct) else [call.this, *call.expressions]
-        of_match = len(what) == 1 and isinstance(what[0], exp.Column) and lowered(what[0].table) == right
-        whole = call.parent if isinstance(call.parent, exp.Filter) else call
-        if not of_match or not isinstance(call, _WITHOUT_NULL) or isinstance(whole.parent, exp.Window):
-            return None
-        matches = exp.Select(expressions=[whole.copy()]).from_(join.this.copy()).where(on.copy())
-        whole.replace(exp.Subquery(this=matches))
     return made
 
 

@@ -64,7 +64,7 @@ def with_first_rows(tree: exp.Expr) -> exp.Expr:
             named = source.args.get("alias")
             if named is None or not named.columns:
                 _number_inside(select, source.this)
-        keys = _first_of(select.args["qualify"].this) if select.args.get("qualify") is not None else None
+        keys = first_of(select.args["qualify"].this) if select.args.get("qualify") is not None else None
         if keys and _is_plain(select) and all(_same(e.unalias(), keys) for e in select.expressions):
             select.set("qualify", None)
             select.set("group", exp.Group(expressions=[key.copy() for key in keys]))
@@ -87,7 +87,7 @@ def _number_inside(node: exp.Select, inner: exp.Select) -> None:
     numbers = {lowered(e.alias): e.this for e in inner.expressions if isinstance(e.unalias(), exp.Window)}
     for part in parts:
         made = part.transform(lambda n: numbers.get(lowered(n.name), n).copy() if isinstance(n, exp.Column) else n)
-        keys = None if part.find(exp.Query) else _first_of(made)
+        keys = None if part.find(exp.Query) else first_of(made)
         used = [c for c in node.find_all(exp.Column) if c.parent_select is node and c not in set(part.find_all(exp.Column))]
         shown = [_key_shown(lowered(c.name), inner, keys or []) for c in used]
         others = inner.copy()
@@ -110,7 +110,7 @@ def _key_shown(name: str, inner: exp.Select, keys: list[exp.Column]) -> exp.Expr
     return alike[0] if len(alike) == 1 and inner.is_star else None
 
 
-def _first_of(condition: exp.Expr) -> list[exp.Column] | None:
+def first_of(condition: exp.Expr) -> list[exp.Column] | None:
     """The keys of which a condition keeps the first row of each group; None for other conditions."""
     made = bare(condition)
     window = bare(made.this) if isinstance(made, exp.EQ | exp.LTE) and made.expression == exp.convert(1) else None

@@ -169,18 +169,28 @@ def _first_of_order(window: exp.Window) -> exp.Expr | None:
 
 
 def _write_tuples(select: exp.Select) -> None:
-    """Write ``SELECT count(DISTINCT (a, b))`` as the number of different rows: a tuple of NULLs is no NULL."""
-    shown = select.expressions[0].unalias() if len(select.expressions) == 1 else None
-    what = shown.this.expressions if isinstance(shown, exp.Count) and isinstance(shown.this, exp.Distinct) else []
-    if len(what) != 1 or not isinstance(what[0], exp.Tuple) or not {k for k, v in select.args.items() if v} <= _ROWS:
+    """Write ``count(DISTINCT (a, b))`` of all rows as the number of different rows: a tuple of NULLs is no NULL."""
+    calls = [c for c in select.find_all(exp.AggFunc) if c.parent_select is select and not isinstance(c.parent, exp.Filter)]
+    tuples = [(call, what) for call in calls if (what := _tuple_counted(call)) is not None]
+    if not tuples or not {key for key, part in select.args.items() if part} <= _ROWS:
         return
-    rows = exp.Select(expressions=[part.copy() for part in what[0].expressions], distinct=exp.Distinct())
-    for key in ("from_", "joins", "where"):
-        rows.set(key, select.args.get(key))
-        select.set(key, None)
-    counted = exp.alias_(exp.Count(this=exp.Star(), big_int=True), select.expressions[0].alias or "n", quoted=True)
-    select.set("expressions", [counted])
-    select.set("from_", exp.From(this=rows.subquery("different_rows", copy=False)))
+    for call, what in tuples:
+        rows = exp.Select(expressions=[part.copy() for part in what.expressions], distinct=exp.Distinct())
+        for key in ("from_", "joins", "where"):
+            part = select.args.get(key)
+            rows.set(key, [p.copy() for p in part] if isinstance(part, list) else part and part.copy())
+        number = exp.select(exp.Count(this=exp.Star(), big_int=True)).from_(rows.subquery("different_rows", copy=False))
+        shown = isinstance(call.parent, exp.Select)
+        call.replace(exp.alias_(number.subquery(), "n", quoted=True) if shown else number.subquery())
+    if not any(call.parent_select is select for call in select.find_all(exp.AggFunc)):
+        for key in ("from_", "joins", "where"):  # one row, as that of aggregates
+            select.set(key, None)
+
+
+def _tuple_counted(call: exp.Expr) -> exp.Tuple | None:
+    """The tuple of which an aggregate counts the different ones; None for others."""
+    what = call.this.expressions if isinstance(call, exp.Count) and isinstance(call.this, exp.Distinct) else []
+    return what[0] if len(what) == 1 and isinstance(what[0], exp.Tuple) else None
 
 
 def write_windows(select: exp.Select) -> None:
@@ -211,7 +221,7 @@ def select_sources(select: exp.Select) -> Iterator[tuple[exp.Expr, exp.Select]]:
     clause = select.args.get("from_")
     for place in [clause, *(select.args.get("joins") or ())] if clause is not None else []:
         source = place.this
-        cte = _common_table(source) if isinstance(source, exp.Table) and not source.db else None
+        cte = common_table(source) if isinstance(source, exp.Table) and not source.db else None
         named = [part.args["alias"] for part in (source, cte) if part is not None and part.args.get("alias")]
         inner = source.this if isinstance(source, exp.Subquery) else None if cte is None else cte.this
         if not isinstance(inner, exp.Select) or inner.args.get("distinct") or inner.is_star:
@@ -220,7 +230,7 @@ def select_sources(select: exp.Select) -> Iterator[tuple[exp.Expr, exp.Select]]:
             yield source, inner
 
 
-def _common_table(source: exp.Table) -> exp.CTE | None:
+def common_table(source: exp.Table) -> exp.CTE | None:
     """The common table expression that a name stands for: of the nearest query around it that defines it before."""
     inside: exp.Expr = source
     while (outer := inside.parent) is not None:

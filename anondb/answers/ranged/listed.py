@@ -41,7 +41,7 @@ def with_aggregates(tree: exp.Expr) -> exp.Expr:
     for select in list(made.find_all(exp.Select)):
         for call, name, values in _calls(select):
             if (aggregate := _aggregate(name, values, select)) is not None:
-                _replace(call, aggregate)
+                put(call, aggregate)
     return made
 
 
@@ -61,7 +61,7 @@ def _pull(select: exp.Select, source: exp.Expr, inner: exp.Select, numbers: Iter
         if aggregate is not None:
             named = exp.to_identifier(f"_list{next(numbers)}", quoted=True)
             named = pulled.setdefault((lowered(column.name), aggregate), named)
-            _replace(call, exp.column(named.copy(), column.args.get("table")))
+            put(call, exp.column(named.copy(), column.args.get("table")))
     for (name, aggregate), named in pulled.items():
         shown = exp.alias_(aggregate, named)
         unused = [e for e in inner.expressions if lowered(e.alias) == name]
@@ -121,15 +121,25 @@ def _aggregate(name: str, values: exp.Expr, select: exp.Select) -> exp.Expr | No
         return None
     if name not in ("count", _LENGTH, _UNIQUE):
         return _over(name, value, wanted)
-    once = exp.Distinct(expressions=[value.copy()])
-    number = _over(
-        "count",
-        exp.Star() if name == _LENGTH and not different else once if different or name == _UNIQUE else value,
-        wanted,
-    )
-    if name == _LENGTH and different:  # a list has one NULL, too
-        missing = exp.Case(ifs=[exp.If(this=is_null(value), true=exp.convert(1))], default=exp.convert(0))
-        number = exp.Add(this=number, expression=_over("max", missing, wanted))
+    once = different or name == _UNIQUE
+    number = _over("count", exp.Star() if name == _LENGTH else value, wanted)
+    if once:
+        number = count_of([value], wanted) if name == _LENGTH else _over("count", exp.Distinct(expressions=[value]), wanted)
+    return present(number, select, wanted)
+
+
+def count_of(values: Sequence[exp.Expr], wanted: exp.Expr | None) -> exp.Expr:
+    """The number of different values, of which NULL is one, or of different rows of several values."""
+    what = values[0] if len(values) == 1 else exp.Tuple(expressions=[value.copy() for value in values])
+    number = _over("count", exp.Distinct(expressions=[what]), wanted)
+    if len(values) > 1:
+        return number
+    missing = exp.Case(ifs=[exp.If(this=is_null(what), true=exp.convert(1))], default=exp.convert(0))
+    return exp.Add(this=number, expression=_over("max", missing, wanted))
+
+
+def present(number: exp.Expr, select: exp.Select, wanted: exp.Expr | None) -> exp.Expr:
+    """A number of rows of a SELECT, or of those that are wanted, which is NULL where there are none."""
     group = select.args.get("group")
     if wanted is None and group is not None and {key for key, part in group.args.items() if part} <= {"expressions", "all"}:
         return exp.paren(number)
@@ -153,7 +163,7 @@ def _over(name: str, value: exp.Expr, wanted: exp.Expr | None) -> exp.Expr:
     return call if wanted is None else exp.Filter(this=call, expression=exp.Where(this=wanted.copy()))
 
 
-def _replace(call: exp.Expr, value: exp.Expr) -> None:
+def put(call: exp.Expr, value: exp.Expr) -> None:
     """Put an expression in place of a function, under its name."""
     selected = isinstance(call.parent, exp.Select) and call.arg_key == "expressions"
     name = call.sql("duckdb", normalize_functions="lower")

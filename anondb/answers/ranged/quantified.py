@@ -1,16 +1,29 @@
-"""Comparisons with all rows of a list, or with any: ``n >= ALL (SELECT n ...)`` by its extreme.
+"""Comparisons with all rows of a list, or with any: ``n >= ALL (SELECT n ...)`` by its extreme, and ``EXISTS (SELECT 1 FROM
+t WHERE t.x > n)``.
 
 For numbers that are never NULL, ``x >= ALL (list)`` is ``coalesce(x >= max(list), TRUE)``: of an empty list the extreme is
-NULL, and the comparison is true. So ``x >= ANY (list)`` is ``coalesce(x >= min(list), FALSE)``.
+NULL, and the comparison is true. So ``x >= ANY (list)`` is ``coalesce(x >= min(list), FALSE)``. A row has a greater value
+than n if the greatest has, and another one if the least or the greatest has.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from sqlglot import exp
 
-from anondb.query.parsing import bare, lowered
+from anondb.answers.ranged.matches import is_of_persons
+from anondb.answers.ranged.never_null import Present, is_present
+from anondb.query.parsing import bare, conjoined, is_null, lowered
 
 _COMPARED = (exp.GTE, exp.GT, exp.LTE, exp.LT)
+_FLIPPED: Mapping[type[exp.Binary], type[exp.Binary]] = {
+    exp.GT: exp.LT,
+    exp.GTE: exp.LTE,
+    exp.LT: exp.GT,
+    exp.LTE: exp.GTE,
+    exp.NEQ: exp.NEQ,
+}
 _PARTS = {"expressions", "from_", "joins", "where"}
 
 
@@ -23,6 +36,130 @@ def with_extremes(tree: exp.Expr) -> exp.Expr:
         if (found := _of_list(node, made)) is not None:
             node.replace(found)
     return made
+
+
+def with_extremes_of_persons(
+    tree: exp.Expr, tables: Mapping[str, Mapping[str, bool]], item: str, present: Present
+) -> exp.Expr:
+    """A query with comparisons with an extreme in place of EXISTS of rows of persons with a greater, smaller or other value.
+
+    Args:
+        tree: the query.
+        tables: the columns of each of the original's tables, in lower case, and whether one is the id.
+        item: the column of items, in lower case, whose comparisons other rules read.
+        present: whether a column of a table is never NULL.
+    """
+    if tree.find(exp.Exists) is None:
+        return tree
+    made, ids = tree.copy(), {name for of in tables.values() for name, is_id in of.items() if is_id}
+    for exists in list(made.find_all(exp.Exists)):
+        if (found := _of_rows(exists, tables, {*ids, item}, present)) is not None:
+            exists.replace(found)
+    return made
+
+
+def _of_rows(
+    exists: exp.Exists, tables: Mapping[str, Mapping[str, bool]], others: set[str], present: Present
+) -> exp.Expr | None:
+    """Whether persons have a row whose value compares with one around it, by an extreme; None for other queries.
+
+    Args:
+        exists: the condition.
+        tables, present: as for ``with_extremes_of_persons``.
+        others: columns whose comparisons other rules read, in lower case.
+    """
+    query, around = exists.this, exists.parent_select
+    if not isinstance(query, exp.Select) or not {key for key, part in query.args.items() if part} <= _PARTS:
+        return None
+    clause, where, joins = query.args.get("from_"), query.args.get("where"), query.args.get("joins") or []
+    if clause is None or where is None or not any(is_of_persons(one.this, tables) for one in (clause, *joins)):
+        return None
+    own, parts = {lowered(one.this.alias_or_name) for one in (clause, *joins)}, conjoined(where.this)
+    compared = [(part, sides) for part in parts if (sides := _sides(part, own, others)) is not None]
+    if len(compared) != 1 or around is None:
+        return None
+    ((part, (kind, value, other)),) = compared
+    made, rest = query.copy(), [p for p in parts if p is not part]
+    made.set("where", exp.Where(this=exp.and_(*(p.copy() for p in rest))) if rest else None)
+    own_row = _has_row(query, around, rest, (value, other))
+    there = [] if is_present(other, around, present) else [exp.Not(this=is_null(other))]
+
+    def of_rows(number: exp.Expr) -> exp.Expr:
+        made.set("expressions", [number])
+        return exp.Subquery(this=made.copy())
+
+    ends: list[tuple[type[exp.Expr], type[exp.Expr]]] = [(exp.Max, exp.GT), (exp.Min, exp.LT)]
+    if kind is not exp.NEQ:
+        ends = [(exp.Max if kind in (exp.GT, exp.GTE) else exp.Min, kind)]
+    some = exp.or_(*(of(this=of_rows(end(this=value.copy())), expression=other.copy()) for end, of in ends))
+    if kind is exp.NEQ and own_row:  # which has this value, too
+        number = exp.Count(this=exp.Distinct(expressions=[value.copy()]))
+        some = exp.GT(this=of_rows(number), expression=exp.convert(1))
+    return exp.paren(exp.and_(*there, some)) if own_row else exp.Coalesce(this=some, expressions=[exp.false()])
+
+
+def _has_row(query: exp.Select, around: exp.Select, rest: Sequence[exp.Expr], values: tuple[exp.Expr, exp.Expr]) -> bool:
+    """Whether a query has the row around it, with the value that it is compared with, among its rows: it reads the same
+    tables under other names, with conditions that this row meets.
+
+    Args:
+        query: the query.
+        around: the SELECT around it.
+        rest: its conditions beside the comparison.
+        values: the compared values, of its rows and of the row around.
+    """
+    clauses = [one.args.get("from_") for one in (query, around)]
+    joins = [one.args.get("joins") or [] for one in (query, around)]
+    outer = any(join.side or join.method or join.kind not in ("", "INNER", "CROSS") for of in joins for join in of)
+    if outer or None in clauses:
+        return False
+    mine, others = ([place.this for place in (clause, *of) if place] for clause, of in zip(clauses, joins, strict=True))
+    names: dict[str, str] = {}
+    for place in mine:
+        free = [p for p in others if _is_same_table(p, place) and lowered(p.alias_or_name) not in names.values()]
+        if not free:
+            return False
+        names[lowered(place.alias_or_name)] = lowered(free[0].alias_or_name)
+
+    def renamed(node: exp.Expr) -> exp.Expr:
+        made = node.copy()
+        for column in made.find_all(exp.Column):
+            column.set("table", exp.to_identifier(names.get(lowered(column.table), lowered(column.table))))
+        return bare(made)
+
+    def conditions(of: Sequence[exp.Join], where: Sequence[exp.Expr]) -> list[exp.Expr]:
+        return [renamed(part) for part in (*where, *(on for join in of for on in conjoined(join.args.get("on"))))]
+
+    def shared(of: Sequence[exp.Join]) -> set[tuple[str, str]]:
+        places = [(names.get(name := lowered(join.this.alias_or_name), name), join) for join in of]
+        return {(name, lowered(column.name)) for name, join in places for column in join.args.get("using") or ()}
+
+    where = around.args.get("where")
+    met = conditions(joins[1], conjoined(where.this if where else None))
+    met += [exp.EQ(this=one.right.copy(), expression=one.left.copy()) for one in met if isinstance(one, exp.EQ)]
+    asked = [one for one in conditions(joins[0], rest) if not (isinstance(one, exp.EQ) and one.left == one.right)]
+    of_one = renamed(values[0]) == renamed(values[1])
+    return of_one and shared(joins[0]) <= shared(joins[1]) and all(one in met for one in asked)
+
+
+def _is_same_table(one: exp.Expr, other: exp.Expr) -> bool:
+    """Whether two sources name one table."""
+    if not isinstance(one, exp.Table) or not isinstance(other, exp.Table) or one.alias_column_names:
+        return False
+    return (lowered(one.name), one.db) == (lowered(other.name), other.db) and not other.alias_column_names
+
+
+def _sides(part: exp.Expr, own: set[str], others: set[str]) -> tuple[type[exp.Expr], exp.Expr, exp.Expr] | None:
+    """How a value of rows of these tables is compared with one around them, and both; None for other conditions."""
+    part = bare(part)
+    if not isinstance(part, exp.Binary) or type(part) not in _FLIPPED or part.find(exp.Query):
+        return None
+    for kind, inside, around in ((type(part), part.left, part.right), (_FLIPPED[type(part)], part.right, part.left)):
+        columns = [list(side.find_all(exp.Column)) for side in (inside, around)]
+        told = all(columns) and all(c.table and lowered(c.name) not in others for of in columns for c in of)
+        if told and [{lowered(c.table) in own for c in of} for of in columns] == [{True}, {False}]:
+            return kind, inside, around
+    return None
 
 
 def _of_list(node: exp.Expr, tree: exp.Expr) -> exp.Expr | None:

@@ -9,6 +9,8 @@ from anondb.answers.ranged.anti_joins import is_never_null
 from anondb.answers.ranged.compiler import Compiler, Env
 from anondb.answers.ranged.dependent_keys import group_columns, selected
 from anondb.answers.ranged.equivalents import resolved
+from anondb.answers.ranged.known import fresh
+from anondb.answers.ranged.never_null import is_present
 from anondb.answers.ranged.sources import source_rows
 from anondb.query.parsing import bare, conjoined, lowered
 
@@ -63,6 +65,44 @@ def with_running_subqueries(node: exp.Select, env: Env, compiler: Compiler) -> e
         window = exp.Window(this=call, order=_order(terms, one), over="OVER")
         query.replace(window)
     return None if made == node else made
+
+
+def with_counts_up_to(node: exp.Select, env: Env, compiler: Compiler) -> exp.Select | None:
+    """A SELECT of persons by a number with ``(SELECT count(*) FROM p u WHERE u.n <= p.n)`` in place of ``sum(count(*)) OVER
+    (ORDER BY n)``; None for others.
+
+    More is known of the persons up to a number than of those with each number.
+    """
+    clause, group, where = node.args.get("from_"), node.args.get("group"), node.args.get("where")
+    parts = {key for key, part in node.args.items() if part}
+    if clause is None or group is None or not parts <= {*_PARTS, "qualify"} - {"joins", "having"}:
+        return None
+    key = resolved(selected(group.expressions[0], node), node) if len(group.expressions) == 1 else None
+    if not isinstance(key, exp.Column) or not compiler.people.is_source(clause.this, env):
+        return None
+    ctes = {name: cte.node for name, cte in env.items()}
+    if not is_present(key, node, lambda table, name: False, lambda table: ctes.get(lowered(table.name))):
+        return None
+    made, alias, own = node.copy(), fresh("up_to"), clause.this.alias_or_name or fresh("rows")
+    if not clause.this.alias_or_name:
+        made.args["from_"].this.set("alias", exp.TableAlias(this=exp.to_identifier(own)))
+    before = made.copy()
+    for window in [w for w in made.find_all(exp.Window) if w.parent_select is made]:
+        terms = window.args["order"].expressions if window.args.get("order") is not None else []
+        total = isinstance(window.this, exp.Sum) and window.this.this == exp.Count(this=exp.Star(), big_int=True)
+        plain = total and not any(window.args.get(part) for part in ("partition_by", "spec", "alias"))
+        if not plain or len(terms) != 1 or resolved(terms[0].this, node) != key:
+            continue
+        place = clause.this.copy()
+        place.set("alias", exp.TableAlias(this=exp.to_identifier(alias)))
+        least = exp.GTE if terms[0].args.get("desc") else exp.LTE
+        rows = exp.select(exp.Count(this=exp.Star(), big_int=True)).from_(place)
+        of_row = exp.column(key.this.copy(), own)
+        rows = rows.where(least(this=exp.column(key.this.copy(), alias), expression=of_row))
+        for part in conjoined(where.this if where else None):
+            rows = rows.where(part.transform(lambda n: exp.column(n.this.copy(), alias) if isinstance(n, exp.Column) else n))
+        window.replace(rows.subquery())
+    return None if made == before or (where is not None and where.find(exp.Query)) else made
 
 
 def _up_to(query: exp.Expr, one: exp.Table) -> list[Term] | None:

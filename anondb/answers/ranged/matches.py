@@ -1,0 +1,254 @@
+"""Groups of rows and of those that a join finds for each of them, as subqueries around each row.
+
+Such as ``SELECT a.item, count(b.item) FROM c a LEFT JOIN c b ON b.n > a.n GROUP BY a.item`` of one row for each item.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from anondb.answers.ranged.dependent_keys import group_columns, selected
+from anondb.answers.ranged.equivalents import common_table, resolved
+from anondb.answers.ranged.known import fresh
+from anondb.answers.ranged.never_null import Present, is_present
+from anondb.query.parsing import bare, conjoined, lowered
+
+_PARTS = {"expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset", "with_"}
+_KEPT = ("from_", "order", "limit", "offset", "with_")
+_WITHOUT_NULL = (exp.Count, exp.Sum, exp.Min, exp.Max, exp.Avg)
+"""Aggregates that leave out NULL, which a column has in a row without a match."""
+_COMPARED = (exp.GT, exp.GTE, exp.LT, exp.LTE)
+
+
+def with_counted_matches(tree: exp.Expr, tables: Mapping[str, Mapping[str, bool]]) -> exp.Expr:
+    """A query with subqueries around each row in place of groups of rows and their matches by numbers, wherever it has them.
+
+    Args:
+        tree: the query.
+        tables: the columns of each of the original's tables, in lower case, and whether one is the id.
+    """
+    if tree.find(exp.Join) is None or tree.find(exp.Group) is None:
+        return tree
+    made = tree.copy()
+    for select in list(made.find_all(exp.Select)):
+        counted = _counted(select, tables)
+        if counted is not None and select is made:
+            made = counted
+        elif counted is not None:
+            select.replace(counted)
+    return made
+
+
+def with_places(tree: exp.Expr, tables: Mapping[str, Mapping[str, bool]], present: Present) -> exp.Expr:
+    """A query with subqueries that count the persons up to a number in place of ``cume_dist()``, ``rank()``,
+    ``percent_rank()`` and running counts in its order, wherever SELECT DISTINCT lists them beside columns.
+
+    Args:
+        tree: the query.
+        tables: as for ``with_counted_matches``.
+        present: whether a column of a table is never NULL.
+    """
+    if tree.find(exp.Distinct) is None or tree.find(exp.Window) is None:
+        return tree
+    made = tree.copy()
+    for select in list(made.find_all(exp.Select)):
+        clause = select.args.get("from_")
+        several = any(select.args.get(key) for key in ("joins", "group", "where", "windows"))
+        if clause is None or several or not select.args.get("distinct") or not is_of_persons(clause.this, tables):
+            continue
+        if not clause.this.alias_or_name:
+            clause.this.set("alias", exp.TableAlias(this=exp.to_identifier(fresh("rows"))))
+        if not all(isinstance(e.unalias(), exp.Column) or e.find(exp.Window) for e in select.expressions) or select.is_star:
+            continue
+        windows = [w for w in select.find_all(exp.Window) if w.parent_select is select]
+        places = [place for w in windows if (place := _place(w, select, clause.this, present)) is not None]
+        if not windows or len(places) < len(windows):
+            continue
+        for window, place in zip(windows, places, strict=True):
+            window.replace(exp.paren(place))
+        columns = [c.this for e in select.expressions for c in e.find_all(exp.Column) if c.parent_select is select]
+        select.set("from_", exp.From(this=_different(clause.this, columns)))
+        select.set("distinct", None)
+    return made
+
+
+def _different(source: exp.Expr, names: Sequence[exp.Expr]) -> exp.Subquery:
+    """The different rows of some columns of a source, under its name."""
+    alias = source.alias_or_name
+    columns = [exp.column(name.copy(), alias) for name in dict.fromkeys(names)]
+    return exp.Select(expressions=columns, distinct=exp.Distinct()).from_(source.copy()).subquery(alias, copy=False)
+
+
+def _place(window: exp.Window, select: exp.Select, source: exp.Expr, present: Present) -> exp.Expr | None:
+    """A window in the order of a number as counts of the rows up to it; None for others."""
+    terms = window.args["order"].expressions if window.args.get("order") is not None else []
+    column = bare(terms[0].this) if len(terms) == 1 else None
+    plain = not any(window.args.get(part) for part in ("partition_by", "spec", "alias"))
+    if not plain or not isinstance(column, exp.Column) or not is_present(column, select, present):
+        return None
+    down, other = bool(terms[0].args.get("desc")), fresh("up_to")
+    one = exp.convert(1)
+
+    def number(kind: type[exp.Binary] | None) -> exp.Expr:
+        rows = source.copy()
+        rows.set("alias", exp.TableAlias(this=exp.to_identifier(other)))
+        counted = exp.select(exp.Count(this=exp.Star(), big_int=True)).from_(rows)
+        if kind is not None:
+            sides = exp.column(column.this.copy(), other), exp.column(column.this.copy(), source.alias_or_name)
+            counted = counted.where(kind(this=sides[0], expression=sides[1]))
+        return counted.subquery()
+
+    before, up_to = (number(exp.GT if down else exp.LT), number(exp.GTE if down else exp.LTE))
+    if isinstance(window.this, exp.CumeDist):
+        return exp.Div(this=up_to, expression=number(None))
+    if isinstance(window.this, exp.Rank):
+        return exp.Add(this=before, expression=one)
+    if isinstance(window.this, exp.PercentRank):
+        others = exp.Nullif(this=exp.paren(exp.Sub(this=number(None), expression=one)), expression=exp.convert(0))
+        return exp.Coalesce(this=exp.Div(this=before, expression=others), expressions=[exp.convert(0)])
+    return up_to if window.this == exp.Count(this=exp.Star(), big_int=True) else None
+
+
+def _counted(node: exp.Select, tables: Mapping[str, Mapping[str, bool]]) -> exp.Select | None:
+    """A SELECT that groups rows and their matches with subqueries around each row; None for others.
+
+    A LEFT JOIN has each row; another one those with a match. Rows that may be equal become one row, which aggregates of
+    different values, and extremes, do not notice.
+    """
+    clause, joins, group = node.args.get("from_"), node.args.get("joins") or [], node.args.get("group")
+    if clause is None or group is None or not joins or not {k for k, v in node.args.items() if v} <= _PARTS:
+        return None
+    left, matches = lowered(clause.this.alias_or_name), _matches(node, clause.this, joins)
+    keys = [resolved(selected(key, node), node) for key in group.expressions]
+    plain = {k for k, v in group.args.items() if v} == {"expressions"}
+    ids = {name for of in tables.values() for name, is_id in of.items() if is_id}
+    if (
+        not left
+        or matches is None
+        or not plain
+        or not all(isinstance(key, exp.Column) and lowered(key.table) == left for key in keys)
+    ):
+        return None
+    if not matches.outer and not any(is_of_persons(place.this, tables) for place in (clause, *joins)):
+        return None
+    names = {lowered(key.name) for key in keys}
+    once = _is_once(clause.this, names)
+    if names & ids or (not once and _names_others(node, left, names)):
+        return None
+    made = exp.Select(**{key: node.args.get(key) for key in _KEPT}).copy()
+    shown = [(e.unalias().copy(), e.alias or e.name or e.sql("duckdb")) for e in node.expressions]
+    made.set("expressions", [exp.alias_(value, name, quoted=True) for value, name in shown])
+    having = [part.this for part in (node.args.get("having"),) if part is not None]
+    made = made.where(*(part.copy() for part in (*matches.others, *having)), copy=False)
+    if not once:
+        made.set("from_", exp.From(this=_different(clause.this, [key.this for key in keys])))
+    if having and any(not c.table and lowered(c.name) not in names for c in having[0].find_all(exp.Column)) and once:
+        return None  # it may be a column of the rows or a name that the SELECT gives
+    return made if matches.write(made, once) else None
+
+
+@dataclass(frozen=True)
+class _Matches:
+    """What a join finds for each row.
+
+    Attributes:
+        rows: a SELECT of them, without what it shows.
+        names: the names of their sources, in lower case.
+        others: conditions on the rows alone.
+        outer: whether rows without a match are kept.
+    """
+
+    rows: exp.Select
+    names: frozenset[str]
+    others: Sequence[exp.Expr]
+    outer: bool
+
+    def write(self, made: exp.Select, once: bool) -> bool:
+        """Write aggregates of matches in a SELECT of the rows as subqueries around each row; returns whether all are.
+
+        Args:
+            made: the SELECT, which is changed.
+            once: whether each row is there once.
+        """
+        for call in [call for call in made.find_all(exp.AggFunc) if call.parent_select is made]:
+            different = isinstance(call.this, exp.Distinct)
+            what = call.this.expressions if different else [call.this, *call.expressions]
+            whole = call.parent if isinstance(call.parent, exp.Filter) else call
+            columns = list(whole.find_all(exp.Column))
+            of_match = len(what) == 1 and all(column.table for column in columns)
+            if self.outer:
+                of_match = of_match and isinstance(what[0], exp.Column) and lowered(what[0].table) in self.names
+            alike = once or different or isinstance(call, exp.Min | exp.Max)
+            if not of_match or not alike or not isinstance(call, _WITHOUT_NULL) or isinstance(whole.parent, exp.Window):
+                return False
+            whole.replace(self.rows.select(whole.copy()).subquery())
+        if not self.outer:
+            some = self.rows.select(exp.convert(1))
+            some.set("joins", [join for join in some.args.get("joins") or [] if join.side != "LEFT"])
+            made.where(exp.Exists(this=some), copy=False)
+        return True
+
+
+def _matches(node: exp.Select, source: exp.Expr, joins: Sequence[exp.Join]) -> _Matches | None:
+    """What the joins of a SELECT find for each row of its first source, by numbers or all alike; None for others."""
+    first, *rest = joins
+    left, names = lowered(source.alias_or_name), frozenset(lowered(join.this.alias_or_name) for join in joins)
+    parts = conjoined(node.args["where"].this if node.args.get("where") else None)
+    of_match = [part for part in parts if any(lowered(column.table) in names for column in part.find_all(exp.Column))]
+    on, outer = conjoined(first.args.get("on")) + of_match, first.side == "LEFT"
+    plain = first.side in ("", "LEFT") and first.kind in ("", "INNER", "CROSS")
+    if not plain or any(join.method or join.args.get("using") for join in joins) or len(names) < len(joins):
+        return None
+    conditions = [*on, *(part for join in rest for part in conjoined(join.args.get("on")))]
+    if any(part.find(exp.Query) for part in conditions) or (outer and (of_match or rest)):
+        return None
+    both = [part for part in on if {left} < {lowered(column.table) for column in part.find_all(exp.Column)}]
+    compared = not rest and any(part.find(*_COMPARED) for part in on)
+    if not compared and (outer or both or any(join.side != "LEFT" for join in rest)):
+        return None
+    rows = exp.Select(joins=[join.copy() for join in rest]).from_(first.this.copy()).where(*(part.copy() for part in on))
+    return _Matches(rows, names, [part for part in parts if part not in of_match], outer)
+
+
+def _names_others(node: exp.Select, left: str, names: set[str]) -> bool:
+    """Whether a SELECT may name other columns of its first source than these."""
+    conditions = [part for join in node.args["joins"] for part in conjoined(join.args.get("on"))]
+    parts = [*node.expressions, *conditions, *(node.args[key] for key in ("where", "having") if node.args.get(key))]
+    tables = (left, "")
+    return any(
+        lowered(c.table) in tables and lowered(c.name) not in names for part in parts for c in part.find_all(exp.Column)
+    )
+
+
+def _query_of(source: exp.Expr) -> exp.Expr | None:
+    """The query that a source stands for; None for a table."""
+    cte = common_table(source) if isinstance(source, exp.Table) and not source.db else None
+    return source.this if isinstance(source, exp.Subquery) else None if cte is None else cte.this
+
+
+def is_of_persons(source: exp.Expr, tables: Mapping[str, Mapping[str, bool]]) -> bool:
+    """Whether a source has rows of single persons."""
+    query = _query_of(source)
+    if not isinstance(query, exp.Select):
+        return query is None and isinstance(source, exp.Table) and lowered(source.name) in tables
+    group, clause = query.args.get("group"), query.args.get("from_")
+    ids = {name for of in tables.values() for name, is_id in of.items() if is_id}
+    if group is None and (query.args.get("distinct") or any(e.find(exp.AggFunc) for e in query.expressions)):
+        return any(lowered(e.unalias().name) in ids for e in query.expressions if not e.find(exp.AggFunc))
+    if group is not None:
+        return any(lowered(column.name) in ids for key in group.expressions for column in key.find_all(exp.Column))
+    return clause is not None and any(is_of_persons(one.this, tables) for one in (clause, *(query.args.get("joins") or ())))
+
+
+def _is_once(source: exp.Expr, keys: set[str]) -> bool:
+    """Whether the rows of a source differ in some of these columns."""
+    query = _query_of(source)
+    distinct = query.args.get("distinct") if isinstance(query, exp.Select) else None
+    if isinstance(query, exp.Select) and distinct is not None and not distinct.args.get("on"):
+        return not query.is_star and {lowered(e.alias_or_name) for e in query.expressions} <= keys
+    cte = common_table(source) if isinstance(source, exp.Table) and not source.db else None
+    own, _ = group_columns(source, {} if cte is None else {lowered(source.name): cte})
+    return bool(own) and own <= keys

@@ -1,0 +1,210 @@
+"""Aggregates of windows that number rows as aggregates of the rows: the greatest ``row_number()`` is the number of rows, the
+greatest ``dense_rank()`` that of different values, and the value at a place that follows from the number of rows a quantile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from sqlglot import exp
+
+from anondb.answers.quotients import filtered
+from anondb.answers.ranged.distinct_rows import first_of
+from anondb.answers.ranged.equivalents import resolved, select_sources, write_windows
+from anondb.answers.ranged.listed import count_of, present, put
+from anondb.answers.ranged.never_null import Present, is_present
+from anondb.query.parsing import bare, conjoined, lowered
+
+_NUMBERINGS = (exp.RowNumber, exp.DenseRank, exp.CumeDist)
+_CUT = ("qualify", "limit", "offset", "distinct")
+_PLACE, _TOTAL = "place", "total"
+_MOST = 400  # rows for which places are compared
+_OF_ONE_ROW = (exp.Min, exp.Max, exp.Avg, exp.Sum, exp.AnyValue)  # of one row they are its number
+_COMPUTED = (
+    *(exp.And, exp.Or, exp.Paren, exp.EQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between, exp.In, exp.Abs),
+    *(exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Ceil, exp.Floor, exp.Literal, exp.Column, exp.Identifier),
+)
+"""Of which the truth of a condition on places depends on the number of rows alike for all numbers: with such small constants
+as are allowed it repeats itself long before ``_MOST``."""
+Rows = Callable[[exp.Query], Sequence[tuple[Any, ...]]]
+
+
+def with_numbers_of_rows(tree: exp.Expr, rows: Rows, present: Present) -> exp.Expr:
+    """A query with aggregates of rows in place of those of their numbers, wherever it has them.
+
+    Args:
+        tree: the query.
+        rows: runs a query that reads no table.
+        present: whether a column of a table is never NULL.
+    """
+    if tree.find(*_NUMBERINGS) is None:
+        return tree
+    made = tree.copy()
+    for select in list(made.find_all(exp.Select)):
+        for source, inner in list(select_sources(select)):
+            if not select.args.get("joins") and not any(inner.args.get(key) for key in _CUT):
+                write_windows(inner)
+                _Numbered(select, inner, lowered(source.alias_or_name), rows, present).write()
+    return made
+
+
+@dataclass(frozen=True)
+class _Numbered:
+    """A SELECT over the rows that another one numbers.
+
+    Attributes:
+        select: the SELECT, whose aggregates are changed.
+        inner: the one that numbers rows, of which columns that nothing uses any more are removed.
+        alias: the name of the rows.
+        rows, present: as for ``with_numbers_of_rows``.
+    """
+
+    select: exp.Select
+    inner: exp.Select
+    alias: str
+    rows: Rows
+    present: Present
+
+    @property
+    def values(self) -> Mapping[str, exp.Expr]:
+        """What the columns of the rows are, by their names."""
+        return {lowered(e.alias_or_name): e.unalias() for e in self.inner.expressions}
+
+    def write(self) -> None:
+        """Write aggregates of numbers as those of rows, where they are."""
+        calls = [c for c in self.select.find_all(exp.AggFunc) if c.parent_select is self.select]
+        outer = [call.parent if isinstance(call.parent, exp.Filter) else call for call in calls]
+        made = {id(call): self._of_rows(call) for call in outer}
+        if self.select.args.get("where") is not None:
+            if not outer or None in made.values():
+                return
+            self.select.set("where", None)
+        for call in outer:
+            if (value := made[id(call)]) is not None:
+                put(call, value)
+        root = self.select.root()
+        used = {lowered(column.name) for column in root.find_all(exp.Column)}
+        kept = [e for e in self.inner.expressions if not self._is_numbering(e) or lowered(e.alias_or_name) in used]
+        if kept and not any(select.is_star for select in root.find_all(exp.Select)):
+            self.inner.set("expressions", kept)
+
+    def _is_numbering(self, shown: exp.Expr) -> bool:
+        return shown.find(*_NUMBERINGS) is not None
+
+    def _of_rows(self, call: exp.Expr) -> exp.Expr | None:
+        """An aggregate of numbers as one of rows; None for others."""
+        function, wanted = filtered(call)
+        where = self.select.args.get("where")
+        conditions = conjoined(where.this if where else None) + conjoined(wanted)
+        if not conditions and isinstance(function, exp.Max):
+            return self._greatest(self._value(function.this))
+        condition = self._condition(exp.and_(*conditions)) if conditions else None
+        if condition is None:
+            return None
+        if where is None and isinstance(function, exp.Count) and isinstance(function.this, exp.Star):
+            keys = first_of(condition)
+            within = keys is not None and all(key and {*key.find_all(exp.Column)} <= {*keys} for key in self._groups())
+            return count_of([self._shown(key) for key in keys], None) if keys and within else None
+        return self._quantile(function, condition)
+
+    def _greatest(self, window: exp.Expr | None) -> exp.Expr | None:
+        """The greatest number of the rows of each group; None if they are not numbered within it."""
+        if not isinstance(window, exp.Window) or not self._is_within(window):
+            return None
+        if isinstance(window.this, exp.RowNumber):
+            return present(exp.Count(this=exp.Star(), big_int=True), self.select, None)
+        terms = window.args["order"].expressions if window.args.get("order") is not None else []
+        if not isinstance(window.this, exp.DenseRank) or len(terms) != 1:
+            return None
+        return present(count_of([self._shown(terms[0].this)], None), self.select, None)
+
+    def _quantile(self, function: exp.Expr, condition: exp.Expr) -> exp.Expr | None:
+        """An aggregate of the values at places that follow from the number of rows, as a quantile; None for others."""
+        value = self._value(function.this) if isinstance(function, _OF_ONE_ROW) else None
+        if value is None or not is_present(value, self.inner, self.present):
+            return None
+        ties = condition.find(exp.CumeDist) is not None
+        for window in list(condition.find_all(exp.Window)):
+            place = self._place(window, value)
+            if place is None:
+                return None
+            window.replace(place)
+        literals = set(condition.find_all(exp.Literal))
+        shares = [Fraction(one.name) for one in literals if not one.is_string and "." in one.name and len(one.name) <= 4]
+        small = all(one in (0, 1, 2) for one in (Fraction(i.name) for i in literals if not i.is_string and i.is_int))
+        plain = small and len(shares) == len([i for i in literals if not i.is_int]) <= 1
+        if not plain or not all(isinstance(part, _COMPUTED) for part in condition.walk()):
+            return None
+        places = self._places(condition)
+        if isinstance(function, exp.Avg) and places == [sorted({(n + 1) // 2, n // 2 + 1}) for n in range(1, _MOST + 1)]:
+            return None if ties else exp.Median(this=function.this.copy())
+        of_end = isinstance(function, exp.Min | exp.Max) and (not ties or isinstance(function, exp.Min))
+        end = -1 if isinstance(function, exp.Max) else 0
+        if ties and not all(of and of == list(range(of[0], n + 1)) for n, of in enumerate(places, 1)):
+            return None
+        if not all(len(of) == 1 or (of and of_end) for of in places):
+            return None
+        for share in (*(share for share in shares if 0 < share < 1), Fraction(1, 2)):
+            if [of[end] for of in places] == [-(-n * share // 1) for n in range(1, _MOST + 1)]:
+                return exp.PercentileDisc(this=function.this.copy(), expression=exp.Literal.number(str(float(share))))
+        return None
+
+    def _place(self, window: exp.Window, value: exp.Expr) -> exp.Expr | None:
+        """A window in the order of a value as an expression of the place of a row, from 1, and of the number of rows."""
+        if not self._is_within(window):
+            return None
+        place, total = exp.column(_PLACE), exp.column(_TOTAL)
+        terms = window.args["order"].expressions if window.args.get("order") is not None else []
+        if isinstance(window.this, exp.Count) and isinstance(window.this.this, exp.Star) and not terms:
+            return total
+        if len(terms) != 1 or terms[0].this != value or not isinstance(window.this, exp.RowNumber | exp.CumeDist):
+            return None
+        if isinstance(window.this, exp.CumeDist):
+            return None if terms[0].args.get("desc") else exp.paren(exp.Div(this=place, expression=total))
+        return exp.paren(total + 1 - place) if terms[0].args.get("desc") else place
+
+    def _places(self, condition: exp.Expr) -> list[list[int]]:
+        """The places that a condition chooses of one row, of two, and so on."""
+        numbers = exp.select("*").from_(f"range(1, {_MOST + 1}) AS n({_TOTAL}), range(1, {_MOST + 1}) AS r({_PLACE})")
+        chosen = numbers.where(f"{_PLACE} <= {_TOTAL}").where(exp.paren(condition)).order_by(_TOTAL, _PLACE)
+        places: list[list[int]] = [[] for _ in range(_MOST)]
+        for total, place in self.rows(chosen):
+            places[total - 1].append(place)
+        return places
+
+    def _is_within(self, window: exp.Window) -> bool:
+        """Whether a window numbers the rows of each group of the SELECT."""
+        by = {bare(part) for part in window.args.get("partition_by") or ()}
+        return by == {*self._groups()} and not any(window.args.get(key) for key in ("spec", "alias"))
+
+    def _groups(self) -> list[exp.Expr | None]:
+        """The grouped expressions of the SELECT, as those of the rows that are numbered; None for others."""
+        group = self.select.args.get("group")
+        keys = [] if group is None else [resolved(key, self.select) for key in group.expressions]
+        return [self._condition(key) for key in keys]
+
+    def _value(self, node: exp.Expr) -> exp.Expr | None:
+        """What a column of the rows is; None for anything else."""
+        mine = isinstance(node, exp.Column) and lowered(node.table) in ("", self.alias)
+        return self.values.get(lowered(node.name)) if mine else None
+
+    def _condition(self, node: exp.Expr) -> exp.Expr | None:
+        """An expression over the rows, with what their columns are; None if it names others."""
+        made = exp.paren(node.copy())
+        for column in list(made.find_all(exp.Column)):
+            value = self._value(column)
+            if value is None:
+                return None
+            column.replace(value.copy())
+        return bare(made)
+
+    def _shown(self, value: exp.Expr) -> exp.Expr:
+        """The column of the rows that is an expression, which they get if they lack it."""
+        names = [name for name, shown in self.values.items() if shown == value]
+        name = names[0] if names else f"_numbered{len(self.inner.expressions)}"
+        if not names:
+            self.inner.append("expressions", exp.alias_(value.copy(), name, quoted=True))
+        return exp.column(exp.to_identifier(name, quoted=True))

@@ -1,0 +1,117 @@
+"""Persons by the sum over their items, within what item supports say of the sum of all persons.
+
+The rows show between which ends the sum of each person lies. To lie between two numbers, some must have more than the least
+that they may have, or less than the greatest; what all of them together have more than their least is at most the total that
+the supports tell less these. So as many persons as possible take the smallest such steps until the total is reached.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import ceil, floor, fsum, inf
+
+from anondb.query.cached_release import Opened
+from anondb.query.measures import asked_of, has_sums, with_sizes_as_sums
+from anondb.query.predicates import ALWAYS, IDS, MEASURE, Condition, Not, OnSum, Plan, Weights, both, conjuncts
+from anondb.query.summed import SUM
+from anondb.query.totals import Bounds
+
+Span = tuple[float, float]
+"""The least and the greatest number of a span."""
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """The sums of persons.
+
+    Attributes:
+        groups: between which ends the sum of each person of a group lies, and their number.
+        total: between which ends the sum of all persons lies.
+    """
+
+    groups: Sequence[tuple[float, float, int]]
+    total: Span
+
+    def within(self, low: float, high: float) -> Bounds:
+        """How many persons have a sum in a span of whole numbers, at least and at most."""
+        inside = self._most([(self._steps(ends, low, high), number) for *ends, number in self.groups])
+        outside = []
+        for *ends, number in self.groups:
+            sides = self._steps(ends, -inf, low - 1), self._steps(ends, high + 1, inf)
+            steps = [min(of) for of in zip(*(side for side in sides if side is not None), strict=True)]
+            outside.append(((steps[0], steps[1]) if steps else None, number))
+        return self.persons - self._most(outside), inside
+
+    @property
+    def persons(self) -> int:
+        """Their number."""
+        return sum(number for *_, number in self.groups)
+
+    def at(self, place: int) -> Span:
+        """Between which numbers the sum at a place lies, from 0, of all in ascending order."""
+        least = self._first(lambda high: self.within(-inf, high)[1] > place)
+        return least, self._first(lambda high: self.within(-inf, high)[0] > place)
+
+    def _first(self, enough: Callable[[float], bool]) -> float:
+        """The first whole number which is large enough, as the greatest sum is."""
+        low, high = floor(min(ends[0] for ends in self.groups)), ceil(max(ends[1] for ends in self.groups))
+        while low < high:
+            middle = (low + high) // 2
+            low, high = (low, middle) if enough(middle) else (middle + 1, high)
+        return float(low)
+
+    @staticmethod
+    def _steps(ends: Sequence[float], low: float, high: float) -> Span | None:
+        """How far a sum between two ends that lies in a span is from its least and its greatest value; None if it cannot."""
+        least, greatest = ends
+        return (max(0.0, low - least), max(0.0, greatest - high)) if least <= high and greatest >= low else None
+
+    def _most(self, steps: Sequence[tuple[Span | None, int]]) -> int:
+        """How many persons can take their steps."""
+        ends = [fsum(end * n for *of, n in self.groups if (end := of[side])) for side in (0, 1)]
+        budgets = self.total[1] - ends[0], ends[1] - self.total[0]
+        mosts = []
+        for side, budget in enumerate(budgets):
+            most, left = 0, max(0.0, budget)
+            for step, number in sorted((of[side], number) for of, number in steps if of is not None):
+                taken = number if step * number <= left else floor(left / step)
+                most, left = most + taken, left - taken * step
+            mosts.append(most)
+        return min(mosts)
+
+
+def sizes_of(release: Opened, weights: Weights, condition: Condition, total: Span) -> Sizes | None:
+    """The sums of the persons for whom a condition holds, whose total is known; None if the rows do not show for whom."""
+    asked = asked_of(release, Plan(MEASURE, condition, measure=weights, aggregate="histogram"))
+    groups = []
+    for g in release.records(asked.classes, asked.attributes, asked.sums):
+        met = asked.outcome(g.counts, g.cells, g.complete, g.states)
+        if g.size is None or met.least != met.greatest:
+            return None
+        groups += [(g.size.least, g.size.greatest, g.records)] if met.least else []
+    return Sizes(groups, total)
+
+
+def span_of(plan: Plan) -> tuple[Weights, Condition, Span] | None:
+    """The sum and the span of whole numbers in which it lies of the persons of a plan, and the rest of their condition; None
+    for other conditions."""
+    sized = plan if has_sums(plan.condition) else with_sizes_as_sums(plan)
+    parts = conjuncts(sized.condition) if sized is not None and plan.counts == IDS and plan.grouped is None else ()
+    low, high, weights = -inf, inf, set[Weights]()
+    rest: Condition = ALWAYS
+    for part in parts:
+        leaf = part.part if isinstance(part, Not) else part
+        if not isinstance(leaf, OnSum):
+            rest = both(rest, part)
+            continue
+        weights.add(leaf.weights)
+        least = floor(leaf.least) + 1 if leaf.open else ceil(leaf.least)
+        low, high = (low, min(high, least - 1)) if isinstance(part, Not) else (max(low, least), high)
+    return (weights.pop(), rest, (low, high)) if len(weights) == 1 and not has_sums(rest) else None
+
+
+def are_whole(weights: Weights) -> bool:
+    """Whether weights are whole numbers, each added up."""
+    listed = [weight for _, weight in weights.by_label or ()]
+    return weights.kind == SUM and not weights.error and all(float(w).is_integer() for w in (*listed, *weights.others))

@@ -1,0 +1,145 @@
+# ruff: noqa: E501
+"""Random queries of places in an order: rows that windows number, rows up to each, and EXISTS of rows with other values."""
+
+from __future__ import annotations
+
+from session.random_analyst import Analyst, Asked
+
+_JOINED = "sales s JOIN prices p ON p.item = s.item"
+
+
+def _persons(a: Analyst) -> str:
+    """Persons with a number of their items."""
+    of_prices = a.one("sum(price)", "max(price)", "count(price)")
+    rows, number = a.one(
+        f"sales{a.where()} |count(*)",
+        f"sales{a.where()} |count(DISTINCT item)",
+        f"sales JOIN prices USING (item) |{of_prices}",
+    ).split("|")
+    return f"SELECT tid, {number} AS n FROM {rows}GROUP BY tid"
+
+
+def places_of_numbers(a: Analyst) -> Asked:
+    """How many persons have a number up to each that occurs."""
+    sign, down = a.one("<=", "<", ">=", ">"), a.one("", " DESC")
+    before = f"WITH p AS ({_persons(a)})"
+    how = a.rnd.randint(0, 4)
+    if how == 0:
+        count = a.one("count(DISTINCT b.tid) AS n1", "max(b.n) AS n1", "count(DISTINCT b.n) AS n1")
+        return Asked(("a.n AS k0", count), f"FROM p a JOIN p b ON b.n {sign} a.n GROUP BY a.n", before)
+    if how == 1:
+        source, join = a.one("(SELECT DISTINCT n FROM p) a", "(SELECT n FROM p GROUP BY n) a"), a.one("JOIN", "LEFT JOIN")
+        columns = (
+            "a.n AS k0",
+            a.one("count(b.tid) AS n1", "sum(b.n) AS n1", "count(b.n) * 1.0 / (SELECT count(*) FROM p) AS n1"),
+        )
+        return Asked(columns, f"FROM {source} {join} p b ON b.n {sign} a.n GROUP BY a.n", before)
+    if how == 2:
+        window = a.one("cume_dist()", "percent_rank()", "rank()", "count(*)")
+        return Asked(("DISTINCT n AS k0", f"{window} OVER (ORDER BY n{down}) AS n1"), "FROM p", before)
+    if how == 3:
+        columns = ("n AS k0", f"sum(count(*)) OVER (ORDER BY n{down}) AS n1", "count(*) AS c2")
+        return Asked(columns, f"FROM p{a.one('', ' WHERE n > 1')} GROUP BY n", before)
+    columns = ("k AS k0", f"(SELECT count(*) FROM p WHERE p.n {sign} k) AS n1")
+    return Asked(columns, f"FROM range(0, {a.rnd.randint(2, 6)}) r(k)", before)
+
+
+def numbered_rows(a: Analyst) -> Asked:
+    """The greatest numbers of rows, first rows, and rows whose number follows from that of all."""
+    how, order = a.rnd.randint(0, 3), a.one("item", "tid", "item DESC, tid")
+    rows = a.one("sales", f"sales{a.where()}", "sales JOIN prices USING (item)")
+    if how == 0:
+        key, number = (
+            a.one("item", "tid"),
+            a.one(
+                f"row_number() OVER (PARTITION BY KEY ORDER BY {order})",
+                "dense_rank() OVER (PARTITION BY KEY ORDER BY length(item))",
+            ),
+        )
+        inner = f"SELECT {key}, {number.replace('KEY', key)} AS r FROM {rows}"
+        if key == "tid":
+            return Asked(
+                ("k AS k0", "count(*) AS c1"), f"FROM (SELECT tid, max(r) AS k FROM ({inner}) GROUP BY tid) GROUP BY k"
+            )
+        return Asked(("item AS k0", "max(r) AS n1"), f"FROM ({inner}) GROUP BY item")
+    if how == 1:
+        keys = a.one("item", "tid", "tid, length(item)")
+        inner = f"SELECT *, row_number() OVER (PARTITION BY {keys} ORDER BY {order}) {a.one('= 1', '<= 1')} AS f FROM {rows}"
+        return Asked(("count(*) FILTER (WHERE f) AS n0", "count(DISTINCT tid) AS n1", "count(*) AS n2"), f"FROM ({inner})")
+    share = a.one("0.5", "0.25", "0.9", "0.1")
+    numbered = f"SELECT n, row_number() OVER (ORDER BY n) AS r, count(*) OVER () AS t, cume_dist() OVER (ORDER BY n) AS c FROM ({_persons(a)})"
+    if how == 2:
+        met = a.one(f"c >= {share}", f"r = ceil({share} * t)", f"r >= {share} * t")
+        return Asked((f"min(n) FILTER (WHERE {met}) AS n0",), f"FROM ({numbered})")
+    met = a.one("r IN ((t + 1) // 2, (t + 2) // 2)", "r BETWEEN t / 2.0 AND t / 2.0 + 1", "abs(2 * r - t - 1) <= 1")
+    return Asked(("avg(n) AS n0",), f"FROM ({numbered}) WHERE {met}")
+
+
+def every_row_with_each(a: Analyst) -> Asked:
+    """Rows beside each of some keys."""
+    value = a.one(
+        "avg(CASE WHEN s.tid IS NULL THEN 0.0 ELSE 1.0 END) AS n1",
+        "count(s.tid) AS n1",
+        "count(*) AS n1",
+        "sum(CASE WHEN s.tid IS NULL THEN 0 ELSE 1 END) AS n1",
+    )
+    keys = a.one(
+        "SELECT DISTINCT item FROM sales",
+        "SELECT item FROM sales GROUP BY item",
+        f"SELECT item FROM sales GROUP BY item HAVING count(*) > {a.rnd.randint(0, 3)}",
+    )
+    if a.rnd.random() < 0.6:
+        rows = f"FROM ({keys}) i CROSS JOIN (SELECT DISTINCT tid FROM sales{a.where()}) p LEFT JOIN sales s ON s.item = i.item AND s.tid = p.tid GROUP BY i.item"
+        return Asked(("i.item AS k0", value), rows, filtered="HAVING" in keys)
+    share = a.one(
+        "avg(CASE WHEN x.l = c.l THEN 1.0 ELSE 0.0 END) AS n1",
+        "count(*) FILTER (WHERE x.l = c.l) AS n1",
+        "sum(CASE WHEN x.l < c.l THEN 1 ELSE 0 END) AS n1",
+    )
+    return Asked(
+        ("c.l AS k0", share),
+        "FROM (SELECT DISTINCT l FROM x) c CROSS JOIN x GROUP BY c.l",
+        f"WITH x AS (SELECT tid, length(item) AS l FROM sales{a.where()})",
+    )
+
+
+def rows_with_other_values(a: Analyst) -> Asked:
+    """Rows of persons beside whose value they have a greater, smaller or other one, or none."""
+    sign, negated = a.one("<", ">", "<=", ">=", "<>"), a.one("", "NOT ", "NOT ")
+    more = a.one("", "", f" AND {a.test('t.item')}")
+    if a.rnd.random() < 0.7:
+        rows, inner, one, other = _JOINED, "sales t JOIN prices q ON q.item = t.item", "q.price", "p.price"
+    else:
+        rows, inner, one, other = (
+            "sales s JOIN food f ON f.node = s.item",
+            "sales t JOIN food g ON g.node = t.item",
+            "g.parent",
+            "f.parent",
+        )
+    exists = f"{negated}EXISTS (SELECT 1 FROM {inner} WHERE t.tid = s.tid AND {one} {sign} {other}{more})"
+    where = a.one("", f" AND {a.test('s.item')}")
+    if a.rnd.random() < 0.5:
+        return Asked(("count(DISTINCT s.tid) AS n0", "count(*) AS n1"), f"FROM {rows} WHERE {exists}{where}")
+    return Asked((f"{other} AS k0", "count(DISTINCT s.tid) AS c1"), f"FROM {rows} WHERE {exists}{where} GROUP BY {other}")
+
+
+def persons_of_sizes(a: Analyst) -> Asked:
+    """Persons by how many items they have, or by a sum, alone and within spans."""
+    low = a.rnd.randint(0, 4)
+    span = a.one(
+        f"n = {low}", f"n >= {low}", f"n <= {low}", f"n BETWEEN {low} AND {low + 2}", f"n > {low} AND n < {low + 3}"
+    )
+    rows = a.one(
+        "sales", f"sales{a.where()}", "sales JOIN (SELECT item, length(item) % 3 AS w FROM sales GROUP BY item) USING (item)"
+    )
+    number = "sum(w)" if " w " in rows else a.one("count(*)", "count(DISTINCT item)")
+    inner = f"SELECT tid, {number} AS n FROM {rows} GROUP BY tid"
+    if a.rnd.random() < 0.5:
+        return Asked(
+            (f"count(*) FILTER (WHERE {span}) AS n0", f"sum(n) FILTER (WHERE {span}) AS n1", "count(*) AS n2"),
+            f"FROM ({inner})",
+        )
+    return Asked(
+        ("n AS k0", "count(*) AS c1"),
+        f"FROM ({inner}) WHERE {span} GROUP BY n" if a.rnd.random() < 0.4 else f"FROM ({inner}) GROUP BY n",
+    )

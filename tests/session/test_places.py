@@ -1,0 +1,106 @@
+"""Places in an order: rows that windows number, rows up to each, EXISTS of rows with other values."""
+
+from __future__ import annotations
+
+import pytest
+from each import each
+
+from anondb import Session
+
+Named = tuple[str, Session]
+SIZES = "SELECT tid, count(*) AS n FROM sales GROUP BY tid"
+SPENT = "SELECT tid, sum(price) AS n FROM sales JOIN prices USING (item) GROUP BY tid"
+P = f"WITH p AS ({SIZES})"
+UP_TO = f"{P} SELECT k.n, (SELECT count(*) FROM p WHERE p.n <= k.n) AS c FROM (SELECT DISTINCT n FROM p) k"
+NUMBERED = "n, row_number() OVER (ORDER BY n) AS r, count(*) OVER () AS t, cume_dist() OVER (ORDER BY n) AS c"
+PRICED = "sales s JOIN prices p ON p.item = s.item"
+OTHERS = "SELECT 1 FROM sales t JOIN prices q ON q.item = t.item WHERE t.tid = s.tid AND q.price"
+PARENTS = "sales s JOIN food f ON f.node = s.item"
+PAIRS = [
+    (
+        "SELECT max(k) AS n FROM (SELECT dense_rank() OVER (ORDER BY tid) AS k FROM sales)",
+        "SELECT count(DISTINCT tid) AS n FROM sales",
+    ),
+    (
+        "SELECT item, max(k) AS n FROM (SELECT item, row_number() OVER (PARTITION BY item ORDER BY tid) AS k FROM sales) "
+        "GROUP BY item HAVING max(k) > 4",
+        "SELECT item, count(*) AS n FROM sales GROUP BY item HAVING count(*) > 4",
+    ),
+    (
+        "SELECT k, count(*) AS n FROM (SELECT tid, max(d) AS k FROM (SELECT s.tid, dense_rank() OVER (PARTITION BY s.tid "
+        f"ORDER BY f.parent) AS d FROM {PARENTS}) GROUP BY tid) GROUP BY k",
+        f"SELECT k, count(*) AS n FROM (SELECT count(DISTINCT f.parent) AS k FROM {PARENTS} GROUP BY s.tid) GROUP BY k",
+    ),
+    (
+        "SELECT count(*) FILTER (WHERE r = 1) / count(DISTINCT tid) AS n FROM (SELECT tid, row_number() OVER (PARTITION BY "
+        f"tid, parent ORDER BY item) AS r FROM {PARENTS})",
+        f"SELECT count(*) / (SELECT count(DISTINCT tid) FROM {PARENTS}) AS n "
+        f"FROM (SELECT DISTINCT s.tid, f.parent FROM {PARENTS})",
+    ),
+    (
+        f"SELECT avg(n) AS n FROM (SELECT {NUMBERED} FROM ({SIZES})) WHERE r IN ((t + 1) // 2, (t + 2) // 2)",
+        f"SELECT median(n) AS n FROM ({SIZES})",
+    ),
+    (
+        f"SELECT min(n) FILTER (WHERE c >= 0.25) AS a, max(n) FILTER (WHERE r = ceil(0.9 * t)) AS b "
+        f"FROM (SELECT {NUMBERED} FROM ({SPENT}))",
+        f"SELECT quantile_disc(n, 0.25) AS a, quantile_disc(n, 0.9) AS b FROM ({SPENT})",
+    ),
+    (f"{P} SELECT a.n, count(DISTINCT b.tid) AS c FROM p a JOIN p b ON b.n <= a.n GROUP BY a.n", UP_TO),
+    (f"{P} SELECT a.n, count(*) AS c FROM (SELECT DISTINCT n FROM p) a, p b WHERE b.n <= a.n GROUP BY a.n", UP_TO),
+    (f"{P} SELECT a.n, count(b.tid) AS c FROM (SELECT n FROM p GROUP BY n) a LEFT JOIN p b ON b.n <= a.n GROUP BY 1", UP_TO),
+    (f"{P} SELECT DISTINCT n, count(*) OVER (ORDER BY n) AS c FROM p", UP_TO),
+    (
+        f"{P} SELECT DISTINCT n, cume_dist() OVER (ORDER BY n) AS c FROM p",
+        UP_TO.replace(" AS c", " / (SELECT count(*) FROM p) AS c"),
+    ),
+    (f"{P} SELECT n, sum(count(*)) OVER (ORDER BY n) AS c FROM p GROUP BY n", UP_TO),
+    (f"{P}, h AS (SELECT n, count(*) AS k FROM p GROUP BY n) SELECT n, sum(k) OVER (ORDER BY n) AS c FROM h", UP_TO),
+    (
+        "SELECT i.item, avg(CASE WHEN s.tid IS NULL THEN 0 ELSE 1 END) AS n FROM (SELECT DISTINCT item FROM sales) i "
+        "CROSS JOIN (SELECT DISTINCT tid FROM sales) p LEFT JOIN sales s ON s.item = i.item AND s.tid = p.tid GROUP BY 1",
+        "SELECT item, count(*) / (SELECT count(DISTINCT tid) FROM sales) AS n FROM sales GROUP BY item",
+    ),
+    (
+        f"SELECT p.price, count(DISTINCT s.tid) AS n FROM {PRICED} WHERE NOT EXISTS ({OTHERS} > p.price) GROUP BY p.price",
+        f"SELECT top, count(*) AS n FROM (SELECT max(p.price) AS top FROM {PRICED} GROUP BY tid) GROUP BY top",
+    ),
+    (
+        f"SELECT count(DISTINCT s.tid) AS n FROM {PRICED} WHERE EXISTS ({OTHERS} <> p.price)",
+        f"SELECT count(*) AS n FROM (SELECT tid FROM {PRICED} GROUP BY tid HAVING count(DISTINCT p.price) > 1)",
+    ),
+    (
+        "SELECT c AS n, count(*) / c AS k FROM (SELECT count(*) OVER (PARTITION BY tid) AS c FROM sales) GROUP BY c",
+        f"SELECT n, count(*) AS k FROM ({SIZES}) GROUP BY n",
+    ),
+    (
+        "SELECT k, count(*) AS n FROM range(1, 4) r(k) JOIN prices ON price = k JOIN sales USING (item) GROUP BY k",
+        "SELECT k, count(*) AS n FROM sales JOIN prices USING (item) JOIN range(1, 4) r(k) ON price = k GROUP BY k",
+    ),
+]
+
+
+@each("sql, plain", PAIRS)
+def test_two_ways_to_ask_have_one_answer(named: Named, sql: str, plain: str) -> None:
+    """Key by key: what is shown, and the bounds; a way may list more keys that need not exist."""
+    one, two = ({str(r[0]): r for r in named[1].sql(text).fetchall()} for text in (sql, plain))
+    width = min(len(row) for row in (*one.values(), *two.values()))
+    assert two and {key: one[key][:width] for key in two} == {key: pytest.approx(row[:width]) for key, row in two.items()}
+
+
+def test_item_supports_tell_the_sizes_of_baskets(named: Named) -> None:
+    """At most 54 items of 30 persons leave 24 with two: so the median is at most 2."""
+    sizes = {n: ends for n, _, *ends, _ in named[1].sql(f"SELECT n, count(*) AS c FROM ({SIZES}) GROUP BY n").fetchall()}
+    having = named[1].sql("SELECT count(*) FROM (SELECT tid FROM sales GROUP BY tid HAVING count(*) = 1)").fetchall()[0]
+    median = named[1].sql(f"SELECT median(n) AS m FROM ({SIZES})").fetchall()[0]
+    assert sizes[1] == list(having[1:])
+    if named[0] == "supports":
+        assert sizes[1] == [6, 28] and sizes[6] == [0, 4] and median[1:] == (1, 2)
+
+
+def test_rows_are_compared_beside_values_that_are_null(named: Named) -> None:
+    """NOT EXISTS of a greater value holds where the value of the row is NULL."""
+    rows = "SELECT count(*) FROM sales s JOIN prices p ON p.item = s.item WHERE "
+    exists = "EXISTS (SELECT 1 FROM sales t JOIN prices q ON q.item = t.item WHERE t.tid = s.tid AND q.cheap > p.cheap)"
+    every, some, none = (named[1].sql(rows + met).fetchall()[0] for met in ("TRUE", exists, f"NOT {exists}"))
+    assert every[0] == pytest.approx(some[0] + none[0])
