@@ -284,16 +284,16 @@ class Estimator(InWorlds):
             nowhere = exp.column(COPY, "m").is_(exp.null())
             least_likely = _clipped(exp.Literal.number("0.0"), lower, upper)
             mean = exp.Case(ifs=[exp.If(this=nowhere, true=least_likely)], default=mean)
+        there = mean.copy().is_(exp.null()).not_()  # a row that is not in all worlds counts 0 in the others
         if not self.worlds.possible:
-            return [_clipped(mean, lower, upper).as_(f"c{n}"), lower, upper]
+            return [exp.Case(ifs=[exp.If(this=there, true=_clipped(mean, lower, upper))]).as_(f"c{n}"), lower, upper]
         bad = exp.or_(
             exp.LT(this=least, expression=_aside(lower, -1, self.types[n])),
             exp.GT(this=most, expression=_aside(upper, 1, self.types[n])),
         )
         outside.append(bad)
         within = [exp.Case(ifs=[exp.If(this=bad.copy(), true=exp.null())], default=end) for end in (lower, upper)]
-        if self.types[n].startswith(NUMBERS):  # a row that is not in all worlds counts 0 in the others
-            there = mean.copy().is_(exp.null()).not_()
+        if self.types[n].startswith(NUMBERS):
             mean = exp.Case(ifs=[exp.If(this=there, true=_clipped(mean, *within))])
         return [mean.as_(f"c{n}"), *(end.as_(f"c{n}{name}") for end, name in zip(within, ("_l", "_u"), strict=True))]
 

@@ -14,7 +14,7 @@ from anondb.answers.ranged.groups_beside import with_one_select
 from anondb.answers.ranged.item_filters import with_having
 from anondb.answers.ranged.item_windows import with_item_windows
 from anondb.answers.ranged.laterals import with_joins
-from anondb.answers.ranged.listed import with_aggregates
+from anondb.answers.ranged.listed import with_aggregates, with_own_lists
 from anondb.answers.ranged.matches import with_counted_matches, with_places
 from anondb.answers.ranged.numbered import with_numbers_of_rows
 from anondb.answers.ranged.over_groups import as_one
@@ -63,13 +63,13 @@ def normal(
         missing = exp.select("1").from_(exp.Table(this=table.this.copy())).where(is_null(column)).limit(1)
         return not desk.rows(missing) if lowered(table.name) in own else name not in nullable
 
-    made = with_first_rows(with_numbers_of_rows(with_aggregates(tree), desk.rows, present))
+    made = with_first_rows(with_numbers_of_rows(with_aggregates(with_own_lists(tree, own, desk.rows)), desk.rows, present))
     made = with_places(with_counted_matches(with_joins(made, tables, own), tables), tables, present)
     made = with_extremes_of_persons(made, tables, item, present)
     ids = {name for of in tables.values() for name, is_id in of.items() if is_id}
     made = with_groups(with_item_windows(made, persons, item), ids)
     made = with_having(with_one_select(without_inner_rows(made, tables), tables, nullable), item)
-    one: exp.Expr | None = made
+    one: exp.Expr | None = None if any(clause.recursive for clause in made.find_all(exp.With)) else made
     while isinstance(one, exp.Select):
         made, one = one, as_one(one, with_ctes(one, {}, lambda query, env: False), desk.is_aggregate)
     return made

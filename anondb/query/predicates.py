@@ -117,7 +117,8 @@ NOT_EMPTY = at_least(1, ANY_ITEM)
 
 
 def on_sum(weights: Weights, least: float, *, open: bool) -> Condition:
-    """``OnSum``, or a constant if the weights of all items decide the condition of a sum.
+    """``OnSum``, or a constant if the weights of all items decide the condition of a sum; ``AtLeast`` if any item with a
+    weight is enough, of which none is negative.
 
     Above 2 is at least 3 if all weights are whole.
     """
@@ -130,7 +131,14 @@ def on_sum(weights: Weights, least: float, *, open: bool) -> Condition:
         least, open = float(floor(least) + 1 if open else ceil(least)), False
     if least > high or (open and least == high):
         return NEVER
-    return ALWAYS if least < low or (not open and least == low) else OnSum(weights, least, open)
+    if least < low or (not open and least == low):
+        return ALWAYS
+    adding = {label: weight for label, weight in weights.by_label if weight > 0}
+    exact = min(listed, default=0.0) >= 0 and not weights.error and weights.others == (0.0, 0.0)
+    fewest = min(adding.values(), default=0.0)
+    if exact and (least < fewest or (not open and least == fewest)):
+        return at_least(1, item_all(weights.test, Labels(frozenset(adding))))
+    return OnSum(weights, least, open)
 
 
 def on_item(row: int, test: ItemTest) -> Condition:

@@ -97,6 +97,9 @@ def with_own_rows(
         free.add(name)
         if not clause.expressions:
             clause.pop()
+    for clause in made.find_all(exp.With):
+        if not any(map(_names_itself, clause.expressions)):
+            clause.set("recursive", None)
     for part in list(made.find_all(exp.Subquery)):
         named = part.args.get("alias")
         source = isinstance(part.parent, exp.From | exp.Join) and isinstance(part.this, exp.Query)
@@ -201,3 +204,8 @@ def _reads(rows: exp.Query, own: Collection[str]) -> bool:
     """Whether a query names these tables alone."""
     named = (t for t in rows.find_all(exp.Table) if isinstance(t.this, exp.Identifier))
     return all(not t.db and lowered(t.name) in own for t in named)
+
+
+def _names_itself(cte: exp.CTE) -> bool:
+    """Whether a common table expression reads a table of its own name."""
+    return any(not table.db and lowered(table.name) == lowered(cte.alias) for table in cte.this.find_all(exp.Table))

@@ -74,6 +74,37 @@ PAIRS = [
         f"SELECT n, count(*) AS k FROM ({SIZES}) GROUP BY n",
     ),
     (
+        "WITH g AS (SELECT i.item, p.tid, EXISTS (SELECT 1 FROM sales s WHERE s.tid = p.tid AND s.item = i.item) AS has "
+        "FROM (SELECT DISTINCT item FROM sales) i CROSS JOIN (SELECT DISTINCT tid FROM sales) p) "
+        "SELECT item, avg(has::INT) AS n FROM g GROUP BY item",
+        "SELECT item, count(*) / (SELECT count(DISTINCT tid) FROM sales) AS n FROM sales GROUP BY item",
+    ),
+    (
+        "SELECT b[1] AS k, count(*) AS n FROM (SELECT list(item) AS b FROM sales GROUP BY tid) WHERE len(b) = 1 GROUP BY 1",
+        "SELECT k, count(*) AS n FROM (SELECT min(item) AS k FROM sales GROUP BY tid HAVING count(*) = 1) GROUP BY k",
+    ),
+    (
+        "SELECT count(*) AS n FROM (SELECT list(item) AS l FROM sales GROUP BY tid) WHERE list_has_any(l, "
+        "(SELECT list(node) FROM food WHERE parent = 'dairy'))",
+        "SELECT count(DISTINCT tid) AS n FROM sales WHERE item IN (SELECT node FROM food WHERE parent = 'dairy')",
+    ),
+    (
+        "SELECT avg(n) FILTER (WHERE n > 0) AS n FROM (SELECT sum(CASE WHEN parent = 'dairy' THEN price ELSE 0 END) AS n "
+        "FROM sales JOIN prices USING (item) JOIN food ON node = item GROUP BY tid)",
+        "SELECT avg(n) AS n FROM (SELECT sum(price) AS n FROM sales JOIN prices USING (item) JOIN food ON node = item "
+        "WHERE parent = 'dairy' GROUP BY tid)",
+    ),
+    (
+        "SELECT a.item, count(*) / count(DISTINCT a.tid) AS n FROM sales a JOIN sales b ON b.tid = a.tid GROUP BY a.item",
+        f"SELECT item, avg(n) AS n FROM sales JOIN ({SIZES}) USING (tid) GROUP BY item",
+    ),
+    (
+        "WITH RECURSIVE d AS (SELECT node FROM food WHERE parent = 'all' UNION SELECT f.node FROM d, food f WHERE "
+        "f.parent = d.node), b AS (SELECT count(*) AS k FROM sales WHERE item IN (SELECT node FROM d) GROUP BY tid) "
+        "SELECT sum(k) AS n FROM b",
+        "SELECT count(*) AS n FROM sales WHERE item IN (SELECT node FROM food)",
+    ),
+    (
         "SELECT k, count(*) AS n FROM range(1, 4) r(k) JOIN prices ON price = k JOIN sales USING (item) GROUP BY k",
         "SELECT k, count(*) AS n FROM sales JOIN prices USING (item) JOIN range(1, 4) r(k) ON price = k GROUP BY k",
     ),

@@ -169,6 +169,10 @@ class Aggregates(Sums):
     def _of_each(self, value: exp.Expr | None, scope: Scope) -> Bounds:
         """The average, over the persons who have a row, of the sum of a number over their rows; of 1 for None."""
         rows, tree = scope.rows, None if value is None else self.resolved(value, scope)
+        if tree is None and len(rows.rows) > 1:  # pairs, whose number takes long to tell
+            found = self.within((1, None), lambda: self._number_of_items(rows, "avg", True))
+            if found[1] is not None:
+                return found
         total = self.rows_in(rows) if tree is None else self.sum_in(rows, tree)
         persons = self.persons(self.closed(rows))
         if persons[1] == 0:

@@ -302,7 +302,7 @@ class Composer:
         of_each = isinstance(above, exp.Sum) and wanted == of.also and of_ids and len(self._scopes) == 1
         if of_each and self._where_present(value := bare(above.this), wanted) is wanted:
             return self._unless_empty(self._basic(Basic("of_each", value, wanted)), wanted)
-        if not isinstance(above, exp.Count) or isinstance(above.this, exp.Distinct) or self._items():
+        if not isinstance(above, exp.Count) or isinstance(above.this, exp.Distinct) or (self._items() and every):
             return None
         if above.this is not None and not isinstance(above.this, exp.Star | exp.Literal):
             wanted = self._where_present(above.this.unnest(), wanted)

@@ -294,6 +294,11 @@ def as_first_row(node: exp.Select) -> exp.Select | None:
     return made
 
 
+def shown_name(shown: exp.Expr) -> str:
+    """A name for a shown expression: its own, or its text."""
+    return shown.alias or shown.name or shown.sql("duckdb")
+
+
 def link(part: exp.Expr, names: Collection[str]) -> tuple[exp.Expr, exp.Column] | None:
     """What a condition compares of a subquery from these tables with a column around it, and that; None for others."""
     sides: Sequence[exp.Expr] = (bare(part.this), bare(part.expression)) if isinstance(part, exp.EQ | exp.NullSafeEQ) else ()

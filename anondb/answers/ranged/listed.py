@@ -5,15 +5,16 @@ So is ``list_sum(l)`` around a query with ``list(x) AS l``, where the aggregate 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import count
+from typing import Any
 
 from sqlglot import exp
 
 from anondb.answers.quotients import filtered
 from anondb.answers.ranged.equivalents import select_sources
 from anondb.query.aggregates import QUANTILES
-from anondb.query.parsing import is_null, lowered
+from anondb.query.parsing import bare, conjoined, is_null, lowered
 
 _NUMBERS = {
     *("sum", "avg", "min", "max", "count", "median", "bool_and", "bool_or"),
@@ -28,6 +29,8 @@ _SPELLINGS: dict[type[exp.Expr], str] = {
     exp.ArraySize: _LENGTH,
 }
 _LISTS = (exp.ArrayAgg, *QUANTILES)
+MOST_VALUES = 1_000  # of a list that is written out
+Rows = Callable[[exp.Query], Sequence[tuple[Any, ...]]]
 
 
 def with_aggregates(tree: exp.Expr) -> exp.Expr:
@@ -45,6 +48,35 @@ def with_aggregates(tree: exp.Expr) -> exp.Expr:
     return made
 
 
+def with_own_lists(tree: exp.Expr, own: Mapping[str, Collection[str]], rows: Rows) -> exp.Expr:
+    """A query with the values of ``(SELECT list(code) FROM codes)``, a list from tables of the analyst alone, in its place.
+
+    Args:
+        tree: the query.
+        own: the columns of these tables, in lower case.
+        rows: runs a query over them.
+    """
+    if tree.find(exp.ArrayAgg) is None or tree.find(exp.Subquery) is None:
+        return tree
+    made, named = tree.copy(), {lowered(cte.alias) for cte in tree.find_all(exp.CTE)}
+    for query in [q for q in made.find_all(exp.Subquery) if isinstance(q.parent, exp.Func) and _is_list(q.this)]:
+        tables = {lowered(table.name) for table in query.find_all(exp.Table)}
+        columns = {name for table in tables for name in own.get(table, ())}
+        inside = all(lowered(column.name) in columns for column in query.find_all(exp.Column))
+        if not tables or tables & named or not tables <= own.keys() or not inside:
+            continue
+        ((values,),) = rows(query.this)
+        if len(values or ()) <= MOST_VALUES and all(isinstance(value, str | int) for value in values or ()):
+            query.replace(exp.null() if values is None else exp.Array(expressions=[exp.convert(value) for value in values]))
+    return made
+
+
+def _is_list(query: exp.Expr) -> bool:
+    """Whether a query makes one list."""
+    shown = query.expressions if isinstance(query, exp.Select) else []
+    return len(shown) == 1 and isinstance(shown[0].unalias(), exp.ArrayAgg) and not query.args.get("group")
+
+
 def _pull(select: exp.Select, source: exp.Expr, inner: exp.Select, numbers: Iterator[int]) -> None:
     """Make functions of the lists that a source has columns of columns of this source."""
     lists = {lowered(e.alias): e.this for e in inner.expressions if isinstance(e, exp.Alias) and e.find(*_LISTS)}
@@ -53,11 +85,12 @@ def _pull(select: exp.Select, source: exp.Expr, inner: exp.Select, numbers: Iter
     if not lists or any(user.is_star for user in users):
         return
     alias, pulled = lowered(source.alias_or_name), dict[tuple[str, exp.Expr], exp.Identifier]()
+    one = _of_one_value(select)
     for call, name, column in _calls(select):
         table = lowered(column.table) if isinstance(column, exp.Column) else None
         if table is None or lowered(column.name) not in lists or table not in ({alias, ""} if alone else {alias}):
             continue
-        aggregate = _aggregate(name, lists[lowered(column.name)], inner)
+        aggregate = _aggregate(name, lists[lowered(column.name)], inner, single=column in one)
         if aggregate is not None:
             named = exp.to_identifier(f"_list{next(numbers)}", quoted=True)
             named = pulled.setdefault((lowered(column.name), aggregate), named)
@@ -87,6 +120,8 @@ def _calls(select: exp.Select) -> list[tuple[exp.Expr, str, exp.Expr]]:
 
 def _named(call: exp.Expr) -> tuple[str, exp.Expr] | None:
     """The name of a function of a list, and the list; None for other functions."""
+    if not isinstance(call, exp.Bracket | exp.Anonymous) and type(call) not in _SPELLINGS:
+        return None
     if isinstance(call, exp.Bracket):
         first = call.expressions[0] if len(call.expressions) == 1 else None
         whole = isinstance(first, exp.Literal) and first.is_int
@@ -101,8 +136,23 @@ def _named(call: exp.Expr) -> tuple[str, exp.Expr] | None:
     return (name, operands[0]) if known else None
 
 
-def _aggregate(name: str, values: exp.Expr, select: exp.Select) -> exp.Expr | None:
-    """A function of the list that an aggregate of a SELECT makes, as an aggregate; None for others."""
+def _of_one_value(select: exp.Select) -> list[exp.Expr]:
+    """The lists that have one value in the rows that WHERE keeps."""
+    where = select.args.get("where")
+    parts = [bare(part) for part in conjoined(where.this if where is not None else None)]
+    lengths = [part.this for part in parts if isinstance(part, exp.EQ) and part.expression == exp.convert(1)]
+    return [named[1] for call in lengths if (named := _named(call)) is not None and named[0] == _LENGTH]
+
+
+def _aggregate(name: str, values: exp.Expr, select: exp.Select, *, single: bool = False) -> exp.Expr | None:
+    """A function of the list that an aggregate of a SELECT makes, as an aggregate; None for others.
+
+    Args:
+        name: the function.
+        values: the list.
+        select: the SELECT.
+        single: whether the list has one value.
+    """
     call, wanted = filtered(values)
     if isinstance(call, QUANTILES):
         return _quantile(name, call, wanted)
@@ -113,6 +163,8 @@ def _aggregate(name: str, values: exp.Expr, select: exp.Select) -> exp.Expr | No
     different = isinstance(what, exp.Distinct)
     value = what.expressions[0] if different else what
     if name.startswith(_ELEMENT):
+        if name == f"{_ELEMENT}0" and order is None and single:
+            return _over("min", value, wanted)
         if name != f"{_ELEMENT}0" or order is None or order.expressions[0].this != value:
             return None
         first = order.expressions[0]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from anondb.answers.ranged.dependent_keys import group_columns, selected
-from anondb.answers.ranged.equivalents import common_table, resolved
+from anondb.answers.ranged.equivalents import common_table, resolved, shown_name
 from anondb.answers.ranged.known import fresh
 from anondb.answers.ranged.never_null import Present, is_present
 from anondb.query.parsing import bare, conjoined, lowered
@@ -34,7 +34,7 @@ def with_counted_matches(tree: exp.Expr, tables: Mapping[str, Mapping[str, bool]
         return tree
     made = tree.copy()
     for select in list(made.find_all(exp.Select)):
-        counted = _counted(select, tables)
+        counted = _counted(_merged(select) or select, tables)
         if counted is not None and select is made:
             made = counted
         elif counted is not None:
@@ -112,6 +112,37 @@ def _place(window: exp.Window, select: exp.Select, source: exp.Expr, present: Pr
     return up_to if window.this == exp.Count(this=exp.Star(), big_int=True) else None
 
 
+def _merged(node: exp.Select) -> exp.Select | None:
+    """A SELECT over rows that a subquery only puts together as a SELECT over the sources of these; None for others."""
+    clause = node.args.get("from_")
+    inner = None if clause is None or node.args.get("joins") else _query_of(clause.this)
+    if clause is None or not isinstance(inner, exp.Select) or inner.is_star or clause.this.alias_column_names:
+        return None
+    plain = {key for key, part in inner.args.items() if part} <= {"expressions", "from_", "joins", "where"}
+    if not plain or not inner.args.get("joins") or any(e.find(exp.AggFunc, exp.Window) for e in inner.expressions):
+        return None
+    values = {lowered(e.alias_or_name): e.unalias() for e in inner.expressions}
+    made = node.copy()
+    parts = [*made.expressions, *(made.args[key] for key in ("where", "group", "having", "order") if made.args.get(key))]
+    if any(part.find(exp.Query) for part in parts):
+        return None
+    shown = {lowered(e.alias) for e in made.expressions}
+    for column in [column for part in parts for column in part.find_all(exp.Column)]:
+        value = values.get(lowered(column.name))
+        if value is None or (not column.table and lowered(column.name) in shown):
+            return None
+        named = isinstance(column.parent, exp.Select) and column.arg_key == "expressions"
+        column.replace(exp.alias_(value.copy(), column.name, quoted=True) if named else exp.paren(value.copy()))
+    where = [of.args["where"].this.copy() for of in (inner, made) if of.args.get("where")]
+    made.set("from_", inner.args["from_"].copy())
+    made.set("joins", [join.copy() for join in inner.args["joins"]])
+    made.set("where", exp.Where(this=exp.and_(*where)) if where else None)
+    for part in list(made.find_all(exp.Paren)):
+        if isinstance(part.this, exp.Column):
+            part.replace(part.this)
+    return made
+
+
 def _counted(node: exp.Select, tables: Mapping[str, Mapping[str, bool]]) -> exp.Select | None:
     """A SELECT that groups rows and their matches with subqueries around each row; None for others.
 
@@ -139,7 +170,7 @@ def _counted(node: exp.Select, tables: Mapping[str, Mapping[str, bool]]) -> exp.
     if names & ids or (not once and _names_others(node, left, names)):
         return None
     made = exp.Select(**{key: node.args.get(key) for key in _KEPT}).copy()
-    shown = [(e.unalias().copy(), e.alias or e.name or e.sql("duckdb")) for e in node.expressions]
+    shown = [(e.unalias().copy(), shown_name(e)) for e in node.expressions]
     made.set("expressions", [exp.alias_(value, name, quoted=True) for value, name in shown])
     having = [part.this for part in (node.args.get("having"),) if part is not None]
     made = made.where(*(part.copy() for part in (*matches.others, *having)), copy=False)

@@ -4,17 +4,16 @@ greatest ``dense_rank()`` that of different values, and the value at a place tha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from sqlglot import exp
 
 from anondb.answers.quotients import filtered
 from anondb.answers.ranged.distinct_rows import first_of
 from anondb.answers.ranged.equivalents import resolved, select_sources, write_windows
-from anondb.answers.ranged.listed import count_of, present, put
+from anondb.answers.ranged.listed import Rows, count_of, present, put
 from anondb.answers.ranged.never_null import Present, is_present
 from anondb.query.parsing import bare, conjoined, lowered
 
@@ -29,7 +28,6 @@ _COMPUTED = (
 )
 """Of which the truth of a condition on places depends on the number of rows alike for all numbers: with such small constants
 as are allowed it repeats itself long before ``_MOST``."""
-Rows = Callable[[exp.Query], Sequence[tuple[Any, ...]]]
 
 
 def with_numbers_of_rows(tree: exp.Expr, rows: Rows, present: Present) -> exp.Expr:

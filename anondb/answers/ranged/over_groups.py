@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from anondb.answers.ranged.aggregates import has_aggregate
 from anondb.answers.ranged.compiler import Env
+from anondb.answers.ranged.equivalents import shown_name
 from anondb.answers.ranged.rollups import groups_of
 from anondb.answers.ranged.sources import grouped
 from anondb.answers.ranged.unions import sets_of
@@ -42,7 +43,7 @@ def as_one(node: exp.Select, env: Env, is_aggregate: Callable[[str], bool]) -> e
     if made.args.get("group") is not None and not _without_groups(made, shown, values, keys):
         return None
     computed = {lowered(e.alias_or_name) for e in shown if not is_itself(e)}
-    made.set("expressions", [exp.alias_(e.unalias(), e.alias_or_name, quoted=True, copy=False) for e in shown])
+    made.set("expressions", [exp.alias_(e.unalias(), shown_name(e), quoted=True, copy=False) for e in shown])
     parts = [*made.expressions, *(made.args[key] for key in _CLAUSES if made.args.get(key) is not None)]
     if any(part.find(exp.Query) or has_aggregate(part, is_aggregate) for part in parts):
         return None
@@ -121,6 +122,8 @@ def _write(part: exp.Expr, values: Mapping[str, exp.Expr], alias: str, computed:
         is_shown = part.key in ("qualify", "order") and not column.table and name in computed
         if is_shown and value is None:
             continue
+        if isinstance(column.find_ancestor(exp.Bracket, exp.Select), exp.Bracket):
+            return False  # sqlglot counts indices from 0 where it knows that they are whole numbers
         if is_shown or value is None or (part.key == "having" and not column.table and name in computed):
             return False
         whole = isinstance(value, exp.Column | exp.Literal | exp.Func) or isinstance(column.parent, exp.Alias)
