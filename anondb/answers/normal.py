@@ -17,6 +17,7 @@ from anondb.answers.ranged.laterals import with_joins
 from anondb.answers.ranged.listed import with_aggregates, with_own_lists
 from anondb.answers.ranged.matches import with_counted_matches, with_places
 from anondb.answers.ranged.numbered import with_numbers_of_rows
+from anondb.answers.ranged.ordered_pairs import with_ordered_pairs
 from anondb.answers.ranged.over_groups import as_one
 from anondb.answers.ranged.quantified import with_extremes_of_persons
 from anondb.query.parsing import is_null, lowered
@@ -63,6 +64,7 @@ def normal(
         missing = exp.select("1").from_(exp.Table(this=table.this.copy())).where(is_null(column)).limit(1)
         return not desk.rows(missing) if lowered(table.name) in own else name not in nullable
 
+    tree = with_ordered_pairs(tree, item)
     made = with_first_rows(with_numbers_of_rows(with_aggregates(with_own_lists(tree, own, desk.rows)), desk.rows, present))
     made = with_places(with_counted_matches(with_joins(made, tables, own), tables), tables, present)
     made = with_extremes_of_persons(made, tables, item, present)

@@ -303,3 +303,17 @@ def inline_table(columns: Mapping[str, str], rows: Sequence[tuple[str | int, ...
 
 def _literal(cell: str | int) -> exp.Expr:
     return exp.Literal.string(cell) if isinstance(cell, str) else exp.Literal.number(cell)
+
+
+def cases_of(node: exp.Expr) -> list[tuple[exp.Expr, exp.Expr]]:
+    """The conditions and results of CASE or IF, in order; the last one has the others."""
+    if isinstance(node, exp.If):
+        return [(node.this, node.args["true"]), (exp.true(), node.args.get("false") or exp.null())]
+    cases = [
+        (
+            b.this if node.this is None else exp.EQ(this=exp.paren(node.this.copy()), expression=exp.paren(b.this.copy())),
+            b.args["true"],
+        )
+        for b in node.args["ifs"]
+    ]
+    return [*cases, (exp.true(), node.args.get("default") or exp.null())]

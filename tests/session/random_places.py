@@ -143,3 +143,28 @@ def persons_of_sizes(a: Analyst) -> Asked:
         ("n AS k0", "count(*) AS c1"),
         f"FROM ({inner}) WHERE {span} GROUP BY n" if a.rnd.random() < 0.4 else f"FROM ({inner}) GROUP BY n",
     )
+
+
+def pairs_of_values(a: Analyst) -> Asked:
+    """Pairs of items in one order, and pairs whose values are equal or differ."""
+    if a.rnd.random() < 0.5:
+        ends, on = "least(a.item, b.item) AS k0, greatest(a.item, b.item) AS k1", a.one("<>", "<>", "<", ">")
+        where = a.one("", "", f" WHERE {a.test('a.item')}")
+        return Asked(
+            (
+                *ends.split(", greatest")[:1],
+                "greatest" + ends.split(", greatest")[1],
+                a.one("count(DISTINCT a.tid) AS c2", "count(*) AS c2"),
+            ),
+            f"FROM sales a JOIN sales b ON b.tid = a.tid AND a.item {on} b.item{where} GROUP BY 1, 2",
+        )
+    table, value = a.one("prices p JOIN prices q ON q.item = b.item", "food p JOIN food q ON q.node = b.item"), "price"
+    joined, value = (
+        (table.replace("p JOIN", "p ON p.item = a.item JOIN"), "price")
+        if "prices" in table
+        else (table.replace("p JOIN", "p ON p.node = a.item JOIN"), "parent")
+    )
+    rows = f"FROM sales a JOIN sales b ON b.tid = a.tid AND a.item {a.one('<', '<>', '>')} b.item JOIN {joined} WHERE p.{value} {a.one('=', '=', '<>')} q.{value}"
+    if a.rnd.random() < 0.5:
+        return Asked((f"p.{value} AS k0", "count(*) AS c1"), f"{rows} GROUP BY p.{value}")
+    return Asked(("count(*) AS n0", "count(DISTINCT a.tid) AS n1"), rows)

@@ -15,6 +15,7 @@ UP_TO = f"{P} SELECT k.n, (SELECT count(*) FROM p WHERE p.n <= k.n) AS c FROM (S
 NUMBERED = "n, row_number() OVER (ORDER BY n) AS r, count(*) OVER () AS t, cume_dist() OVER (ORDER BY n) AS c"
 PRICED = "sales s JOIN prices p ON p.item = s.item"
 OTHERS = "SELECT 1 FROM sales t JOIN prices q ON q.item = t.item WHERE t.tid = s.tid AND q.price"
+PARENT_OF = "WITH s AS (SELECT tid, item, parent FROM sales JOIN food ON node = item)"
 PARENTS = "sales s JOIN food f ON f.node = s.item"
 PAIRS = [
     (
@@ -105,6 +106,23 @@ PAIRS = [
         "SELECT count(*) AS n FROM sales WHERE item IN (SELECT node FROM food)",
     ),
     (
+        "WITH p AS (SELECT least(a.item, b.item) AS i, greatest(a.item, b.item) AS j, a.tid FROM sales a JOIN sales b "
+        "USING (tid) WHERE a.item <> b.item) SELECT i || ' ' || j AS k, count(DISTINCT tid) AS n FROM p GROUP BY i, j",
+        "SELECT a.item || ' ' || b.item AS k, count(*) AS n FROM sales a JOIN sales b USING (tid) WHERE a.item < b.item "
+        "GROUP BY a.item, b.item",
+    ),
+    (
+        f"{PARENT_OF} SELECT a.parent AS k, count(*) AS n FROM s a, s b WHERE a.tid = b.tid AND a.item < b.item "
+        "AND a.parent = b.parent GROUP BY a.parent",
+        f"{PARENT_OF} SELECT a.parent AS k, count(*) AS n FROM s a JOIN s b ON b.tid = a.tid AND b.item > a.item "
+        "AND b.parent = a.parent GROUP BY a.parent",
+    ),
+    (
+        "SELECT k, count(tid) AS n FROM (SELECT tid, arg_max(price, price) AS k FROM sales JOIN prices USING (item) "
+        "GROUP BY tid) GROUP BY 1",
+        "SELECT k, count(*) AS n FROM (SELECT max(price) AS k FROM sales JOIN prices USING (item) GROUP BY tid) GROUP BY k",
+    ),
+    (
         "SELECT k, count(*) AS n FROM range(1, 4) r(k) JOIN prices ON price = k JOIN sales USING (item) GROUP BY k",
         "SELECT k, count(*) AS n FROM sales JOIN prices USING (item) JOIN range(1, 4) r(k) ON price = k GROUP BY k",
     ),
@@ -135,3 +153,12 @@ def test_rows_are_compared_beside_values_that_are_null(named: Named) -> None:
     exists = "EXISTS (SELECT 1 FROM sales t JOIN prices q ON q.item = t.item WHERE t.tid = s.tid AND q.cheap > p.cheap)"
     every, some, none = (named[1].sql(rows + met).fetchall()[0] for met in ("TRUE", exists, f"NOT {exists}"))
     assert every[0] == pytest.approx(some[0] + none[0])
+
+
+def test_pairs_within_a_category_are_those_of_its_items(named: Named) -> None:
+    """As many pairs as the numbers of items in the category make."""
+    pairs = f"{PARENT_OF} SELECT a.parent AS k, count(*) AS n FROM s a JOIN s b ON a.tid = b.tid AND a.item < b.item "
+    numbers = f"{PARENT_OF}, c AS (SELECT tid, parent AS k, count(*) AS n FROM s GROUP BY 1, 2) "
+    one = named[1].sql(f"{pairs} WHERE a.parent = b.parent GROUP BY a.parent").fetchall()
+    two = named[1].sql(f"{numbers} SELECT k, sum(n * (n - 1) / 2) AS n FROM c WHERE n > 1 GROUP BY k").fetchall()
+    assert {row[0]: row[1] for row in one if row[1]} == pytest.approx({row[0]: row[1] for row in two if row[1]})

@@ -18,7 +18,7 @@ from anondb.answers.persons.domains import rows_of_atom
 from anondb.answers.persons.quantities import Quantities, condition_in
 from anondb.answers.persons.terms import Id, Item, Listing, Number, Of, OnPart, Part, Truth, Values
 from anondb.query.item_tests import Labels
-from anondb.query.parsing import bare, operands
+from anondb.query.parsing import bare, cases_of, operands
 from anondb.query.predicates import ALWAYS, NEVER, NOT_EMPTY, Condition, both, either, negate, on_item
 from anondb.query.refusals import name_of, too_complex, unsupported
 from anondb.query.summed import MAX, SUM
@@ -121,8 +121,11 @@ class Conditions(Quantities, ABC):
             return self._on_numbers(tree)
         if len(rows) == 1 and (cases := self.by_number(tree, most=MAX_BESIDE)) is not None:
             return self._either((met, self.decided(one)) for met, one in cases)
-        if len(rows) == 2 and all(isinstance(atom, Item) for atom in atoms) and isinstance(tree, exp.EQ | exp.NEQ):
-            raise unsupported("a comparison of the items of a self-join in this place", "Join them by AND.")
+        if len(rows) == 2 and isinstance(tree, exp.EQ | exp.NEQ):
+            if all(isinstance(self.atom(side), Item) for side in (tree.this, tree.expression)):
+                raise unsupported("a comparison of the items of a self-join in this place", "Join them by AND.")
+            equal = self._with_equal_values(tree)
+            return equal if isinstance(tree, exp.EQ) else equal.opposite
         raise unsupported(f"{name} of an item beside another value", "Compare each with a literal.")
 
     # ---------------------------------------------------------------- cases
@@ -165,6 +168,15 @@ class Conditions(Quantities, ABC):
     def _by_branches(self, tree: exp.Expr) -> Decided:
         return self._either((met, self.decided(part)) for met, part in self.branches(tree))
 
+    def _with_equal_values(self, tree: exp.EQ | exp.NEQ) -> Decided:
+        """Whether values of two rows are equal: to one of those that both may have."""
+        one, two = ({v: met for v, met in self.values(side) if v is not None} for side in (tree.this, tree.expression))
+        if len(one) > MAX_BESIDE:
+            raise too_complex(f"a comparison of items by more than {MAX_BESIDE} values")
+        equal = either(*(both(met, two[value]) for value, met in one.items() if value in two))
+        others = either(*(both(met, negate(two.get(value, NEVER))) for value, met in one.items()))
+        return Decided(equal, both(either(*two.values()), others))
+
     @staticmethod
     def _either(parts: Iterable[tuple[Condition, Decided]]) -> Decided:
         """What is decided in cases, one of which each person is in."""
@@ -187,6 +199,10 @@ class Conditions(Quantities, ABC):
                 return certain(ALWAYS if isinstance(tree, exp.EQ) else NEVER)
             raise unsupported("ids of different persons", "Join the copies of the table on the id column.")
         raise unsupported("a condition on the values of the id column", "A release has no original ids.")
+
+    @abstractmethod
+    def values(self, tree: exp.Expr) -> list[tuple[Any, Condition]]:
+        """The values of an expression, each with the condition for it."""
 
     @abstractmethod
     def person(self, number: int) -> int:
@@ -371,20 +387,6 @@ class Conditions(Quantities, ABC):
         }
         holds = of_signs[type(tree)]
         return Decided(both(present, holds), both(present, negate(holds)))
-
-
-def cases_of(node: exp.Expr) -> list[tuple[exp.Expr, exp.Expr]]:
-    """The conditions and results of CASE or IF, in order; the last one has the others."""
-    if isinstance(node, exp.If):
-        return [(node.this, node.args["true"]), (exp.true(), node.args.get("false") or exp.null())]
-    cases = [
-        (
-            b.this if node.this is None else exp.EQ(this=exp.paren(node.this.copy()), expression=exp.paren(b.this.copy())),
-            b.args["true"],
-        )
-        for b in node.args["ifs"]
-    ]
-    return [*cases, (exp.true(), node.args.get("default") or exp.null())]
 
 
 def _is_literal(node: exp.Expr) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from anondb.answers.persons.conditions import MAX_TRUTHS, cases_of
+from anondb.answers.persons.conditions import MAX_TRUTHS
 from anondb.answers.persons.decided import Decided
 from anondb.answers.persons.domains import UNKNOWN, typed
 from anondb.answers.persons.kinds import Kinds
@@ -25,6 +25,7 @@ from anondb.answers.persons.terms import (
 )
 from anondb.answers.persons.weights import type_of_sum, values_of, weights_of
 from anondb.query.item_tests import ANY_ITEM, NO_ITEM, ItemTest, item_all, item_any
+from anondb.query.parsing import cases_of
 from anondb.query.predicates import (
     ALWAYS,
     NEVER,

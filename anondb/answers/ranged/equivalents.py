@@ -27,6 +27,9 @@ def with_known_names(tree: exp.Expr, item: str) -> exp.Expr:
             call.replace(call.this.copy())
         elif isinstance(call, exp.WithinGroup) and (quantile := _quantile(call)) is not None:
             call.replace(quantile)
+    for end in list(made.find_all(exp.ArgMax, exp.ArgMin)):
+        if end.this == end.expression and end.args.get("count") is None:
+            end.replace((exp.Max if isinstance(end, exp.ArgMax) else exp.Min)(this=end.this.copy()))
     for choice in reversed(list(made.find_all(exp.If))):  # inner ones first
         if choice.arg_key != "ifs":  # if(a, b, c), and no branch of CASE
             branch = exp.If(this=choice.this, true=choice.args["true"])
