@@ -123,6 +123,14 @@ PAIRS = [
         "SELECT k, count(*) AS n FROM (SELECT max(price) AS k FROM sales JOIN prices USING (item) GROUP BY tid) GROUP BY k",
     ),
     (
+        f"{P}, m AS (SELECT avg(n) AS m FROM p) SELECT avg((p.n - m.m) * (p.n - m.m)) AS v FROM p, m",
+        f"SELECT var_pop(n) AS v FROM ({SIZES})",
+    ),
+    (
+        f"{P} SELECT sum(pow(n - (SELECT avg(n) FROM p), 2)) / count(*) AS v FROM p",
+        f"SELECT var_pop(n) AS v FROM ({SIZES})",
+    ),
+    (
         "SELECT k, count(*) AS n FROM range(1, 4) r(k) JOIN prices ON price = k JOIN sales USING (item) GROUP BY k",
         "SELECT k, count(*) AS n FROM sales JOIN prices USING (item) JOIN range(1, 4) r(k) ON price = k GROUP BY k",
     ),
