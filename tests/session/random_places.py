@@ -168,3 +168,18 @@ def pairs_of_values(a: Analyst) -> Asked:
     if a.rnd.random() < 0.5:
         return Asked((f"p.{value} AS k0", "count(*) AS c1"), f"{rows} GROUP BY p.{value}")
     return Asked(("count(*) AS n0", "count(DISTINCT a.tid) AS n1"), rows)
+
+
+def sums_of_joined_groups(a: Analyst) -> Asked:
+    """Sums over groups that are joined with the analyst's rows."""
+    groups = f"SELECT item, count(*) AS n, sum(length(item)) AS l FROM sales{a.where()} GROUP BY item"
+    value = a.one("sum(n * price)", "sum(g.n)", "sum(l)", "sum(n * price) / nullif(sum(n), 0)", "coalesce(sum(n), 0)")
+    join = a.one(
+        "JOIN prices USING (item)",
+        "JOIN prices p ON p.item = g.item",
+        "LEFT JOIN prices p ON p.item = g.item AND p.price > 1",
+    )
+    where = a.one("", "", " WHERE price > 1", " WHERE g.item <> 'milk'")
+    if a.rnd.random() < 0.5:
+        return Asked((f"{value} AS n0",), f"FROM ({groups}) g {join}{where}")
+    return Asked(("price AS k0", f"{value} AS n1"), f"FROM g {join}{where} GROUP BY price", f"WITH g AS ({groups})")

@@ -131,6 +131,16 @@ PAIRS = [
         f"SELECT var_pop(n) AS v FROM ({SIZES})",
     ),
     (
+        "SELECT sum(n * price) / nullif(sum(n), 0) AS m FROM (SELECT item, count(*) AS n FROM sales GROUP BY item) "
+        "JOIN prices USING (item)",
+        "SELECT avg(price) AS m FROM sales JOIN prices USING (item)",
+    ),
+    (
+        "SELECT f.parent, sum(c.n * p.price) AS m FROM (SELECT item, count(*) AS n FROM sales GROUP BY item) c JOIN prices "
+        "p ON p.item = c.item JOIN food f ON f.node = c.item GROUP BY f.parent",
+        "SELECT parent, sum(price) AS m FROM sales JOIN prices USING (item) JOIN food ON node = item GROUP BY parent",
+    ),
+    (
         "SELECT k, count(*) AS n FROM range(1, 4) r(k) JOIN prices ON price = k JOIN sales USING (item) GROUP BY k",
         "SELECT k, count(*) AS n FROM sales JOIN prices USING (item) JOIN range(1, 4) r(k) ON price = k GROUP BY k",
     ),

@@ -6,7 +6,7 @@ and those with 4 may each be nearly as many.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import reduce
 
@@ -16,10 +16,10 @@ from anondb.answers.quotients import product_of
 from anondb.answers.ranged.compiler import Env
 from anondb.answers.ranged.sources import grouped
 from anondb.answers.ranged.unions import sets_of
-from anondb.query.parsing import bare, lowered
+from anondb.query.parsing import bare, conjoined, lowered
 
 _OF_GROUPS = {"expressions", "from_", "joins", "where", "group"}
-_OVER_GROUPS = {"expressions", "from_", "where", "group", "having", "order", "limit", "offset", "with_"}
+_OVER_GROUPS = {"expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset", "with_"}
 _ELSEWHERE = (exp.AggFunc, exp.Filter, exp.Query, exp.Star, exp.Window)
 
 
@@ -41,12 +41,19 @@ def over_rows(node: exp.Select, env: Env) -> exp.Select | None:
     inner = None if place is None else groups_of(place.this, env)
     if place is None or inner is None or not _clauses(node) <= _OVER_GROUPS or node.find(exp.Sum) is None:
         return None
-    by_group = node.args.get("group") is not None and _has_keys(node)
-    if by_group and _is_self_join(inner):
+    by_group, joins = node.args.get("group") is not None and _has_keys(node), node.args.get("joins") or []
+    others = [lowered(join.this.alias_or_name) for join in joins]
+    within = {lowered(one.this.alias_or_name) for one in (inner.args["from_"], *(inner.args.get("joins") or ()))}
+    if (by_group and _is_self_join(inner)) or not all(others) or within & {*others} or len({*others}) < len(others):
         return None
-    reading = _Reading(_columns(inner), lowered(place.this.alias_or_name), by_group)
+    named = {lowered(e.alias_or_name) for e in (*inner.expressions, *(e for e in node.expressions if e.alias))}
+    reading = _Reading(_columns(inner), lowered(place.this.alias_or_name), by_group, others, named)
+    beside = [reading.join(join) for join in joins]
+    if None in beside:
+        return None
     aliases = {lowered(e.alias) for e in node.expressions if isinstance(e, exp.Alias)}
     made = exp.Select(**{key: inner.args.get(key) for key in ("from_", "joins", "where")}).copy()
+    made.set("joins", [*(made.args.get("joins") or []), *beside])
     for key in ("limit", "offset", "with_"):
         made.set(key, node.args[key].copy() if node.args.get(key) is not None else None)
     for selected in node.expressions:
@@ -154,11 +161,30 @@ class _Reading:
         columns: what the columns of the groups are.
         alias: the name of the groups.
         by_group: whether each sum is of one group at least, so that no number of rows is NULL.
+        others: the names of the sources that are joined with the groups.
+        named: the names of all columns of the groups, and those that the SELECT gives.
     """
 
     columns: Mapping[str, exp.Expr | _Number]
     alias: str
     by_group: bool
+    others: Sequence[str] = ()
+    named: Set[str] = frozenset()
+
+    def join(self, node: exp.Join) -> exp.Join | None:
+        """A join with other rows by the keys, on those of the rows; None for others."""
+        if node.method or node.side not in ("", "LEFT") or node.kind not in ("", "INNER", "CROSS"):
+            return None
+        name = node.this.alias_or_name
+        equal = [(self.columns.get(lowered(u.name)), exp.column(u.copy(), name)) for u in node.args.get("using") or ()]
+        on = [exp.EQ(this=key.copy(), expression=of) for key, of in equal if isinstance(key, exp.Expr)]
+        read = [self.of(part) for part in conjoined(node.args.get("on"))]
+        if len(on) < len(equal) or None in read or isinstance(node.this, exp.Unnest | exp.Lateral):
+            return None
+        made = exp.Join(this=node.this.copy(), side=node.args.get("side"), kind=node.args.get("kind"))
+        conditions = [*on, *(part for part in read if part is not None)]
+        made.set("on", exp.and_(*conditions) if conditions else None)
+        return made
 
     def of(self, node: exp.Expr, aliases: Set[str] = frozenset()) -> exp.Expr | None:
         """An expression over rows; None if it is something else than sums and functions of the keys.
@@ -169,6 +195,8 @@ class _Reading:
         """
         if isinstance(node, exp.Column):
             value = self._column(node)
+            if value is None and (lowered(node.table) in self.others or self._is_of_other(node)):
+                return exp.column(node.this.copy(), node.table or self.others[0])
             if value is None and not node.table and lowered(node.name) in aliases:
                 return node.copy()
             return exp.paren(value.copy()) if isinstance(value, exp.Expr) else None
@@ -187,6 +215,10 @@ class _Reading:
                 return None
             made.set(key, new if isinstance(part, list) else new[0])
         return made
+
+    def _is_of_other(self, node: exp.Column) -> bool:
+        """Whether a name without a table is a column of the only other source."""
+        return not node.table and len(self.others) == 1 and lowered(node.name) not in self.named
 
     def _column(self, node: exp.Column) -> exp.Expr | _Number | None:
         return self.columns.get(lowered(node.name)) if lowered(node.table) in ("", self.alias) else None
