@@ -4,9 +4,6 @@ import contextlib
 from dataclasses import replace
 from typing import Any
 
-from anondb.data.constraints import PrivacyConstraints
-from anondb.data.records import load_classes
-from anondb.data.requirements import load_sensitive, read_privacy
 from anondb.data.sources import open_source
 from anondb.data.taxonomy import load_taxonomy
 from anondb.data.transactions import Dataset, load_transactions
@@ -123,6 +120,8 @@ def verify_source(
             dataset = load_transactions(engine, source, id_column=id, item_column=item, bags=bag_input, more_ids=people)
         subject = subject_of(engine, dataset, knowledge)
         if relational and records is not None:
+            from anondb.data.records import load_classes
+
             subject = replace(subject, classes=load_classes(engine, records, dataset, quasi_identifiers))
         return verify_subject(subject, model, witnesses)
 
@@ -201,9 +200,10 @@ def read_knowledge(
     Raises:
         InputError: ``bad_usage``: the model does not use the input, or the release already names it.
     """
-    privacy: PrivacyConstraints | str | None = None
-    private: tuple[str, ...] | None = None
+    privacy = private = None
     if privacy_constraints is not None:
+        from anondb.data.requirements import read_privacy
+
         _check_taken(model, "privacy_constraints")
         privacy = read_privacy(engine, privacy_constraints)
     if sensitive is not None:
@@ -212,6 +212,8 @@ def read_knowledge(
                 "The release already names its sensitive items.", code="bad_usage", hint="Leave --sensitive out."
             )
         _check_taken(model, "sensitive")
+        from anondb.data.requirements import load_sensitive
+
         private = load_sensitive(engine, sensitive)
     return Knowledge(privacy, private)
 

@@ -5,20 +5,18 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from anondb.answers.first_world import modelled_rows_hold
 from anondb.data.sources import is_file
 from anondb.engine import DuckDBEngine
 from anondb.engine.elsewhere import is_url
 from anondb.errors import InputError
-from anondb.ledger.stored import current_catalog
 from anondb.models import AsTable, Model
 from anondb.models.named import model_of
 from anondb.promises import check as checks
 from anondb.promises.proof_pack import script
 from anondb.promises.spec import Shown
-from anondb.publications.history import Publication, publications
 from anondb.release.digest import PREFIX, content_digest, file_digest
 from anondb.release.inspect import Inspection, inspect
 from anondb.release.paths import MANIFEST_FILE, is_parquet_release, valid_path
@@ -27,6 +25,9 @@ from anondb.release.relational import value_columns
 from anondb.release.signing import Keys, signer_of, trusted_keys
 from anondb.verify import Verification
 from anondb.warehouse.at_hand import at_hand, name_of
+
+if TYPE_CHECKING:
+    from anondb.publications.history import Publication
 
 _DIGEST = re.compile(rf"({PREFIX})?[0-9a-f]{{64}}", re.IGNORECASE)
 
@@ -50,7 +51,7 @@ class SealedCheck(AsTable):
     sha256: str
     content_digest: str
     expected: bool | None = None
-    published_as: Publication | None = None
+    published_as: "Publication | None" = None
     asked: bool = False
     signed_by: str | None = None
     modelled_rows: bool | None = None
@@ -178,7 +179,7 @@ def _identified(
     file: Path,
     verification: Verification,
     expect: str | None,
-    known: Sequence[Publication] | None,
+    known: "Sequence[Publication] | None",
 ) -> SealedCheck:
     """Add the digests and their comparisons to a verification."""
     content = sealed.content_digest or content_digest(sealed.engine, sealed.schema, sealed.kind)
@@ -193,8 +194,9 @@ def _identified(
     )
 
 
-def _published(owner: str | os.PathLike[str]) -> list[Publication]:
+def _published(owner: str | os.PathLike[str]) -> "list[Publication]":
     """The publications in the ledger of the owner's database."""
+    from anondb.publications.history import publications
     from anondb.warehouse.postgres.place import database_of
 
     database = database_of(owner)
@@ -203,7 +205,7 @@ def _published(owner: str | os.PathLike[str]) -> list[Publication]:
 
         there = PostgresEngine.connect(database, read_only=True)
         try:
-            return publications(there, current_catalog(there))
+            return publications(there, there.here().catalog)
         finally:
             there.close()
     place = valid_path(owner)
@@ -211,6 +213,6 @@ def _published(owner: str | os.PathLike[str]) -> list[Publication]:
         raise InputError(f"The file {place.name!r} does not exist.", code="no_such_file", hint="Check the path.")
     engine = DuckDBEngine.open(place, read_only=True)
     try:
-        return publications(engine, current_catalog(engine))
+        return publications(engine, engine.here().catalog)
     finally:
         engine.close()
