@@ -31,7 +31,7 @@ def check_folder(engine: DuckDBEngine, path: Any, replace: bool) -> Path:
     is not a release of Parquet files to be replaced; see ``release.paths.check_target``."""
     target = paths.valid_path(path)
     if not os.path.lexists(target):
-        return paths.check_target(engine, target, False)
+        return paths.check_target(engine, target, False, folder=True)
     if not replace or not paths.is_parquet_release(target):
         raise InputError(
             f"{target.name!r} exists already.",

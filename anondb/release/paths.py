@@ -49,13 +49,13 @@ def valid_path(path: str | os.PathLike[str]) -> Path:
     return Path(os.path.abspath(text))
 
 
-def check_target(engine: Engine, path: str | os.PathLike[str], replace: bool) -> Path:
-    """Check that a file may be written, and return its absolute path. Raises InputError: it exists, is in use here, or its
-    directory is missing or not writable."""
+def check_target(engine: Engine, path: str | os.PathLike[str], replace: bool, *, folder: bool = False) -> Path:
+    """Check that a file or a folder may be written, and return its absolute path. Raises InputError: it exists, is in use
+    here, or its directory is missing or not writable; a file has the name of another kind of file."""
     target = valid_path(path)
     exists, directory = os.path.lexists(target), target.parent.is_dir()
     shown = repr(target.name)
-    if target.suffix.lower() in DATA_SUFFIXES:
+    if not folder and target.suffix.lower() in DATA_SUFFIXES:
         raise InputError(
             f"A release is sealed into a DuckDB file, and {shown} is the name of another kind of file.",
             code="bad_path",
