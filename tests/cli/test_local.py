@@ -16,6 +16,7 @@ from cli.shop import Run
 from reference_expected import expected_holders
 
 import anondb
+from anondb.answers import worlds
 from anondb.answers.hashing import seed_of
 from anondb.errors import InfeasibleError, InputError
 
@@ -123,7 +124,7 @@ def test_partition_is_the_default_and_needs_a_taxonomy(shop: Path) -> None:
 
 
 def check_estimates(made: anondb.Release, sealed: Path) -> None:
-    """Check the estimates of all items in a sealed file: those of count_bounds, and the means over 20 possible worlds."""
+    """Check the estimates of all items in a sealed file: those of count_bounds, and the means over possible worlds."""
     seed = seed_of(made.publish(sealed, replace=True, allow_overlap=True).content_digest)
     shown: dict[int, dict[str, int]] = defaultdict(dict)
     members: dict[str, list[str]] = defaultdict(list)
@@ -138,16 +139,18 @@ def check_estimates(made: anondb.Release, sealed: Path) -> None:
     if made.manifest["semantics"] == "atomic":
         chances = [{g: min(1, c / len(members[g])) for g, c in labels.items()} for labels in shown.values()]
         held = {x: sum(1 - prod(1 - c for g, c in t.items() if x in members[g]) for t in chances) for x in items}
-        worlds = [naive_worlds.of_bags(shown, members, seed, w).values() for w in range(20)]
-        drawn = Counter(item for world in worlds for basket in world for item in set(basket))
+        drawn_bags = [naive_worlds.of_bags(shown, members, seed, w).values() for w in range(worlds.MOST_WORLDS)]
+        drawn = Counter(item for world in drawn_bags for basket in world for item in set(basket))
     else:
         holders = expected_holders([*shown.values()], members)
         held = {x: sum(m for (_, item), m in holders.items() if item == x) for x in items}
         tids = {g: sorted(tid for tid, labels in shown.items() if g in labels) for g in members}
         naive = naive_worlds.Naive(members, tids, len(shown), 2, seed)
-        drawn = Counter(item for world in naive_worlds.worlds(naive, 20) for _, item in world)
+        drawn = Counter(item for world in naive_worlds.worlds(naive, worlds.MOST_WORLDS) for _, item in world)
     assert {x: made.count_bounds([x])[1] for x in items} == pytest.approx(held, abs=1e-9)
-    assert dict(zip(rows["item"], rows["n"], strict=True)) == pytest.approx({x: drawn[x] / 20 for x in items}, abs=1e-9)
+    assert dict(zip(rows["item"], rows["n"], strict=True)) == pytest.approx(
+        {x: drawn[x] / worlds.MOST_WORLDS for x in items}, abs=1e-9
+    )
 
 
 @pytest.mark.slow
