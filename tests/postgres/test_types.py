@@ -257,7 +257,7 @@ def test_where_else_they_are_refused(databases: Databases, db: Any, columns: Any
         done = command(*words)
         assert done.returncode == 2 and "JSON" in done.stderr and "Traceback" not in done.stderr
         assert '"a"' not in done.stderr + done.stdout
-    assert not db.releases()
+    assert {release.name for release in db.releases()} <= {"alike"}  # of another test
 
 
 @pytest.mark.slow
