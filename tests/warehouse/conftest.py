@@ -46,11 +46,14 @@ def spark() -> Iterator[Any]:
             (Path(place) / "events").mkdir()
             settings = {
                 "spark.driver.host": "127.0.0.1",
+                "spark.buffer.pageSize": "256k",  # of each hash table and each sort: pages of 64 MB fill the memory
+                "spark.driver.extraJavaOptions": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",  # few threads compile
                 "spark.driver.memory": "2g",
                 "spark.eventLog.compress": "false",
                 "spark.eventLog.dir": f"file://{place}/events",
                 "spark.eventLog.enabled": "true",
                 "spark.local.dir": place,
+                "spark.sql.codegen.wholeStage": "false",  # compiling takes longer than few rows
                 "spark.sql.shuffle.partitions": "2",
                 "spark.sql.warehouse.dir": f"file://{place}/tables",
                 "spark.sql.ui.retainedExecutions": "2",  # of a thousand, with their plans, little memory is left

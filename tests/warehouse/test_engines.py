@@ -7,6 +7,7 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -73,7 +74,18 @@ ON_ENGINES = [
     for name, check in ((check.__name__, check) for check in CHECKS)
     for engine in ("sqlite", "datafusion", "postgres")
 ]
-ON_SPARK = [pytest.param(check, "spark", id=f"{check.__name__}-spark", marks=SPARK.marks) for check in CHECKS]
+FEW = {"seeds": range(1)}
+FEW_ON_SPARK = {"statements": {"names": STATEMENTS[::3]}, "recodings": FEW, "classes": FEW, "supports": FEW}
+"""What ``make check`` takes of checks with hundreds of statements, which take Spark a quarter of a second each."""
+ON_SPARK = [
+    pytest.param(partial(check, **few), "spark", id=f"{check.__name__}-{name}", marks=[*SPARK.marks, mark])
+    for check in CHECKS
+    for name, few, mark in (
+        ("spark", FEW_ON_SPARK.get(check.__name__, {}), pytest.mark.slow),
+        ("all-spark", {}, pytest.mark.nightly),
+    )
+    if name == "spark" or check.__name__ in FEW_ON_SPARK
+]
 
 
 @pytest.mark.parametrize("check, engine", [*ON_ENGINES, *ON_SPARK])

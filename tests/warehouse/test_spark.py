@@ -133,7 +133,7 @@ def test_an_error_leaves_nothing(spark: Any, place: Any, monkeypatch: pytest.Mon
     assert schemas(spark) == before and not private(spark)
 
 
-@pytest.mark.parametrize("worker_bytes", [2**20, 90])
+@pytest.mark.parametrize("worker_bytes", [2**20, pytest.param(90, marks=pytest.mark.nightly)])
 def test_workers_count_what_sql_counts(place: Any, worker_bytes: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The rare pairs, with a triangle of all nodes and in ranges of its rows; the supports of all nodes."""
     warehouse = place.warehouse
@@ -435,7 +435,7 @@ def test_bounds_are_those_of_a_sealed_file(spark: Any, place: Any, duck: DuckDBE
     )
     counts = spark.table("bounds.item_counts").collect()
     assert [row[0] for row in counts] == sorted({item for _, item in pairs})
-    for item, *bounds in map(tuple, counts):
+    for item, *bounds in map(tuple, counts[::3]):
         text = f"SELECT * FROM bounds.count_bounds(array('{item}'))"
         assert bounds == pytest.approx(list(spark.sql(text).collect()[0]), rel=1e-9)
     baskets = {row["transaction_id"]: row["items"] for row in spark.table("bounds.baskets").collect()}
@@ -449,8 +449,8 @@ def test_bounds_are_those_of_a_sealed_file(spark: Any, place: Any, duck: DuckDBE
             with duck.registered(frame) as view:
                 tables[name] = duck.create(name, selected(view, *frame.column_names))
         tables["checked"] = duck.put("checked", {"passed": ("BOOLEAN", [True])})
-        for _ in range(6):
-            asked = rnd.sample([*leaves, "nothing"], rnd.randint(0, 3))
+        for size in (0, 3):
+            asked = rnd.sample([*leaves, "nothing"], size)
             items = exp.cast(exp.Array(expressions=[exp.Literal.string(i) for i in asked]), "TEXT[]", dialect="duckdb")
             text = items.sql(dialect="spark")
             (found,) = spark.sql(f"SELECT * FROM bounds.count_bounds({text})").collect()
