@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -11,7 +12,9 @@ BATCHES = 4  # of what the night has
 
 FEWEST = 10  # seeds of a batch
 
-ONE_IN = 4  # of the values that ``make test`` leaves ``make check`` takes
+PART = 2  # of the seeds that a test has for ``make check`` beside those of ``make test``
+
+ONE_IN = 10  # of the values that ``make test`` leaves ``make check`` takes
 
 FIRST_AND_OTHERS = [
     pytest.param(slice(0, 2), id="first"),
@@ -31,12 +34,13 @@ def portions(quick: int, check: int = 0, night: int = 0, *, first: int = 0) -> l
 
     Args:
         quick: how many seeds ``make test`` takes, in one range.
-        check: how many it has in all with those of ``make check``, which are marked slow and in one range.
+        check: how many it has in all; ``make check`` takes one of ``PART`` of the others, marked slow and in one range.
         night: how many there are in all with those of ``make nightly``.
         first: the first seed.
     """
     found = [pytest.param(range(first, first + quick), id=f"{first}-{first + quick}")] if quick else []
     done = quick
+    night, check = max(night, check), quick + math.ceil(max(check - quick, 0) / PART)
     for until, mark in ((check, pytest.mark.slow), (night, pytest.mark.nightly)):
         rest = max(until - done, 0)
         # A test may state what holds of many cases.

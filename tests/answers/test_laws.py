@@ -42,8 +42,13 @@ def check(shop: Shop, release: str, rounds: range) -> None:
     assert not changed, "\n".join(changed)
 
 
+@pytest.mark.slow
+def test_answers_obey_the_laws_in_one_round(shop: Shop) -> None:
+    check(shop, "kkm", range(1))
+
+
 @pytest.mark.parametrize("release", RELEASES)
-@pytest.mark.parametrize("rounds", portions(0, 1, ROUNDS))
+@pytest.mark.parametrize("rounds", portions(0, 0, ROUNDS))
 def test_answers_obey_the_laws(shop: Shop, release: str, rounds: range) -> None:
     check(shop, release, rounds)
 

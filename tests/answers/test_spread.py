@@ -229,7 +229,7 @@ def test_only_counts_of_items_are_called_a_range(shop: Shop, monkeypatch: pytest
 
 @pytest.mark.slow
 def test_a_local_recoding_without_item_supports_has_a_spread_alone(folder: Path) -> None:
-    for name, called in (("lra", "spread"), ("klm", "spread"), ("anatomy", "spread"), ("apriori_supports", "range")):
+    for name, called in (("lra", "spread"), ("anatomy", "spread"), ("apriori_supports", "range")):
         with ledger_releases.asked(name, folder) as (session, _):
             assert noted(session, MILK) in (called, "")
 

@@ -70,7 +70,7 @@ def shop(server: Server) -> Iterator[Shop]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seeds", portions(6, night=400))
+@pytest.mark.parametrize("seeds", portions(3, night=400))
 @pytest.mark.parametrize("name", list(MODELS))
 def test_bounds(name: str, seeds: range, shop: Shop) -> None:
     databases, db, release = shop

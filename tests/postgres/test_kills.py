@@ -72,7 +72,7 @@ def state(databases: Databases) -> tuple[object, ...]:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("seeds", portions(0, 2, 200))
+@pytest.mark.parametrize("seeds", portions(0, 1, 200))
 def test_kills(seeds: range, shop_with_release: tuple[Databases, Callable[[bool, int], int]]) -> None:
     databases, count = shop_with_release
     before = state(databases)

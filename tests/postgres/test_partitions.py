@@ -139,7 +139,7 @@ def test_names(shop: Databases, db: anondb.Database) -> None:
     [
         "model = 'anatomy', l = 1.5",
         "model = 'kkm', k = 2, m = 1, quasi_identifiers = 'age'",
-        "model = 'km', k = 2, m = 1, algorithm = 'vpa', taxonomy = 'food'",
+        pytest.param("model = 'km', k = 2, m = 1, algorithm = 'vpa', taxonomy = 'food'", marks=pytest.mark.nightly),
     ],
 )
 def test_bounds_add_up_for_each_kind(shop: Databases, db: anondb.Database, model: str) -> None:

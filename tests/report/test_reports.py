@@ -135,7 +135,7 @@ def test_a_public_page_is_read_from_the_release_alone(with_some: Path, tmp_path:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", some(KINDS, *QUICK, "supports", "buckets", check=()))
 def test_a_public_page_of_every_kind_is_read_from_the_release_alone(place: Path, run: Run, kind: str) -> None:
     sealed = place.with_name("sealed.duckdb")
     with anondb.connect(place) as database:

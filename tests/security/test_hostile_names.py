@@ -71,7 +71,7 @@ def test_labels_come_back_exactly(owner: Engine, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("names", [NAMES[::4], pytest.param(NAMES, marks=pytest.mark.slow)], ids=["some", "all"])
+@pytest.mark.parametrize("names", [NAMES[::4], pytest.param(NAMES, marks=pytest.mark.nightly)], ids=["some", "all"])
 def test_names_of_releases_come_back_exactly(owner: Engine, tmp_path: Path, names: list[str]) -> None:
     with owner.transaction():
         data = dataset(owner, [["a"], ["a", "b"]])
