@@ -53,6 +53,7 @@ def spark() -> Iterator[Any]:
                 "spark.eventLog.dir": f"file://{place}/events",
                 "spark.eventLog.enabled": "true",
                 "spark.local.dir": place,
+                "spark.sql.codegen.factoryMode": "NO_CODEGEN",
                 "spark.sql.codegen.wholeStage": "false",  # compiling takes longer than few rows
                 "spark.sql.shuffle.partitions": "2",
                 "spark.sql.warehouse.dir": f"file://{place}/tables",
