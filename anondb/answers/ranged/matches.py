@@ -64,6 +64,10 @@ def with_places(tree: exp.Expr, tables: Mapping[str, Mapping[str, bool]], presen
         if not all(isinstance(e.unalias(), exp.Column) or e.find(exp.Window) for e in select.expressions) or select.is_star:
             continue
         windows = [w for w in select.find_all(exp.Window) if w.parent_select is select]
+        shown = {lowered(e.unalias().name) for e in select.expressions if isinstance(e.unalias(), exp.Column)}
+        ordered = {lowered(column.name) for window in windows for column in window.find_all(exp.Column)}
+        if not ordered <= shown:
+            continue
         places = [place for w in windows if (place := _place(w, select, clause.this, present)) is not None]
         if not windows or len(places) < len(windows):
             continue

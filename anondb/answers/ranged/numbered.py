@@ -4,7 +4,7 @@ greatest ``dense_rank()`` that of different values, and the value at a place tha
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -85,15 +85,16 @@ class _Numbered:
                 put(call, value)
         root = self.select.root()
         used = {lowered(column.name) for column in root.find_all(exp.Column)}
-        kept = [e for e in self.inner.expressions if not self._is_numbering(e) or lowered(e.alias_or_name) in used]
-        if kept and not any(select.is_star for select in root.find_all(exp.Select)):
+        kept = [e for e in self.inner.expressions if e.find(*_NUMBERINGS) is None or lowered(e.alias_or_name) in used]
+        clauses = [self.inner.args[key] for key in ("group", "order") if self.inner.args.get(key) is not None]
+        by_place = any(clause.find(exp.Literal) for clause in clauses)  # GROUP BY 2
+        if kept and not by_place and not any(select.is_star for select in root.find_all(exp.Select)):
             self.inner.set("expressions", kept)
 
-    def _is_numbering(self, shown: exp.Expr) -> bool:
-        return shown.find(*_NUMBERINGS) is not None
-
     def _of_rows(self, call: exp.Expr) -> exp.Expr | None:
-        """An aggregate of numbers as one of rows; None for others."""
+        """An aggregate of numbers as one of rows; None for others, and for those of windows."""
+        if isinstance(call.parent, exp.Window):
+            return None
         function, wanted = filtered(call)
         where = self.select.args.get("where")
         conditions = conjoined(where.this if where else None) + conjoined(wanted)
@@ -105,8 +106,15 @@ class _Numbered:
         if where is None and isinstance(function, exp.Count) and isinstance(function.this, exp.Star):
             keys = first_of(condition)
             within = keys is not None and all(key and {*key.find_all(exp.Column)} <= {*keys} for key in self._groups())
-            return count_of([self._shown(key) for key in keys], None) if keys and within else None
+            return self._count([self._shown(key) for key in keys]) if keys and within else None
         return self._quantile(function, condition)
+
+    def _count(self, keys: Sequence[exp.Expr]) -> exp.Expr:
+        """The number of different keys, which is 0 without rows."""
+        number = present(count_of(keys, None), self.select, None)
+        if isinstance(number, exp.Case):
+            number.set("default", exp.convert(0))
+        return number
 
     def _greatest(self, window: exp.Expr | None) -> exp.Expr | None:
         """The greatest number of the rows of each group; None if they are not numbered within it."""
