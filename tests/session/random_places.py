@@ -68,6 +68,13 @@ def numbered_rows(a: Analyst) -> Asked:
         return Asked(("count(*) FILTER (WHERE f) AS n0", "count(DISTINCT tid) AS n1", "count(*) AS n2"), f"FROM ({inner})")
     share = a.one("0.5", "0.25", "0.9", "0.1")
     numbered = f"SELECT n, row_number() OVER (ORDER BY n) AS r, count(*) OVER () AS t, cume_dist() OVER (ORDER BY n) AS c FROM ({_persons(a)})"
+    if a.rnd.random() < 0.3:
+        groups = f"SELECT n, count(*) AS c FROM ({_persons(a)}) GROUP BY n"
+        met = a.one("r * 10 >= t * 9", "r >= 0.5 * t", "r * 4 >= t", "r > 0.9 * t")
+        return Asked(
+            ("min(n) AS n0",),
+            f"FROM (SELECT n, sum(c) OVER (ORDER BY n) AS r, sum(c) OVER () AS t FROM ({groups}) h) WHERE {met}",
+        )
     if how == 2:
         met = a.one(f"c >= {share}", f"r = ceil({share} * t)", f"r >= {share} * t")
         return Asked((f"min(n) FILTER (WHERE {met}) AS n0",), f"FROM ({numbered})")

@@ -47,6 +47,11 @@ PAIRS = [
         f"FROM (SELECT {NUMBERED} FROM ({SPENT}))",
         f"SELECT quantile_disc(n, 0.25) AS a, quantile_disc(n, 0.9) AS b FROM ({SPENT})",
     ),
+    (
+        f"{P}, h AS (SELECT n, count(*) AS c FROM p GROUP BY n) SELECT min(n) AS n FROM (SELECT n, sum(c) OVER (ORDER BY n) "
+        "AS r, sum(c) OVER () AS t FROM h) WHERE r * 10 >= t * 9",
+        f"SELECT quantile_disc(n, 0.9) AS n FROM ({SIZES})",
+    ),
     (f"{P} SELECT a.n, count(DISTINCT b.tid) AS c FROM p a JOIN p b ON b.n <= a.n GROUP BY a.n", UP_TO),
     (f"{P} SELECT a.n, count(*) AS c FROM (SELECT DISTINCT n FROM p) a, p b WHERE b.n <= a.n GROUP BY a.n", UP_TO),
     (f"{P} SELECT a.n, count(b.tid) AS c FROM (SELECT n FROM p GROUP BY n) a LEFT JOIN p b ON b.n <= a.n GROUP BY 1", UP_TO),

@@ -5,7 +5,7 @@ greatest ``dense_rank()`` that of different values, and the value at a place tha
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from sqlglot import exp
@@ -38,14 +38,53 @@ def with_numbers_of_rows(tree: exp.Expr, rows: Rows, present: Present) -> exp.Ex
         rows: runs a query that reads no table.
         present: whether a column of a table is never NULL.
     """
-    if tree.find(*_NUMBERINGS) is None:
+    if tree.find(exp.Window) is None:
         return tree
     made = tree.copy()
     for select in list(made.find_all(exp.Select)):
         for source, inner in list(select_sources(select)):
             if not select.args.get("joins") and not any(inner.args.get(key) for key in _CUT):
                 write_windows(inner)
-                _Numbered(select, inner, lowered(source.alias_or_name), rows, present).write()
+                numbered = _Numbered(select, inner, lowered(source.alias_or_name), rows, present)
+                added = _of_added(inner)
+                if added is not None:
+                    inner.replace(added)
+                    if replace(numbered, inner=added).write(every=True):
+                        continue
+                    added.replace(inner)
+                numbered.write()
+    return made
+
+
+def _of_added(inner: exp.Select) -> exp.Select | None:
+    """A SELECT that adds up the numbers of rows of groups, in the order of their key, over these rows; None for others.
+
+    ``sum(c) OVER (ORDER BY n)`` of one row for each n, with the number c of rows, is the place of the last row with n.
+    """
+    sources = list(select_sources(inner))
+    groups = sources[0][1] if len(sources) == 1 and not inner.args.get("joins") and not inner.args.get("where") else None
+    if groups is None or groups.args.get("group") is None or inner.find(exp.Sum) is None:
+        return None
+    shown = {lowered(e.alias_or_name): e.unalias() for e in groups.expressions}
+    counts = {name for name, value in shown.items() if value == exp.Count(this=exp.Star(), big_int=True)}
+    keys = [resolved(key, groups) for key in groups.args["group"].expressions]
+    rows = groups.copy()
+    rows.set("group", None)
+    rows.set("expressions", [exp.alias_(e.copy(), name, quoted=True) for name, e in shown.items() if name not in counts])
+    plain = {key for key, part in groups.args.items() if part} <= {"expressions", "from_", "joins", "where", "group"}
+    if not plain or len(keys) != 1 or [e for name, e in shown.items() if name not in counts] != keys:
+        return None
+    made = inner.copy()
+    for window in list(made.find_all(exp.Window)):
+        of = window.this.this if isinstance(window.this, exp.Sum) else None
+        if not isinstance(of, exp.Column) or lowered(of.name) not in counts or window.args.get("partition_by"):
+            return None
+        total = exp.Window(this=exp.Count(this=exp.Star(), big_int=True), over="OVER")
+        share = exp.Window(this=exp.CumeDist(), order=window.args.get("order"), over="OVER")
+        window.replace(total if window.args.get("order") is None else exp.paren(share * total))
+    kept = [e for e in made.expressions if not any(lowered(c.name) in counts for c in e.find_all(exp.Column))]
+    made.set("expressions", kept)
+    made.set("from_", exp.From(this=rows.subquery(sources[0][0].alias_or_name or "rows", copy=False)))
     return made
 
 
@@ -71,14 +110,14 @@ class _Numbered:
         """What the columns of the rows are, by their names."""
         return {lowered(e.alias_or_name): e.unalias() for e in self.inner.expressions}
 
-    def write(self) -> None:
-        """Write aggregates of numbers as those of rows, where they are."""
+    def write(self, *, every: bool = False) -> bool:
+        """Write aggregates of numbers as those of rows, where they are; returns whether all are. ``every``: all or none."""
         calls = [c for c in self.select.find_all(exp.AggFunc) if c.parent_select is self.select]
         outer = [call.parent if isinstance(call.parent, exp.Filter) else call for call in calls]
         made = {id(call): self._of_rows(call) for call in outer}
-        if self.select.args.get("where") is not None:
+        if every or self.select.args.get("where") is not None:
             if not outer or None in made.values():
-                return
+                return False
             self.select.set("where", None)
         for call in outer:
             if (value := made[id(call)]) is not None:
@@ -90,6 +129,7 @@ class _Numbered:
         by_place = any(clause.find(exp.Literal) for clause in clauses)  # GROUP BY 2
         if kept and not by_place and not any(select.is_star for select in root.find_all(exp.Select)):
             self.inner.set("expressions", kept)
+        return None not in made.values()
 
     def _of_rows(self, call: exp.Expr) -> exp.Expr | None:
         """An aggregate of numbers as one of rows; None for others, and for those of windows."""
@@ -140,8 +180,10 @@ class _Numbered:
             window.replace(place)
         literals = set(condition.find_all(exp.Literal))
         shares = [Fraction(one.name) for one in literals if not one.is_string and "." in one.name and len(one.name) <= 4]
-        small = all(one in (0, 1, 2) for one in (Fraction(i.name) for i in literals if not i.is_string and i.is_int))
-        plain = small and len(shares) == len([i for i in literals if not i.is_int]) <= 1
+        whole = [int(one.name) for one in literals if not one.is_string and one.is_int]
+        large = sorted(one for one in whole if one > 2)
+        plain = len(shares) == len(literals) - len(whole) <= 1 and len(large) <= 2 and all(one <= 20 for one in large)
+        shares += [Fraction(*large)] if len(large) == 2 else []
         if not plain or not all(isinstance(part, _COMPUTED) for part in condition.walk()):
             return None
         places = self._places(condition)

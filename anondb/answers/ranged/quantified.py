@@ -81,7 +81,7 @@ def _of_rows(
     ((part, (kind, value, other)),) = compared
     made, rest = query.copy(), [p for p in parts if p is not part]
     made.set("where", exp.Where(this=exp.and_(*(p.copy() for p in rest))) if rest else None)
-    own_row = _has_row(query, around, rest, (value, other))
+    own_row = _has_row(query, around, rest, (value, other), others)
     there = [] if is_present(other, around, present) else [exp.Not(this=is_null(other))]
 
     def of_rows(number: exp.Expr) -> exp.Expr:
@@ -98,7 +98,9 @@ def _of_rows(
     return exp.paren(exp.and_(*there, some)) if own_row else exp.Coalesce(this=some, expressions=[exp.false()])
 
 
-def _has_row(query: exp.Select, around: exp.Select, rest: Sequence[exp.Expr], values: tuple[exp.Expr, exp.Expr]) -> bool:
+def _has_row(
+    query: exp.Select, around: exp.Select, rest: Sequence[exp.Expr], values: tuple[exp.Expr, exp.Expr], never_null: set[str]
+) -> bool:
     """Whether a query has the row around it, with the value that it is compared with, among its rows: it reads the same
     tables under other names, with conditions that this row meets.
 
@@ -107,6 +109,7 @@ def _has_row(query: exp.Select, around: exp.Select, rest: Sequence[exp.Expr], va
         around: the SELECT around it.
         rest: its conditions beside the comparison.
         values: the compared values, of its rows and of the row around.
+        never_null: columns that equal themselves in each row, in lower case.
     """
     clauses = [one.args.get("from_") for one in (query, around)]
     joins = [one.args.get("joins") or [] for one in (query, around)]
@@ -137,9 +140,15 @@ def _has_row(query: exp.Select, around: exp.Select, rest: Sequence[exp.Expr], va
     where = around.args.get("where")
     met = conditions(joins[1], conjoined(where.this if where else None))
     met += [exp.EQ(this=one.right.copy(), expression=one.left.copy()) for one in met if isinstance(one, exp.EQ)]
-    asked = [one for one in conditions(joins[0], rest) if not (isinstance(one, exp.EQ) and one.left == one.right)]
+    asked = [one for one in conditions(joins[0], rest) if not _is_itself(one, never_null)]
     of_one = renamed(values[0]) == renamed(values[1])
     return of_one and shared(joins[0]) <= shared(joins[1]) and all(one in met for one in asked)
+
+
+def _is_itself(condition: exp.Expr, never_null: set[str]) -> bool:
+    """Whether a condition compares a column with itself, which is true where it is not NULL."""
+    column = condition.left if isinstance(condition, exp.EQ) and condition.left == condition.right else None
+    return isinstance(column, exp.Column) and lowered(column.name) in never_null
 
 
 def _is_same_table(one: exp.Expr, other: exp.Expr) -> bool:
