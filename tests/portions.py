@@ -63,7 +63,7 @@ def some(
     Args:
         values: the values; a tuple of them is the values of several parameters.
         quick: what ``make test`` takes.
-        check: what ``make check`` takes besides; by default one of four others.
+        check: what ``make check`` takes besides; by default one of ``ONE_IN`` others.
         ids: makes the id of a value.
     """
     known = list(values)

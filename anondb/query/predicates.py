@@ -117,11 +117,8 @@ NOT_EMPTY = at_least(1, ANY_ITEM)
 
 
 def on_sum(weights: Weights, least: float, *, open: bool) -> Condition:
-    """``OnSum``, or a constant if the weights of all items decide the condition of a sum; ``AtLeast`` if any item with a
-    weight is enough, of which none is negative.
-
-    Above 2 is at least 3 if all weights are whole.
-    """
+    """``OnSum``, a constant if the weights of all items decide it, or ``AtLeast`` if any item with a weight is enough, none of
+    which is negative. Above 2 is at least 3 if all weights are whole."""
     if weights.by_label is None or weights.kind != "sum":
         return OnSum(weights, least, open)
     listed = [weight for _, weight in weights.by_label]
@@ -135,8 +132,7 @@ def on_sum(weights: Weights, least: float, *, open: bool) -> Condition:
         return ALWAYS
     adding = {label: weight for label, weight in weights.by_label if weight > 0}
     exact = min(listed, default=0.0) >= 0 and not weights.error and weights.others == (0.0, 0.0)
-    fewest = min(adding.values(), default=0.0)
-    if exact and (least < fewest or (not open and least == fewest)):
+    if exact and all(weight > least or (not open and weight == least) for weight in adding.values()):
         return at_least(1, item_all(weights.test, Labels(frozenset(adding))))
     return OnSum(weights, least, open)
 
