@@ -117,8 +117,8 @@ NOT_EMPTY = at_least(1, ANY_ITEM)
 
 
 def on_sum(weights: Weights, least: float, *, open: bool) -> Condition:
-    """``OnSum``, a constant if the weights of all items decide it, or ``AtLeast`` if any item with a weight is enough, none of
-    which is negative. Above 2 is at least 3 if all weights are whole."""
+    """``OnSum``, a constant if the weights of all items decide it, or ``AtLeast`` if any item with a weight is enough, of
+    which none is negative. Above 2 is at least 3 if all weights are whole."""
     if weights.by_label is None or weights.kind != "sum":
         return OnSum(weights, least, open)
     listed = [weight for _, weight in weights.by_label]
