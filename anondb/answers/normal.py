@@ -10,7 +10,7 @@ from sqlglot import exp
 from anondb.answers.ranged.compiler import with_ctes
 from anondb.answers.ranged.deviations import with_variances
 from anondb.answers.ranged.distinct_rows import with_first_rows, with_groups
-from anondb.answers.ranged.equivalents import without_inner_rows
+from anondb.answers.ranged.equivalents import ids_of, without_inner_rows
 from anondb.answers.ranged.groups_beside import with_one_select
 from anondb.answers.ranged.item_filters import with_having
 from anondb.answers.ranged.item_windows import with_item_windows
@@ -69,8 +69,7 @@ def normal(
     made = with_first_rows(with_numbers_of_rows(with_aggregates(with_own_lists(tree, own, desk.rows)), desk.rows, present))
     made = with_places(with_counted_matches(with_joins(made, tables, own), tables), tables, present)
     made = with_extremes_of_persons(made, tables, item, present)
-    ids = {name for of in tables.values() for name, is_id in of.items() if is_id}
-    made = with_groups(with_item_windows(made, persons, item), ids)
+    made = with_groups(with_item_windows(made, persons, item), ids_of(tables))
     made = with_having(with_one_select(without_inner_rows(made, tables), tables, nullable), item)
     one: exp.Expr | None = None if any(clause.recursive for clause in made.find_all(exp.With)) else made
     while isinstance(one, exp.Select):

@@ -17,7 +17,20 @@ from anondb.query.classes import NO_CLASSES
 from anondb.query.item_tests import finite
 from anondb.query.measures import TOTAL_ERROR, counted, has_sums, measured, scaled
 from anondb.query.pairs import SIGNS, pairs
-from anondb.query.predicates import ALWAYS, IDS, ITEMS, MEASURE, PAIRS, ROWS, Condition, Plan, Weights, both, conjuncts
+from anondb.query.predicates import (
+    ALWAYS,
+    IDS,
+    ITEMS,
+    MEASURE,
+    NOT_EMPTY,
+    PAIRS,
+    ROWS,
+    Condition,
+    Plan,
+    Weights,
+    both,
+    conjuncts,
+)
 from anondb.query.refusals import too_complex, unsupported
 from anondb.query.relational import group_values
 from anondb.query.scalars import answered, histogram
@@ -93,7 +106,7 @@ def aggregate_of(parts: Sequence[tuple[Opened, Plan]]) -> Aggregated:
             raise unsupported("an aggregate of numbers, from a release in buckets")
         release.unknown(plan.labels)  # refuses texts that may be other spellings
     plan = parts[0][1]
-    ends = _at_place(parts, _in_supports(parts, measured(parts)))
+    ends = _at_place(parts) or _in_supports(parts, measured(parts))
     return ends if plan.aggregate == "sum" or plan.some or _persons(parts)[0] else (None, None)
 
 
@@ -126,21 +139,17 @@ def _in_supports(parts: Sequence[tuple[Opened, Plan]], found: Aggregated) -> Agg
     return least if low is None else max(low, least), most if high is None else min(high, most)
 
 
-def _at_place(parts: Sequence[tuple[Opened, Plan]], found: Aggregated) -> Aggregated:
-    """A quantile or an extreme of a sum, within what item supports say of the sums of persons."""
+def _at_place(parts: Sequence[tuple[Opened, Plan]]) -> Aggregated | None:
+    """A quantile or an extreme of a sum, from the sums of persons and what item supports tell of them; None for others."""
     (release, plan), *others = parts
     kinds = {"min": (DISC, Fraction(0)), "max": (DISC, Fraction(1))}
     kind, share = kinds.get(plan.aggregate, (plan.aggregate, plan.share))
-    if others or share is None or not isinstance(plan.measure, Weights) or has_sums(plan.condition):
-        return found
-    sizes = _sizes(release, plan.measure, plan.condition)
-    if sizes is None or not sizes.persons:
-        return found
+    weights = plan.measure if share is not None and not others and isinstance(plan.measure, Weights) else None
+    sizes = None if weights is None else _sizes(release, weights, plan.condition)
+    if sizes is None or share is None or not sizes.persons:
+        return None
     first, last = places(kind, share, sizes.persons)
-    least, most = scaled(plan, (sizes.at(first)[0], sizes.at(last)[1]))
-    low, high = found
-    assert least is not None and most is not None
-    return least if low is None else max(low, least), most if high is None else min(high, most)
+    return scaled(plan, (sizes.at(first)[0], sizes.at(last)[1]))
 
 
 def _is_told(release: Opened, weights: Weights) -> bool:
@@ -150,19 +159,21 @@ def _is_told(release: Opened, weights: Weights) -> bool:
 
 
 def _sizes(release: Opened, weights: Weights, condition: Condition) -> Sizes | None:
-    """The sums of the persons for whom a condition holds, if they are whole and item supports tell their total."""
-    if release.bags is not None or release.anatomy or not _is_told(release, weights) or not are_whole(weights):
+    """The sums of all persons, if they are whole and item supports tell their total; None for those of some persons."""
+    every = condition in (ALWAYS, NOT_EMPTY) and release.bags is None and not release.anatomy
+    if not every or not _is_told(release, weights) or not are_whole(weights):
         return None
-    plan = Plan(IDS, condition, test=weights.test)
-    return sizes_of(release, weights, condition, _total(release, plan, weights))
+    return sizes_of(release, weights, _total(release, Plan(IDS, condition, test=weights.test), weights))
 
 
 def _histogram(release: Opened, plan: Plan) -> list[Row]:
-    """The number of persons for each number of items, by all rules."""
-    rows = histogram(release, plan)
+    """The number of persons for each number of items."""
     assert isinstance(plan.measure, Weights)
-    sizes = _sizes(release, plan.measure, plan.condition) if rows else None
-    return [(n, *(ends if sizes is None else _narrowed(ends, sizes.within(n, n)))) for n, ends in rows.items()]
+    sizes = _sizes(release, plan.measure, plan.condition)
+    if sizes is None:
+        return [(number, *ends) for number, ends in histogram(release, plan).items()]
+    numbers = range(int(sizes.ends[0]), int(sizes.ends[1]) + 1)
+    return [(number, *ends) for number in numbers if (ends := sizes.within(number, number))[1]]
 
 
 def _within_rest(release: Opened, plan: Plan, bounds: Bounds) -> Bounds:
@@ -171,11 +182,6 @@ def _within_rest(release: Opened, plan: Plan, bounds: Bounds) -> Bounds:
     if release.supported is None or plan.rows_alone or rest == ALWAYS:
         return bounds
     return bounds[0], min(bounds[1], answer_plan(release, Plan(IDS, rest)).bounds[1])
-
-
-def _narrowed(ends: Bounds, other: Bounds) -> Bounds:
-    """Bounds by two rules."""
-    return max(ends[0], other[0]), min(ends[1], other[1])
 
 
 def _total(release: Opened, plan: Plan, weights: Weights) -> tuple[float, float]:
@@ -205,16 +211,15 @@ def answer_plan(release: Opened, plan: Plan) -> Answer:
         persons = answer_plan(release, Plan(IDS, plan.condition, labels=plan.labels)).bounds
         return Answer(tuple(pairs(release, plan, persons)), plan.notes)
     span = None if plan.rows_alone else span_of(plan)
-    sizes = None if span is None else _sizes(release, *span[:2])
-    if span is not None and sizes is not None:
-        return Answer((sizes.within(*span[2]),), plan.notes)
+    sizes = None if span is None else _sizes(release, span[0], span[1])
+    sized = None if span is None or sizes is None else sizes.within(*span[2])
     if has_sums(plan.condition):
         if plan.counts != IDS or plan.grouped is not None or release.anatomy:
             raise unsupported("a condition on a sum around another count than of persons", "Use count(DISTINCT id).")
-        return Answer((_within_rest(release, plan, counted(release, plan)),), plan.notes)
+        return Answer((_within_rest(release, plan, sized or counted(release, plan)),), plan.notes)
     if plan.counts == ITEMS:
         return Answer(item_rows(release, plan), plan.notes)
     if plan.grouped is not None:
         return Answer(tuple(_value_rows(release, plan)), plan.notes)
-    ends = release.buckets.scalar(plan) if release.anatomy else answered(release, plan)
+    ends = release.buckets.scalar(plan) if release.anatomy else answered(release, plan, sized)
     return Answer((ends,), plan.notes)

@@ -23,8 +23,9 @@ Ends = tuple[int, int | None]
 """Lower bound, and upper bound if there is one."""
 
 
-def answered(release: Opened, plan: Plan) -> Ends:
-    """The answer to a query with a single number: persons, or items of persons."""
+def answered(release: Opened, plan: Plan, of_sizes: Bounds | None = None) -> Ends:
+    """The answer to a query with a single number: persons, or items of persons; ``of_sizes`` are bounds from the numbers of
+    items of each, where these are known."""
     if plan.counts == ROWS and plan.test is not None and plan.condition == at_least(1, plan.test):
         plan = replace(plan, condition=ALWAYS)  # who has no such item adds nothing
     among = plan.test if plan.counts == ROWS and release.suppressed and release.bags is None else None
@@ -33,7 +34,7 @@ def answered(release: Opened, plan: Plan) -> Ends:
         low, _ = measured([(release, summed)])
         return 0 if low is None else ceil(low - 1e-9), None
     sized = with_sizes_as_sums(plan) if release.bags is None else None
-    bounds = _from_rows(release, plan) if sized is None else counted(release, sized)
+    bounds = of_sizes or (_from_rows(release, plan) if sized is None else counted(release, sized))
     return bounds if release.supported is None or plan.rows_alone else release.supported.scalar(plan, bounds)
 
 

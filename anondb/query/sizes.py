@@ -15,6 +15,7 @@ from anondb.query.cached_release import Opened
 from anondb.query.measures import asked_of, has_sums, with_sizes_as_sums
 from anondb.query.predicates import ALWAYS, IDS, MEASURE, Condition, Not, OnSum, Plan, Weights, both, conjuncts
 from anondb.query.summed import SUM
+from anondb.query.supported import narrowed
 from anondb.query.totals import Bounds
 
 Span = tuple[float, float]
@@ -34,19 +35,24 @@ class Sizes:
     total: Span
 
     def within(self, low: float, high: float) -> Bounds:
-        """How many persons have a sum in a span of whole numbers, at least and at most."""
-        inside = self._most([(self._steps(ends, low, high), number) for *ends, number in self.groups])
-        outside = []
-        for *ends, number in self.groups:
-            sides = self._steps(ends, -inf, low - 1), self._steps(ends, high + 1, inf)
-            steps = [min(of) for of in zip(*(side for side in sides if side is not None), strict=True)]
-            outside.append(((steps[0], steps[1]) if steps else None, number))
-        return self.persons - self._most(outside), inside
+        """How many persons have a sum in a span of whole numbers, at least and at most.
+
+        The rows alone tell it where the total contradicts them, which that of a release never does.
+        """
+        inside = [(self._steps(ends, low, high), number) for *ends, number in self.groups]
+        outside = [(self._steps_outside(ends, low, high), number) for *ends, number in self.groups]
+        rows = (self.persons - _possible(outside), _possible(inside))
+        return narrowed(rows, self.persons - self._most(outside), self._most(inside))
 
     @property
     def persons(self) -> int:
         """Their number."""
         return sum(number for *_, number in self.groups)
+
+    @property
+    def ends(self) -> Span:
+        """The least and the greatest number that a sum may be."""
+        return min((ends[0] for ends in self.groups), default=0.0), max((ends[1] for ends in self.groups), default=-1.0)
 
     def at(self, place: int) -> Span:
         """Between which numbers the sum at a place lies, from 0, of all in ascending order."""
@@ -55,7 +61,7 @@ class Sizes:
 
     def _first(self, enough: Callable[[float], bool]) -> float:
         """The first whole number which is large enough, as the greatest sum is."""
-        low, high = floor(min(ends[0] for ends in self.groups)), ceil(max(ends[1] for ends in self.groups))
+        low, high = floor(self.ends[0]), ceil(self.ends[1])
         while low < high:
             middle = (low + high) // 2
             low, high = (low, middle) if enough(middle) else (middle + 1, high)
@@ -66,6 +72,11 @@ class Sizes:
         """How far a sum between two ends that lies in a span is from its least and its greatest value; None if it cannot."""
         least, greatest = ends
         return (max(0.0, low - least), max(0.0, greatest - high)) if least <= high and greatest >= low else None
+
+    def _steps_outside(self, ends: Sequence[float], low: float, high: float) -> Span | None:
+        """How far a sum that lies outside of a span is from its least and its greatest value; None if it cannot."""
+        sides = [side for side in (self._steps(ends, -inf, low - 1), self._steps(ends, high + 1, inf)) if side is not None]
+        return (min(of[0] for of in sides), min(of[1] for of in sides)) if sides else None
 
     def _most(self, steps: Sequence[tuple[Span | None, int]]) -> int:
         """How many persons can take their steps."""
@@ -81,16 +92,16 @@ class Sizes:
         return min(mosts)
 
 
-def sizes_of(release: Opened, weights: Weights, condition: Condition, total: Span) -> Sizes | None:
-    """The sums of the persons for whom a condition holds, whose total is known; None if the rows do not show for whom."""
-    asked = asked_of(release, Plan(MEASURE, condition, measure=weights, aggregate="histogram"))
-    groups = []
-    for g in release.records(asked.classes, asked.attributes, asked.sums):
-        met = asked.outcome(g.counts, g.cells, g.complete, g.states)
-        if g.size is None or met.least != met.greatest:
-            return None
-        groups += [(g.size.least, g.size.greatest, g.records)] if met.least else []
-    return Sizes(groups, total)
+def _possible(steps: Sequence[tuple[Span | None, int]]) -> int:
+    """How many persons can take steps at all."""
+    return sum(number for of, number in steps if of is not None)
+
+
+def sizes_of(release: Opened, weights: Weights, total: Span) -> Sizes:
+    """The sums of all persons of a release, whose total is known."""
+    asked = asked_of(release, Plan(MEASURE, ALWAYS, measure=weights, aggregate="histogram"))
+    read = ((g.size, g.records) for g in release.records(asked.classes, asked.attributes, asked.sums))
+    return Sizes([(size.least, size.greatest, records) for size, records in read if size is not None], total)
 
 
 def span_of(plan: Plan) -> tuple[Weights, Condition, Span] | None:

@@ -65,15 +65,15 @@ class SupportedAnswers:
         if not question.tests or not self.members.items or bounds[0] == bounds[1]:
             return bounds
         ends = self.of_question(question, bounds)
-        return _narrowed(bounds, *(self._item_by_item(plan, *ends) if plan.counts == ROWS else ends))
+        return narrowed(bounds, *(self._item_by_item(plan, *ends) if plan.counts == ROWS else ends))
 
     def by_item(self, plan: Plan, rows: Sequence[ItemRow]) -> Sequence[ItemRow]:
         """GROUP BY item: the rules of the question on each item alone."""
         if plan.condition == ALWAYS:
             alone = self.alone
-            return [(item, *_narrowed(bounds, *alone[item])) for item, *bounds in rows]
+            return [(item, *narrowed(bounds, *alone[item])) for item, *bounds in rows]
         ends = beside(self, self._release, plan.condition, [row[0] for row in rows])
-        return [(item, *_narrowed(bounds, *ends[item])) for item, *bounds in rows]
+        return [(item, *narrowed(bounds, *ends[item])) for item, *bounds in rows]
 
     # ------------------------------------------------------------------ one number
 
@@ -138,7 +138,7 @@ class SupportedAnswers:
             named = [label for label in passing.special if label not in self._release.images]
             high += self._release.size * sum(passing.special[label][0] for label in named)
             high = bounds[1] if any(passing.usual) else high
-        return _narrowed(bounds, int(of_labels.rows_low.sum()), high)
+        return narrowed(bounds, int(of_labels.rows_low.sum()), high)
 
     def _item_by_item(self, plan: Plan, low: int, high: int) -> Ends:
         """A number of rows as the sum over their items; better than the given bounds, or equal to them."""
@@ -255,7 +255,7 @@ class SupportedAnswers:
         return self._kept[key]
 
 
-def _narrowed(bounds: Sequence[int], low: int, high: int) -> Bounds:
+def narrowed(bounds: Sequence[int], low: int, high: int) -> Bounds:
     """Bounds with better ones; the former alone where these contradict them, which those of a release never do."""
     least, most = max(bounds[0], low), min(bounds[1], high)
     return (least, most) if least <= most else (bounds[0], bounds[1])

@@ -42,3 +42,12 @@ def test_a_total_leaves_few_persons_with_many_items() -> None:
     sizes = Sizes([(1.0, 6.0, 30)], (40.0, 54.0))
     assert sizes.within(2, inf) == (2, 24) and sizes.within(1, 1) == (6, 28) and sizes.within(6, 6) == (0, 4)
     assert sizes.at(14) == (1.0, 2.0)
+
+
+def test_a_total_that_contradicts_the_rows_says_nothing() -> None:
+    """A stranger's file may have item supports that its rows make impossible."""
+    for total in ((0.0, 3.0), (90.0, 99.0)):
+        sizes = Sizes([(1.0, 2.0, 10), (2.0, 2.0, 5)], total)
+        for span in ((1, 1), (2, 2), (2, inf), (-inf, 1)):
+            low, high = sizes.within(*span)
+            assert 0 <= low <= high <= 15

@@ -185,3 +185,18 @@ def test_pairs_within_a_category_are_those_of_its_items(named: Named) -> None:
     one = named[1].sql(f"{pairs} WHERE a.parent = b.parent GROUP BY a.parent").fetchall()
     two = named[1].sql(f"{numbers} SELECT k, sum(n * (n - 1) / 2) AS n FROM c WHERE n > 1 GROUP BY k").fetchall()
     assert {row[0]: row[1] for row in one if row[1]} == pytest.approx({row[0]: row[1] for row in two if row[1]})
+
+
+def test_a_window_of_two_groups_is_no_running_total(named: Named) -> None:
+    """The least size of which it and the one before have half of the persons is no median."""
+    groups = f"{P}, h AS (SELECT n, count(*) AS c FROM p GROUP BY n)"
+    frame = "sum(c) OVER (ORDER BY n ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS r, sum(c) OVER () AS t"
+    result = named[1].sql(f"{groups} SELECT min(n) AS n FROM (SELECT n, {frame} FROM h) WHERE r >= 0.5 * t")
+    assert result.fetchall()[0][1:] == (None, None) or any("may be NULL" in note for note in result.notes)
+
+
+def test_a_condition_on_matches_may_name_no_table(named: Named) -> None:
+    sizes = f"{P}, q AS (SELECT tid, n AS m FROM p) SELECT a.n, count(*) AS c FROM (SELECT DISTINCT n FROM p) a "
+    sizes += "JOIN q b ON b.m <= a.n"
+    one, two = (named[1].sql(f"{sizes} WHERE {m} > 1 GROUP BY a.n ORDER BY a.n").fetchall() for m in ("m", "b.m"))
+    assert one and one == two

@@ -273,6 +273,8 @@ class _Facts(Aggregates):
         what, rows = whats[0] if len(whats) == 1 else None, scope.rows
         if not isinstance(what, Number) or what.weights.kind != SUM or what.values or basic.wanted is not None:
             return False
+        if what.weights.scale != 1:
+            return False
         if basic.how == "sum" and basic.value is not None and not rows.rows:
             return self.atom(self.resolved(basic.value, scope)) == what
         if basic.how != "rows" or not rows.exact or len(rows.rows) != 1 or what.weights.by_label is not None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from anondb.answers.ranged.equivalents import common_table
+from anondb.answers.ranged.equivalents import are_same, query_of
 from anondb.answers.ranged.never_null import Present, is_present
 from anondb.query.parsing import bare, lowered
 
@@ -91,33 +91,18 @@ def _averaged(node: exp.Expr) -> exp.Expr | None:
 
 def _means(place: exp.Expr, source: exp.Expr) -> dict[str, str]:
     """The columns of a source of one row that are means of a column of all rows of another source, and that column."""
-    query = _query(place)
-    parts = set() if query is None else {key for key, part in query.args.items() if part}
-    if query is None or parts != {"expressions", "from_"} or not _is_same(query.args["from_"].this, source):
+    query = query_of(place)
+    parts = {key for key, part in query.args.items() if part} if isinstance(query, exp.Select) else set[str]()
+    if query is None or parts != {"expressions", "from_"} or not are_same(query.args["from_"].this, source):
         return {}
     shown = {lowered(e.alias_or_name): e.unalias() for e in query.expressions}
     of = {name: value.this for name, value in shown.items() if isinstance(value, exp.Avg)}
     return {name: lowered(column.name) for name, column in of.items() if isinstance(column, exp.Column)}
 
 
-def _query(place: exp.Expr) -> exp.Select | None:
-    """The SELECT that a source stands for; None for others."""
-    cte = common_table(place) if isinstance(place, exp.Table) and not place.db else None
-    query = place.this if isinstance(place, exp.Subquery) else None if cte is None else cte.this
-    return query if isinstance(query, exp.Select) and not place.alias_column_names else None
-
-
-def _is_same(one: exp.Expr, other: exp.Expr) -> bool:
-    """Whether two sources are the same rows."""
-    bodies = [place.copy() for place in (one, other)]
-    for body in bodies:
-        body.set("alias", None)
-    return bodies[0] == bodies[1] and not one.alias_column_names and not other.alias_column_names
-
-
 def _is_unused(place: exp.Expr, source: exp.Expr, used: set[tuple[str, str]]) -> bool:
     """Whether a source of one row of means is named nowhere."""
     names, alias = _means(place, source), lowered(place.alias_or_name)
-    query = _query(place)
-    alone = query is not None and len(names) == len(query.expressions)
+    query = query_of(place)
+    alone = isinstance(query, exp.Select) and len(names) == len(query.expressions)
     return alone and not any(table == alias or (not table and name in names) for table, name in used)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from sqlglot import exp
 
@@ -164,7 +164,7 @@ def _rows_compared(node: exp.Expr) -> exp.Query | None:
 
 def _first_of_order(window: exp.Window) -> exp.Expr | None:
     """``first_value(n) OVER (ORDER BY n DESC)`` as the greatest n: NULL comes last; None for other windows."""
-    order = window.args["order"].expressions if window.args.get("order") is not None else []
+    order = terms_of_order(window)
     plain = len(order) == 1 and not order[0].args.get("nulls_first") and not window.args.get("spec")
     if not plain or not isinstance(window.this, exp.FirstValue) or bare(order[0].this) != bare(window.this.this):
         return None
@@ -224,12 +224,8 @@ def select_sources(select: exp.Select) -> Iterator[tuple[exp.Expr, exp.Select]]:
     clause = select.args.get("from_")
     for place in [clause, *(select.args.get("joins") or ())] if clause is not None else []:
         source = place.this
-        cte = common_table(source) if isinstance(source, exp.Table) and not source.db else None
-        named = [part.args["alias"] for part in (source, cte) if part is not None and part.args.get("alias")]
-        inner = source.this if isinstance(source, exp.Subquery) else None if cte is None else cte.this
-        if not isinstance(inner, exp.Select) or inner.args.get("distinct") or inner.is_star:
-            continue
-        if not any(alias.columns for alias in named):
+        inner = query_of(source)
+        if isinstance(inner, exp.Select) and not inner.args.get("distinct") and not inner.is_star:
             yield source, inner
 
 
@@ -245,6 +241,34 @@ def common_table(source: exp.Table) -> exp.CTE | None:
                 return found
         inside = outer
     return None
+
+
+def query_of(source: exp.Expr, named: Callable[[exp.Table], exp.CTE | None] = common_table) -> exp.Expr | None:
+    """The query that a source stands for, if it gives its columns no other names; None for a table, or with other names."""
+    cte = named(source) if isinstance(source, exp.Table) and not source.db else None
+    renamed = [part.args["alias"] for part in (source, cte) if part is not None and part.args.get("alias")]
+    if any(alias.columns for alias in renamed):
+        return None
+    return source.this if isinstance(source, exp.Subquery) else None if cte is None else cte.this
+
+
+def are_same(one: exp.Expr, other: exp.Expr) -> bool:
+    """Whether two sources are the same rows, whatever their names are."""
+    bodies = [place.copy() for place in (one, other)]
+    for body in bodies:
+        body.set("alias", None)
+    return bodies[0] == bodies[1] and not one.alias_column_names and not other.alias_column_names
+
+
+def terms_of_order(window: exp.Window) -> list[exp.Ordered]:
+    """The terms by which a window orders its rows."""
+    order = window.args.get("order")
+    return [] if order is None else list(order.expressions)
+
+
+def ids_of(tables: Mapping[str, Mapping[str, bool]]) -> set[str]:
+    """The names of the ids of tables whose columns say whether they are one."""
+    return {name for of in tables.values() for name, is_id in of.items() if is_id}
 
 
 def write_first_rows(node: exp.Select) -> None:

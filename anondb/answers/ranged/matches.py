@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from anondb.answers.ranged.dependent_keys import group_columns, selected
-from anondb.answers.ranged.equivalents import common_table, resolved, shown_name
+from anondb.answers.ranged.equivalents import common_table, ids_of, query_of, resolved, shown_name, terms_of_order
 from anondb.answers.ranged.known import fresh
 from anondb.answers.ranged.never_null import Present, is_present
 from anondb.query.parsing import bare, conjoined, lowered
@@ -59,8 +59,6 @@ def with_places(tree: exp.Expr, tables: Mapping[str, Mapping[str, bool]], presen
         several = any(select.args.get(key) for key in ("joins", "group", "where", "windows"))
         if clause is None or several or not select.args.get("distinct") or not is_of_persons(clause.this, tables):
             continue
-        if not clause.this.alias_or_name:
-            clause.this.set("alias", exp.TableAlias(this=exp.to_identifier(fresh("rows"))))
         if not all(isinstance(e.unalias(), exp.Column) or e.find(exp.Window) for e in select.expressions) or select.is_star:
             continue
         windows = [w for w in select.find_all(exp.Window) if w.parent_select is select]
@@ -68,6 +66,8 @@ def with_places(tree: exp.Expr, tables: Mapping[str, Mapping[str, bool]], presen
         ordered = {lowered(column.name) for window in windows for column in window.find_all(exp.Column)}
         if not ordered <= shown:
             continue
+        if not clause.this.alias_or_name:
+            clause.this.set("alias", exp.TableAlias(this=exp.to_identifier(fresh("rows"))))
         places = [place for w in windows if (place := _place(w, select, clause.this, present)) is not None]
         if not windows or len(places) < len(windows):
             continue
@@ -88,7 +88,7 @@ def _different(source: exp.Expr, names: Sequence[exp.Expr]) -> exp.Subquery:
 
 def _place(window: exp.Window, select: exp.Select, source: exp.Expr, present: Present) -> exp.Expr | None:
     """A window in the order of a number as counts of the rows up to it; None for others."""
-    terms = window.args["order"].expressions if window.args.get("order") is not None else []
+    terms = terms_of_order(window)
     column = bare(terms[0].this) if len(terms) == 1 else None
     plain = not any(window.args.get(part) for part in ("partition_by", "spec", "alias"))
     if not plain or not isinstance(column, exp.Column) or not is_present(column, select, present):
@@ -119,8 +119,8 @@ def _place(window: exp.Window, select: exp.Select, source: exp.Expr, present: Pr
 def _merged(node: exp.Select) -> exp.Select | None:
     """A SELECT over rows that a subquery only puts together as a SELECT over the sources of these; None for others."""
     clause = node.args.get("from_")
-    inner = None if clause is None or node.args.get("joins") else _query_of(clause.this)
-    if clause is None or not isinstance(inner, exp.Select) or inner.is_star or clause.this.alias_column_names:
+    inner = None if clause is None or node.args.get("joins") else query_of(clause.this)
+    if clause is None or not isinstance(inner, exp.Select) or inner.is_star:
         return None
     plain = {key for key, part in inner.args.items() if part} <= {"expressions", "from_", "joins", "where"}
     if not plain or not inner.args.get("joins") or any(e.find(exp.AggFunc, exp.Window) for e in inner.expressions):
@@ -156,10 +156,10 @@ def _counted(node: exp.Select, tables: Mapping[str, Mapping[str, bool]]) -> exp.
     clause, joins, group = node.args.get("from_"), node.args.get("joins") or [], node.args.get("group")
     if clause is None or group is None or not joins or not {k for k, v in node.args.items() if v} <= _PARTS:
         return None
-    left, matches = lowered(clause.this.alias_or_name), _matches(node, clause.this, joins)
+    left, matches = lowered(clause.this.alias_or_name), _matches(node, clause.this, joins, tables)
     keys = [resolved(selected(key, node), node) for key in group.expressions]
     plain = {k for k, v in group.args.items() if v} == {"expressions"}
-    ids = {name for of in tables.values() for name, is_id in of.items() if is_id}
+    ids = ids_of(tables)
     if (
         not left
         or matches is None
@@ -192,12 +192,14 @@ class _Matches:
     Attributes:
         rows: a SELECT of them, without what it shows.
         names: the names of their sources, in lower case.
+        own: the columns of the rows around, in lower case; None if they are not known.
         others: conditions on the rows alone.
         outer: whether rows without a match are kept.
     """
 
     rows: exp.Select
     names: frozenset[str]
+    own: frozenset[str] | None
     others: Sequence[exp.Expr]
     outer: bool
 
@@ -213,9 +215,9 @@ class _Matches:
             what = call.this.expressions if different else [call.this, *call.expressions]
             whole = call.parent if isinstance(call.parent, exp.Filter) else call
             columns = list(whole.find_all(exp.Column))
-            of_match = len(what) == 1 and all(column.table for column in columns)
+            of_match = len(what) == 1 and (self.own is not None or all(column.table for column in columns))
             if self.outer:
-                of_match = of_match and isinstance(what[0], exp.Column) and lowered(what[0].table) in self.names
+                of_match = of_match and isinstance(what[0], exp.Column) and _is_of(what[0], self.names, self.own)
             alike = once or different or isinstance(call, exp.Min | exp.Max)
             if not of_match or not alike or not isinstance(call, _WITHOUT_NULL) or isinstance(whole.parent, exp.Window):
                 return False
@@ -227,25 +229,43 @@ class _Matches:
         return True
 
 
-def _matches(node: exp.Select, source: exp.Expr, joins: Sequence[exp.Join]) -> _Matches | None:
+def _matches(
+    node: exp.Select, source: exp.Expr, joins: Sequence[exp.Join], tables: Mapping[str, Mapping[str, bool]]
+) -> _Matches | None:
     """What the joins of a SELECT find for each row of its first source, by numbers or all alike; None for others."""
     first, *rest = joins
     left, names = lowered(source.alias_or_name), frozenset(lowered(join.this.alias_or_name) for join in joins)
     parts = conjoined(node.args["where"].this if node.args.get("where") else None)
-    of_match = [part for part in parts if any(lowered(column.table) in names for column in part.find_all(exp.Column))]
+    own = _names(source, tables)
+    unnamed = {lowered(column.name) for part in parts for column in part.find_all(exp.Column) if not column.table}
+    of_match = [part for part in parts if any(_is_of(column, names, own) for column in part.find_all(exp.Column))]
     on, outer = conjoined(first.args.get("on")) + of_match, first.side == "LEFT"
     plain = first.side in ("", "LEFT") and first.kind in ("", "INNER", "CROSS")
     if not plain or any(join.method or join.args.get("using") for join in joins) or len(names) < len(joins):
         return None
     conditions = [*on, *(part for join in rest for part in conjoined(join.args.get("on")))]
-    if any(part.find(exp.Query) for part in conditions) or (outer and (of_match or rest)):
+    if (unnamed and own is None) or any(part.find(exp.Query) for part in conditions) or (outer and (of_match or rest)):
         return None
     both = [part for part in on if {left} < {lowered(column.table) for column in part.find_all(exp.Column)}]
     compared = not rest and any(part.find(*_COMPARED) for part in on)
     if not compared and (outer or both or any(join.side != "LEFT" for join in rest)):
         return None
     rows = exp.Select(joins=[join.copy() for join in rest]).from_(first.this.copy()).where(*(part.copy() for part in on))
-    return _Matches(rows, names, [part for part in parts if part not in of_match], outer)
+    return _Matches(rows, names, own, [part for part in parts if part not in of_match], outer)
+
+
+def _names(source: exp.Expr, tables: Mapping[str, Mapping[str, bool]]) -> frozenset[str] | None:
+    """The columns of a source, in lower case; None if they are not known."""
+    query = query_of(source)
+    if isinstance(query, exp.Select) and not query.is_star:
+        return frozenset(lowered(e.alias_or_name) for e in query.expressions)
+    known = tables.get(lowered(source.name)) if query is None and isinstance(source, exp.Table) else None
+    return None if known is None else frozenset(known)
+
+
+def _is_of(column: exp.Column, names: frozenset[str], others: frozenset[str] | None) -> bool:
+    """Whether a column is of sources of these names, rather than one of other columns."""
+    return lowered(column.table) in names if column.table else others is not None and lowered(column.name) not in others
 
 
 def _names_others(node: exp.Select, left: str, names: set[str]) -> bool:
@@ -258,19 +278,13 @@ def _names_others(node: exp.Select, left: str, names: set[str]) -> bool:
     )
 
 
-def _query_of(source: exp.Expr) -> exp.Expr | None:
-    """The query that a source stands for; None for a table."""
-    cte = common_table(source) if isinstance(source, exp.Table) and not source.db else None
-    return source.this if isinstance(source, exp.Subquery) else None if cte is None else cte.this
-
-
 def is_of_persons(source: exp.Expr, tables: Mapping[str, Mapping[str, bool]]) -> bool:
     """Whether a source has rows of single persons."""
-    query = _query_of(source)
+    query = query_of(source)
     if not isinstance(query, exp.Select):
         return query is None and isinstance(source, exp.Table) and lowered(source.name) in tables
     group, clause = query.args.get("group"), query.args.get("from_")
-    ids = {name for of in tables.values() for name, is_id in of.items() if is_id}
+    ids = ids_of(tables)
     if group is None and (query.args.get("distinct") or any(e.find(exp.AggFunc) for e in query.expressions)):
         return any(lowered(e.unalias().name) in ids for e in query.expressions if not e.find(exp.AggFunc))
     if group is not None:
@@ -280,7 +294,7 @@ def is_of_persons(source: exp.Expr, tables: Mapping[str, Mapping[str, bool]]) ->
 
 def _is_once(source: exp.Expr, keys: set[str]) -> bool:
     """Whether the rows of a source differ in some of these columns."""
-    query = _query_of(source)
+    query = query_of(source)
     distinct = query.args.get("distinct") if isinstance(query, exp.Select) else None
     if isinstance(query, exp.Select) and distinct is not None and not distinct.args.get("on"):
         return not query.is_star and {lowered(e.alias_or_name) for e in query.expressions} <= keys

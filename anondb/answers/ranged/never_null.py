@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
-from anondb.answers.ranged.equivalents import common_table
+from anondb.answers.ranged.equivalents import common_table, query_of
 from anondb.query.parsing import bare, lowered
 
 Present = Callable[[exp.Table, str], bool | None]
@@ -19,16 +19,16 @@ Named = Callable[[exp.Table], exp.CTE | None]
 
 def is_present(value: exp.Expr, select: exp.Select, present: Present, named: Named = common_table) -> bool:
     """Whether an expression of a SELECT, an aggregate of its groups or a value of its rows, is NULL in no row."""
-    value = bare(value)
+    value, group, joins = bare(value), select.args.get("group"), select.args.get("joins") or []
     if isinstance(value, exp.Column):
-        joins = select.args.get("joins") or []
-        if select.args.get("from_") is None or any(join.side or join.method for join in joins):
-            return False
+        sets = group is not None and {key for key, part in group.args.items() if part} - {"expressions", "all"}
+        if sets or select.args.get("from_") is None or any(join.side or join.method for join in joins):
+            return False  # ROLLUP leaves out keys
         places = [source.this for source in (select.args["from_"], *joins)]
         of = [place for place in places if not value.table or lowered(place.alias_or_name) == lowered(value.table)]
         told = [one for place in of if (one := _of_source(place, lowered(value.name), present, named)) is not None]
         return bool(told) and all(told)
-    if isinstance(value, exp.Sum | exp.Avg | exp.Min | exp.Max) and select.args.get("group") is not None:
+    if isinstance(value, exp.Sum | exp.Avg | exp.Min | exp.Max) and group is not None:
         return is_present(value.this, select, present, named)
     return isinstance(value, exp.Count | exp.Literal)
 
@@ -37,11 +37,10 @@ def _of_source(place: exp.Expr, name: str, present: Present, named: Named) -> bo
     """Whether a column of a source is never NULL; None if it has no such column."""
     if place.alias_column_names:
         return False
-    cte = named(place) if isinstance(place, exp.Table) and not place.db else None
-    if cte is None and isinstance(place, exp.Table):
+    inner = query_of(place, named)
+    if inner is None and isinstance(place, exp.Table) and (place.db or named(place) is None):
         return present(place, name)
-    inner = place.this if isinstance(place, exp.Subquery) else None if cte is None else cte.this
-    if not isinstance(inner, exp.Select) or inner.is_star or (cte is not None and cte.args["alias"].columns):
+    if not isinstance(inner, exp.Select) or inner.is_star:
         return False
     shown = [e.unalias() for e in inner.expressions if lowered(e.alias_or_name) == name]
     return all(is_present(e, inner, present, named) for e in shown) if shown else None

@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from anondb.answers.quotients import filtered
 from anondb.answers.ranged.distinct_rows import first_of
-from anondb.answers.ranged.equivalents import resolved, select_sources, write_windows
+from anondb.answers.ranged.equivalents import resolved, select_sources, terms_of_order, write_windows
 from anondb.answers.ranged.listed import Rows, count_of, present, put
 from anondb.answers.ranged.never_null import Present, is_present
 from anondb.query.parsing import bare, conjoined, lowered
@@ -77,7 +77,8 @@ def _of_added(inner: exp.Select) -> exp.Select | None:
     made = inner.copy()
     for window in list(made.find_all(exp.Window)):
         of = window.this.this if isinstance(window.this, exp.Sum) else None
-        if not isinstance(of, exp.Column) or lowered(of.name) not in counts or window.args.get("partition_by"):
+        plain = not any(window.args.get(part) for part in ("partition_by", "spec", "alias"))
+        if not plain or not isinstance(of, exp.Column) or lowered(of.name) not in counts:
             return None
         total = exp.Window(this=exp.Count(this=exp.Star(), big_int=True), over="OVER")
         share = exp.Window(this=exp.CumeDist(), order=window.args.get("order"), over="OVER")
@@ -162,7 +163,7 @@ class _Numbered:
             return None
         if isinstance(window.this, exp.RowNumber):
             return present(exp.Count(this=exp.Star(), big_int=True), self.select, None)
-        terms = window.args["order"].expressions if window.args.get("order") is not None else []
+        terms = terms_of_order(window)
         if not isinstance(window.this, exp.DenseRank) or len(terms) != 1:
             return None
         return present(count_of([self._shown(terms[0].this)], None), self.select, None)
@@ -205,7 +206,7 @@ class _Numbered:
         if not self._is_within(window):
             return None
         place, total = exp.column(_PLACE), exp.column(_TOTAL)
-        terms = window.args["order"].expressions if window.args.get("order") is not None else []
+        terms = terms_of_order(window)
         if isinstance(window.this, exp.Count) and isinstance(window.this.this, exp.Star) and not terms:
             return total
         if len(terms) != 1 or terms[0].this != value or not isinstance(window.this, exp.RowNumber | exp.CumeDist):

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
+from anondb.answers.ranged.equivalents import are_same, ids_of
 from anondb.answers.ranged.matches import is_of_persons
 from anondb.answers.ranged.never_null import Present, is_present
 from anondb.query.parsing import bare, conjoined, is_null, lowered
@@ -51,7 +52,7 @@ def with_extremes_of_persons(
     """
     if tree.find(exp.Exists) is None:
         return tree
-    made, ids = tree.copy(), {name for of in tables.values() for name, is_id in of.items() if is_id}
+    made, ids = tree.copy(), ids_of(tables)
     for exists in list(made.find_all(exp.Exists)):
         if (found := _of_rows(exists, tables, {*ids, item}, present)) is not None:
             exists.replace(found)
@@ -119,8 +120,8 @@ def _has_row(
     mine, others = ([place.this for place in (clause, *of) if place] for clause, of in zip(clauses, joins, strict=True))
     names: dict[str, str] = {}
     for place in mine:
-        free = [p for p in others if _is_same_table(p, place) and lowered(p.alias_or_name) not in names.values()]
-        if not free:
+        free = [p for p in others if are_same(p, place) and lowered(p.alias_or_name) not in names.values()]
+        if not free or not isinstance(place, exp.Table):
             return False
         names[lowered(place.alias_or_name)] = lowered(free[0].alias_or_name)
 
@@ -149,13 +150,6 @@ def _is_itself(condition: exp.Expr, never_null: set[str]) -> bool:
     """Whether a condition compares a column with itself, which is true where it is not NULL."""
     column = condition.left if isinstance(condition, exp.EQ) and condition.left == condition.right else None
     return isinstance(column, exp.Column) and lowered(column.name) in never_null
-
-
-def _is_same_table(one: exp.Expr, other: exp.Expr) -> bool:
-    """Whether two sources name one table."""
-    if not isinstance(one, exp.Table) or not isinstance(other, exp.Table) or one.alias_column_names:
-        return False
-    return (lowered(one.name), one.db) == (lowered(other.name), other.db) and not other.alias_column_names
 
 
 def _sides(part: exp.Expr, own: set[str], others: set[str]) -> tuple[type[exp.Expr], exp.Expr, exp.Expr] | None:

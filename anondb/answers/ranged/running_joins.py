@@ -8,7 +8,7 @@ from sqlglot import exp
 from anondb.answers.ranged.anti_joins import is_never_null
 from anondb.answers.ranged.compiler import Compiler, Env
 from anondb.answers.ranged.dependent_keys import group_columns, selected
-from anondb.answers.ranged.equivalents import resolved
+from anondb.answers.ranged.equivalents import are_same, resolved, terms_of_order
 from anondb.answers.ranged.known import fresh
 from anondb.answers.ranged.never_null import is_present
 from anondb.answers.ranged.sources import source_rows
@@ -88,7 +88,7 @@ def with_counts_up_to(node: exp.Select, env: Env, compiler: Compiler) -> exp.Sel
         made.args["from_"].this.set("alias", exp.TableAlias(this=exp.to_identifier(own)))
     before = made.copy()
     for window in [w for w in made.find_all(exp.Window) if w.parent_select is made]:
-        terms = window.args["order"].expressions if window.args.get("order") is not None else []
+        terms = terms_of_order(window)
         total = isinstance(window.this, exp.Sum) and window.this.this == exp.Count(this=exp.Star(), big_int=True)
         plain = total and not any(window.args.get(part) for part in ("partition_by", "spec", "alias"))
         if not plain or len(terms) != 1 or resolved(terms[0].this, node) != key:
@@ -137,14 +137,10 @@ def _order(terms: list[Term], source: exp.Expr) -> exp.Order:
 
 
 def _are_same(one: exp.Expr, other: exp.Expr) -> bool:
-    """Whether two sources with names are the same rows."""
+    """Whether two sources are the same rows under different names."""
     if not all(isinstance(place, exp.Table | exp.Subquery) and place.alias_or_name for place in (one, other)):
         return False
-    bodies = [place.copy() for place in (one, other)]
-    for body in bodies:
-        body.set("alias", None)
-    named = any(place.alias_column_names for place in (one, other))
-    return bodies[0] == bodies[1] and not named and lowered(one.alias_or_name) != lowered(other.alias_or_name)
+    return are_same(one, other) and lowered(one.alias_or_name) != lowered(other.alias_or_name)
 
 
 def _terms(condition: exp.Expr, row: str, other: str) -> list[Term] | None:
