@@ -220,7 +220,7 @@ def generalized(path: Path, cells: list[set[str]], bags: bool) -> Counter[Any]:
     some(
         [(kind, kept) for kind in KINDS for kept in (False, True)],
         *(("global", False), ("anatomy", True)),
-        check=(),
+        check=[("local", True), ("records", False)],
         ids=lambda case: f"{case[0]}-{'dropped' if case[1] else 'present'}",
     ),
 )
