@@ -189,11 +189,15 @@ def asked_of(release: Opened, plan: Plan) -> Asked:
 
 def _summed(release: Opened, weights: Weights, plan: Plan) -> Summed:
     """What released items add to a sum; whoever has an item with a value for certain has at least one value."""
-    one, labels = release.summed(weights), finite(weights.test)
-    held = weights.kind == VALUES and at_least(1, weights.test) in conjuncts(plan.condition)
-    if held and labels is not None and labels <= dict(weights.by_label or ()).keys():
-        return replace(one, ends=(1.0, one.ends[1]))
-    return one
+    one = release.summed(weights)
+    if weights.kind != VALUES or at_least(1, weights.test) not in conjuncts(plan.condition):
+        return one
+    items = finite(weights.test)
+    if items is None and not release.suppressed:
+        passing = release.passing([weights.test])
+        items = frozenset(i for i in release.listed_members.items if passing.special.get(i, passing.usual)[0])
+    valued = items is not None and items <= dict(weights.by_label or ()).keys()
+    return replace(one, ends=(1.0, one.ends[1])) if valued else one
 
 
 def groups_of(release: Opened, plan: Plan) -> list[Group]:

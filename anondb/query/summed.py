@@ -4,7 +4,8 @@ transaction, or how it compares with a number; or their greatest or least number
 **Bounds.** A released item stands for any non-empty set of its members. If all of them have a number, the greatest number of
 a transaction is at least the least of these; it is at most the greatest number that any member of a released item has.
 The least number is the mirror image. Values are the bits of a number: a released item has those for certain that all of its
-members have, and possibly those of any member.
+members have, and possibly those of any member. There are at least two values if no one value is possible for all released
+items of a transaction whose members all have a value.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 SUM, MAX, MIN, VALUES = "sum", "max", "min", "values"
 MAX_VALUES = 52  # bits that a double holds
+NO_VALUE = 1 << MAX_VALUES  # the bit of a released item with a member that has no value
 NEUTRAL = {SUM: 0.0, MAX: -inf, MIN: inf, VALUES: 0.0}
 """What adds nothing."""
 
@@ -55,7 +57,7 @@ def shares_of(kind: str, numbers: Array, starts: Array) -> dict[str, Array]:
     if kind == VALUES:
         bits = np.where(there, numbers, 0.0).astype(np.int64)
         certain, possible = (how.reduceat(bits, starts).astype(float) for how in (np.bitwise_and, np.bitwise_or))
-        return {"least": certain, "greatest": possible}
+        return {"least": certain, "greatest": possible + np.where(np.logical_or.reduceat(none, starts), NO_VALUE, 0)}
     low = np.minimum.reduceat(np.where(there, numbers, inf), starts)
     high = np.maximum.reduceat(np.where(there, numbers, -inf), starts)
     some = np.logical_or.reduceat(none, starts)
@@ -127,7 +129,12 @@ class Summed:
                 none = exp.If(this=complete.copy(), true=self._literal(NEUTRAL[self.kind]))
                 total = self._together(total, exp.Case(ifs=[none], default=self._literal(more)))
             if self.kind == VALUES:
-                total = exp.cast(exp.BitwiseCount(this=total), "DOUBLE")
+                values = exp.BitwiseAnd(this=exp.paren(total), expression=self._literal(NO_VALUE - 1))
+                total = exp.cast(exp.BitwiseCount(this=values), "DOUBLE")
+                if name == "least":
+                    several = exp.column(f"common_{place}", "held").eq(0)
+                    two = exp.Case(ifs=[exp.If(this=several, true=_double(2))], default=_double(0))
+                    total = _call("GREATEST", total, two)
             least, greatest = map(_double, self.ends)
             limited = {SUM: total, MIN: _call("LEAST", total, greatest)}
             ends[name] = exp.cast(limited.get(self.kind, _call("GREATEST", total, least)), "DOUBLE")
@@ -189,6 +196,11 @@ def with_sums(held: exp.Query, sums: Sequence[Summed]) -> exp.Query:
     together: Mapping[str, type[exp.Expr]] = {SUM: exp.Sum, MAX: exp.Max, MIN: exp.Min, VALUES: exp.BitwiseOrAgg}
     names = [(one.kind, f"{name}_{n}") for n, one in enumerate(sums) for name in Size._fields]
     columns = [(kind, exp.cast(exp.column(n, "weights"), "BIGINT" if kind == VALUES else "DOUBLE"), n) for kind, n in names]
+    for place, one in enumerate(sums):
+        if one.kind == VALUES:  # those that each released item whose members all have a value may have
+            possible = exp.cast(exp.column(f"greatest_{place}", "weights"), "BIGINT")
+            told = exp.Where(this=exp.and_(possible > 0, possible < NO_VALUE))
+            held = held.select(exp.Filter(this=exp.BitwiseAndAgg(this=possible), expression=told).as_(f"common_{place}"))
     return held.select(*(together[kind](this=column).as_(name) for kind, column, name in columns))
 
 

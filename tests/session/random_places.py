@@ -190,3 +190,26 @@ def sums_of_joined_groups(a: Analyst) -> Asked:
     if a.rnd.random() < 0.5:
         return Asked((f"{value} AS n0",), f"FROM ({groups}) g {join}{where}")
     return Asked(("price AS k0", f"{value} AS n1"), f"FROM g {join}{where} GROUP BY price", f"WITH g AS ({groups})")
+
+
+def persons_of_one_value(a: Analyst) -> Asked:
+    """Persons all of whose values are one, and how many values they have."""
+    rows, value = a.one((_JOINED, "price"), ("sales s JOIN food f ON f.node = s.item", "f.parent"), ("sales s", "s.item"))
+    where = a.one("", f" WHERE {a.test('s.item')}")
+    inner = (
+        f"SELECT s.tid, min({value}) AS a, max({value}) AS b, count(DISTINCT {value}) AS d FROM {rows}{where} GROUP BY s.tid"
+    )
+    met = a.one("a = b", "a <> b", "b > a", "a >= b", "b <= a", "d = 1", "d > 1", "d = 2", "NOT a = b OR d = 1")
+    how = a.rnd.randint(0, 2)
+    if how == 0:
+        return Asked(("count(*) AS n0", "avg(d) AS n1", "sum(d) AS n2"), f"FROM ({inner}) WHERE {met}")
+    if how == 1:
+        return Asked(("d AS k0", "count(*) AS c1"), f"FROM ({inner}) GROUP BY d")
+    return Asked(("a AS k0", "count(*) AS c1"), f"FROM ({inner}) WHERE a = b GROUP BY a")
+
+
+def spreads_of_flags(a: Analyst) -> Asked:
+    """How much flags of persons vary, alone and together."""
+    flags = [f"max(CASE WHEN {a.test('item')} THEN 1 ELSE 0 END) AS {name}" for name in "xy"]
+    columns = ("var_pop(x) AS n0", "covar_pop(x, y) AS n1", "stddev_samp(y) AS n2", "covar_samp(x, x) AS n3")
+    return Asked(columns, f"FROM (SELECT {', '.join(flags)} FROM sales GROUP BY tid)")

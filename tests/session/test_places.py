@@ -17,6 +17,10 @@ PRICED = "sales s JOIN prices p ON p.item = s.item"
 OTHERS = "SELECT 1 FROM sales t JOIN prices q ON q.item = t.item WHERE t.tid = s.tid AND q.price"
 PARENT_OF = "WITH s AS (SELECT tid, item, parent FROM sales JOIN food ON node = item)"
 PARENTS = "sales s JOIN food f ON f.node = s.item"
+FLAGS = (
+    "SELECT max(CASE WHEN item = 'milk' THEN 1 ELSE 0 END) AS x, max(CASE WHEN item = 'bread' THEN 1 ELSE 0 END) AS y "
+    "FROM sales GROUP BY tid"
+)
 PAIRS = [
     (
         "SELECT max(k) AS n FROM (SELECT dense_rank() OVER (ORDER BY tid) AS k FROM sales)",
@@ -37,6 +41,20 @@ PAIRS = [
         f"tid, parent ORDER BY item) AS r FROM {PARENTS})",
         f"SELECT count(*) / (SELECT count(DISTINCT tid) FROM {PARENTS}) AS n "
         f"FROM (SELECT DISTINCT s.tid, f.parent FROM {PARENTS})",
+    ),
+    (
+        f"SELECT count(*) AS n FROM (SELECT min(price) AS v, max(price) AS w FROM {PRICED} GROUP BY s.tid) WHERE v = w",
+        f"SELECT count(*) AS n FROM (SELECT s.tid FROM {PRICED} GROUP BY s.tid HAVING count(DISTINCT price) = 1)",
+    ),
+    (
+        f"SELECT count(*) AS n FROM (SELECT min(f.parent) AS v, max(f.parent) AS w FROM {PARENTS} GROUP BY s.tid) "
+        "WHERE v < w",
+        f"SELECT count(*) AS n FROM (SELECT s.tid FROM {PARENTS} GROUP BY s.tid HAVING count(DISTINCT f.parent) >= 2)",
+    ),
+    (f"SELECT covar_pop(n, n) AS n FROM ({SIZES})", f"SELECT var_pop(n) AS n FROM ({SIZES})"),
+    (
+        f"SELECT 1 AS k, var_pop(x) AS n, corr(x, y) AS r FROM ({FLAGS})",
+        f"SELECT 1 AS k, avg(x) * (1 - avg(x)) AS n, covar_pop(x, y) / (stddev_pop(x) * stddev_pop(y)) AS r FROM ({FLAGS})",
     ),
     (
         f"SELECT avg(n) AS n FROM (SELECT {NUMBERED} FROM ({SIZES})) WHERE r IN ((t + 1) // 2, (t + 2) // 2)",

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import partial
 
 from sqlglot import exp
 
 from anondb.answers.persons.aggregates import Aggregates, Basic
+from anondb.answers.persons.flags import PAIRS, is_flag, spread_of_flags
 from anondb.answers.persons.terms import Id, Item, Looked, Number, Of, Scope, Truth
 from anondb.answers.quotients import Quotient, filtered, quotient_of, terms_of
 from anondb.answers.ranged.aggregates import aggregates, of_value
@@ -137,10 +139,10 @@ class Composer:
             return exp.Array(expressions=[self._number(one, wanted) for one in quantiles])
         if isinstance(call, exp.Min | exp.Max) and (made := self._extreme_of_two(call, wanted)) is not None:
             return made
+        if isinstance(call, (*SPREADS, *PAIRS)) and (made := self._spread(call, wanted)) is not None:
+            return made
         if isinstance(call, _KINDS):
             return self._number(call, wanted)
-        if isinstance(call, exp.CovarPop | exp.CovarSamp) and (made := self._covariance(call, wanted)) is not None:
-            return made
         return ". ".join(filter(None, [name_of(call), HINTS.get(type(call))]))
 
     def _decided(self, call: exp.Expr, wanted: exp.Expr | None) -> exp.Expr:
@@ -241,20 +243,15 @@ class Composer:
         present = self._where_present(value, wanted)
         return self._unless_empty(self._basic(Basic("mean", value, present)), present)
 
-    def _covariance(self, call: exp.CovarPop | exp.CovarSamp, wanted: exp.Expr | None) -> exp.Expr | None:
-        """The covariance of two flags: the average of their product less the product of their averages; None for others.
-
-        DuckDB adds up deviations from running means, which differs by rounding alone: little for numbers up to 1.
-        """
-        x, y = (exp.paren(part.unnest().copy()) for part in (call.this, call.expression))
-        if not all(_is_flag(tree) for part in (x, y) for tree in self._trees(part.this)):
-            return None
-        both, one, other = (self._average(value, wanted) for value in (exp.Mul(this=x, expression=y), x.this, y.this))
-        made = exp.paren(exp.paren(both) - exp.paren(one) * exp.paren(other))
-        if isinstance(call, exp.CovarPop):
-            return made
-        number = self._rows(wanted)
-        return made * number / exp.Nullif(this=number - exp.convert(1), expression=exp.convert(0))
+    def _spread(self, call: exp.Expr, wanted: exp.Expr | None) -> exp.Expr | None:
+        """How much flags vary, or a number and itself together; None for others."""
+        values = [call.this, call.args.get("expression") or call.this]
+        if all(is_flag(tree) for value in values for tree in self._trees(value.unnest())):
+            return spread_of_flags(call, partial(self._average, wanted=wanted), partial(self._rows, wanted))
+        if isinstance(call, exp.CovarPop | exp.CovarSamp) and values[0] == values[1]:
+            alone = exp.VariancePop if isinstance(call, exp.CovarPop) else exp.Variance
+            return self._number(alone(this=call.this), wanted)
+        return None
 
     # ---------------------------------------------------------------- arithmetic of aggregates
 
@@ -384,13 +381,6 @@ def _chosen(value: exp.Expr, wanted: exp.Expr | None) -> tuple[exp.Expr | None, 
     if len(branches) != 1 or isinstance(branches[0].args["true"].unnest(), exp.Literal):
         return wanted, value
     return _both(wanted, branches[0].this), branches[0].args["true"].unnest()
-
-
-def _is_flag(tree: exp.Expr) -> bool:
-    """Whether an expression is CASE with no other results than 0 and 1."""
-    case = tree.unnest()
-    results = [branch.args["true"] for branch in case.args["ifs"]] if isinstance(case, exp.Case) else []
-    return bool(results) and all(part in (exp.convert(0), exp.convert(1)) for part in [*results, case.args.get("default")])
 
 
 def _both(one: exp.Expr | None, two: exp.Expr) -> exp.Expr:

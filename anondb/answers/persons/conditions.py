@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from anondb.answers.persons.decided import Decided, by_parts, certain, has_value, with_part
 from anondb.answers.persons.domains import rows_of_atom
-from anondb.answers.persons.quantities import Quantities, condition_in
+from anondb.answers.persons.quantities import MIRRORED, Quantities, condition_in
 from anondb.answers.persons.terms import Id, Item, Listing, Number, Of, OnPart, Part, Truth, Values
 from anondb.query.item_tests import Labels
 from anondb.query.parsing import bare, cases_of, operands
@@ -30,9 +30,6 @@ MAX_BESIDE = 64  # values of a number of the person beside an item
 MAX_CASES = 400  # of CASE in one expression, with those in its results
 MAX_TRUTHS = 5  # conditions of a person in one expression, each true or false
 _COMPARED = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
-_MIRRORED: Mapping[type[exp.Expr], type[exp.Expr]] = {
-    exp.LT: exp.GT, exp.GT: exp.LT, exp.LTE: exp.GTE, exp.GTE: exp.LTE
-}  # fmt: skip
 _ATTRIBUTE = (*_COMPARED, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Between, exp.In, exp.Is)
 
 
@@ -335,7 +332,7 @@ class Conditions(Quantities, ABC):
         kind: type[exp.Expr] = type(tree)
         left, right = bare(tree.this), bare(tree.expression)
         if self.atom(left) != atom:
-            kind, left, right = _MIRRORED.get(kind, kind), right, left
+            kind, left, right = MIRRORED.get(kind, kind), right, left
         if self.atom(left) != atom or self.atoms_of(right):
             return None
         value = self.value(right)
@@ -364,6 +361,9 @@ class Conditions(Quantities, ABC):
                 return certain(negate(both(*(atom.present for atom in numbers))))
         sides = [exp.paren(tree.args[key].copy()) for key in ("this", "expression")] if compared else []
         difference = self.linear(exp.Sub(this=sides[0], expression=sides[1])) if compared else None
+        of_values = self.of_extremes(tree) if compared and difference is None else None
+        if of_values is not None:
+            return self.decided(of_values)
         if difference is None:
             cases = self.by_number(tree)
             if cases is None:

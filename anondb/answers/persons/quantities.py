@@ -15,14 +15,18 @@ from sqlglot import exp
 
 from anondb.answers.persons.domains import Domains, check_plain, typed
 from anondb.answers.persons.terms import Atom, Number, Of, Part
-from anondb.answers.persons.weights import weights_of
+from anondb.answers.persons.weights import values_of, weights_of
 from anondb.query.item_tests import ItemTest, Labels, choices, passes, patterns
 from anondb.query.parsing import bare
 from anondb.query.predicates import ALWAYS, NEVER, Condition, OnSum, Weights, at_least, both, either, negate, on_sum
 from anondb.query.refusals import name_of, too_complex, unsupported
-from anondb.query.summed import MAX, SUM, VALUES
+from anondb.query.summed import MAX, MIN, SUM, VALUES
+from anondb.query.summed import MAX_VALUES as MOST_BITS
 from anondb.query.values import on_value
 
+MIRRORED: Mapping[type[exp.Expr], type[exp.Expr]] = {
+    exp.LT: exp.GT, exp.GT: exp.LT, exp.LTE: exp.GTE, exp.GTE: exp.LTE
+}  # fmt: skip
 FAR = 400  # a number of items that no constant of a query comes near
 MAX_VALUES = 8  # of a number, by which an expression of several is divided
 _PLAIN = (
@@ -185,6 +189,21 @@ class Quantities(Domains):
         ]
         cases += [(negate(of.present), exp.null())] if of.present != ALWAYS else []
         return [(met, self.replaced(tree, lambda a, v=v: v if a == of else None)) for met, v in cases]  # type: ignore[misc]
+
+    def of_extremes(self, tree: exp.Expr) -> exp.Expr | None:
+        """How the least and the greatest value of the same items compare, as a comparison of the number of their values with
+        1; None for others."""
+        sides = [self.atom(bare(tree.args[key])) for key in ("this", "expression")]
+        of = {atom.weights.kind: atom for atom in sides if isinstance(atom, Number)}
+        least, most = of.get(MIN), of.get(MAX)
+        if least is None or most is None or least.values != most.values or least.unnamed is not None:
+            return None
+        if replace(least.weights, kind=MAX) != most.weights or not 2 <= len(least.values) <= MOST_BITS:
+            return None
+        weights = replace(values_of(least.weights.by_label or ()), test=least.weights.test)
+        number = self.column(Number(weights, both(least.present, most.present)))
+        kind = MIRRORED.get(type(tree), type(tree)) if sides[0] is least else type(tree)
+        return kind(this=number, expression=exp.Literal.number(1))
 
     def linear(self, tree: exp.Expr) -> tuple[dict[Number, Fraction], Fraction] | None:
         """An expression as a sum of multiples of numbers and a constant; None if it is none."""
