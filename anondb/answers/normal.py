@@ -65,7 +65,7 @@ def normal(
         missing = exp.select("1").from_(exp.Table(this=table.this.copy())).where(is_null(column)).limit(1)
         return not desk.rows(missing) if lowered(table.name) in own else name not in nullable
 
-    tree = with_ordered_pairs(with_variances(tree, present), item)
+    tree = with_ordered_pairs(with_variances(tree, present))
     made = with_first_rows(with_numbers_of_rows(with_aggregates(with_own_lists(tree, own, desk.rows)), desk.rows, present))
     made = with_places(with_counted_matches(with_joins(made, tables, own), tables), tables, present)
     made = with_extremes_of_persons(made, tables, item, present)

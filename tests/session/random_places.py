@@ -213,3 +213,38 @@ def spreads_of_flags(a: Analyst) -> Asked:
     flags = [f"max(CASE WHEN {a.test('item')} THEN 1 ELSE 0 END) AS {name}" for name in "xy"]
     columns = ("var_pop(x) AS n0", "covar_pop(x, y) AS n1", "stddev_samp(y) AS n2", "covar_samp(x, x) AS n3")
     return Asked(columns, f"FROM (SELECT {', '.join(flags)} FROM sales GROUP BY tid)")
+
+
+def ranks_of_sums(a: Analyst) -> Asked:
+    """Groups ranked and added up in the order of sums, averages or shares of them."""
+    rows, key = a.one(
+        (_JOINED, "s.item"), ("sales s JOIN food f ON f.node = s.item JOIN prices p ON p.item = s.item", "f.parent")
+    )
+    number = a.one(
+        *("sum(price)", "avg(price)", "max(price)", "count(*) * 1.0 / count(DISTINCT s.tid)"),
+        *(
+            "sum(price) / count(DISTINCT s.tid)",
+            "sum(CASE WHEN price > 1 THEN price END)",
+            "avg(price) FILTER (WHERE price > 1)",
+        ),
+    )
+    where = f" WHERE {a.test('s.item')}"
+    inner = f"SELECT {key} AS k, {number} AS v FROM {rows}{a.one('', where)} GROUP BY {key}"
+    window = a.one("rank()", "row_number()", "sum(v)", "count(*)", "1.0 * sum(v) OVER (ORDER BY v, k) / sum(v)")
+    order = "" if "/ sum" in window else a.one("ORDER BY v", "ORDER BY v DESC", "ORDER BY v DESC, k")
+    order = "ORDER BY v, k" if window == "row_number()" else order
+    return Asked(("k AS k0", f"{window} OVER ({order}) AS n1"), f"FROM ({inner})")
+
+
+def pairs_of_own_values(a: Analyst) -> Asked:
+    """Pairs of values of a person, each value once, in one order or in both."""
+    source, value = a.one(("sales JOIN food ON node = item", "parent"), ("sales JOIN prices USING (item)", "price"))
+    distinct = f"WITH c AS (SELECT DISTINCT tid, {value} AS v FROM {source}{a.where()})"
+    count = a.one("count(*)", "count(DISTINCT a.tid)") + " AS c2"
+    if a.rnd.random() < 0.5:
+        columns = ("a.v AS k0", "b.v AS k1", count)
+        return Asked(
+            columns, f"FROM c a JOIN c b ON a.tid = b.tid AND a.v {a.one('<', '>', '<>')} b.v GROUP BY 1, 2", distinct
+        )
+    columns = ("least(a.v, b.v) AS k0", "greatest(a.v, b.v) AS k1", "count(DISTINCT a.tid) AS c2")
+    return Asked(columns, f"FROM c a JOIN c b USING (tid) WHERE a.v {a.one('<', '<>')} b.v GROUP BY 1, 2", distinct)

@@ -67,6 +67,7 @@ class Basic:
         share: of a quantile.
         some: whether it is of all rows of a group, of which there is one where the group exists or the number is not NULL.
         terms: of a sum of other aggregates, these and how often each is added.
+        present: whether it is NULL for no group.
     """
 
     how: str
@@ -75,6 +76,7 @@ class Basic:
     share: Fraction | None = None
     some: bool = False
     terms: tuple[tuple[int, Basic], ...] = ()
+    present: bool = False
 
     @property
     def key(self) -> tuple[object, ...]:

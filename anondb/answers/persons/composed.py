@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 
@@ -85,6 +86,10 @@ class Composer:
             self.basics.append(basic)
         return exp.column(exp.to_identifier(f"#{number}", quoted=True))
 
+    def _in_groups(self, basic: Basic) -> Basic:
+        """A number that each group has: of all of its rows, of which there is one."""
+        return replace(basic, present=bool(self._keys) and basic.wanted is None)
+
     def _rows(self, wanted: exp.Expr | None) -> exp.Expr:
         return self._basic(Basic("rows", wanted=wanted))
 
@@ -128,7 +133,7 @@ class Composer:
         if isinstance(call, exp.Sum):
             only(call, "this")
             value = call.this.unnest()
-            summed = self._sum_of_truths(value, wanted) or self._basic(Basic("sum", value, wanted))
+            summed = self._sum_of_truths(value, wanted) or self._basic(self._in_groups(Basic("sum", value, wanted)))
             return self._unless_empty(summed, self._where_present(value, wanted))
         if isinstance(call, exp.Avg):
             only(call, "this")
@@ -241,7 +246,7 @@ class Composer:
         if len(self._scopes) == 1 and self._is_measure(self._trees(value)[0]):
             return self._measured("avg", value, wanted)
         present = self._where_present(value, wanted)
-        return self._unless_empty(self._basic(Basic("mean", value, present)), present)
+        return self._unless_empty(self._basic(self._in_groups(Basic("mean", value, present))), present)
 
     def _spread(self, call: exp.Expr, wanted: exp.Expr | None) -> exp.Expr | None:
         """How much flags vary, or a number and itself together; None for others."""
@@ -340,7 +345,9 @@ class Composer:
         """An aggregate of a number of each person who has one."""
         if all(isinstance(self._reader.atom(tree), Of | Number) for tree in self._trees(value)):
             wanted = self._where_present(value, wanted)
-        return self._unless_empty(self._basic(Basic(how, value, wanted, share, some=True)), wanted)
+        basic = Basic(how, value, wanted, share, some=True)
+        null = how in SPREADS.values() or any(map(self._may_be_null, self._trees(value)))
+        return self._unless_empty(self._basic(basic if null else self._in_groups(basic)), wanted)
 
     def _is_measure(self, tree: exp.Expr) -> bool:
         """Whether an expression is a number of the person that a release aggregates."""

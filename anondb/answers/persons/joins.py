@@ -24,7 +24,7 @@ from anondb.query.predicates import (
 )
 from anondb.query.refusals import unsupported
 
-MAX_BRANCHES = 128  # of the rows of persons
+MAX_BRANCHES = 400  # of the rows of persons
 MAX_CONSTANTS = 100  # rows of a table that persons are compared with one by one
 _SIGNS: Mapping[type[exp.Expr], str] = {exp.NEQ: "<>", exp.GT: ">", exp.GTE: ">=", exp.LT: "<", exp.LTE: "<="}
 

@@ -163,7 +163,7 @@ class Relations(Different):
             if place.args.get("side") in ("FULL", "RIGHT"):
                 made = self._right(exp.Join(**place.args), made)
             else:
-                made = [more for scope in made for more in self._joined(place, scope, pool)]
+                made = possible([more for scope in made for more in self._joined(place, scope, pool)])
             if len(made) > MAX_BRANCHES:
                 raise unsupported("rows of persons with too many cases")
         return possible([self.filtered(scope, pool) for scope in made])

@@ -107,6 +107,7 @@ def computed(node: exp.Expr, resolve: Resolve) -> Value:
     if value.is_longer(MAX_NODES):
         raise too_complex("the bounds of an expression with so many operations would take too long")
     filled = is_filled(node) or (isinstance(node, exp.Case) and node.args.get("default") is not None)
+    filled = filled or (isinstance(node, exp.Div | exp.IntDiv) and (values.floor_of(parts[1]) or 0) > 0)
     return replace(value, present=filled and all(part.present for part in parts))
 
 

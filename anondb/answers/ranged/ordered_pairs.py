@@ -1,4 +1,4 @@
-"""Pairs of items in any order as those in one order: ``least(a.item, b.item)`` of rows with ``a.item <> b.item`` as
+"""Pairs of values in any order as those in one order: ``least(a.item, b.item)`` of rows with ``a.item <> b.item`` as
 ``a.item`` of rows with ``a.item < b.item``."""
 
 from __future__ import annotations
@@ -13,18 +13,13 @@ _ENDS = (exp.Least, exp.Greatest)
 _ONCE = (exp.Min, exp.Max)
 
 
-def with_ordered_pairs(tree: exp.Expr, item: str) -> exp.Expr:
-    """A query with rows of pairs in one order, wherever only the smaller and the greater item of a pair are used.
-
-    Args:
-        tree: the query.
-        item: the column of items, in lower case.
-    """
+def with_ordered_pairs(tree: exp.Expr) -> exp.Expr:
+    """A query with rows of pairs in one order, wherever only the smaller and the greater value of a pair are used."""
     if tree.find(*_ENDS) is None:
         return tree
     made = tree.copy()
     for select in list(made.find_all(exp.Select)):
-        compared = _comparison(select, item)
+        compared = _comparison(select)
         if compared is None:
             continue
         one, other = (bare(side) for side in (compared.left, compared.right))
@@ -39,22 +34,28 @@ def with_ordered_pairs(tree: exp.Expr, item: str) -> exp.Expr:
     return made
 
 
-def _comparison(select: exp.Select, item: str) -> exp.Binary | None:
-    """How a SELECT compares the items of two rows of one table: ``<``, ``>`` or ``<>``; None for others."""
-    clause, where, joins = select.args.get("from_"), select.args.get("where"), select.args.get("joins") or []
+def _comparison(select: exp.Select) -> exp.Binary | None:
+    """How a SELECT compares a column of two rows of one table: ``<``, ``>`` or ``<>``; None for others."""
+    clause, joins = select.args.get("from_"), select.args.get("joins") or []
     if clause is None or any(join.side or join.method or join.kind not in ("", "INNER", "CROSS") for join in joins):
         return None
     tables = {lowered(place.this.alias_or_name): place.this for place in (clause, *joins)}
-    parts = [part for join in joins for part in conjoined(join.args.get("on"))]
     found = []
-    for part in [*parts, *conjoined(where.this if where is not None else None)]:
-        part = bare(part)
+    for part in _conditions(select):
         sides = [bare(side) for side in part.iter_expressions()] if isinstance(part, exp.LT | exp.GT | exp.NEQ) else []
-        columns = [side for side in sides if isinstance(side, exp.Column) and side.table and lowered(side.name) == item]
+        columns = [side for side in sides if isinstance(side, exp.Column) and side.table]
+        columns = columns if len({lowered(column.name) for column in columns}) == 1 else []
         of = [tables.get(lowered(column.table)) for column in columns]
         if len(of) == 2 and of[0] is not of[1] and all(isinstance(table, exp.Table) for table in of):
             found += [part] if len({(lowered(table.name), table.db) for table in of if table is not None}) == 1 else []
     return found[0] if len(found) == 1 and isinstance(found[0], exp.Binary) else None
+
+
+def _conditions(select: exp.Select) -> list[exp.Expr]:
+    """The conditions that AND connects in WHERE and in inner joins."""
+    on = [join.args.get("on") for join in select.args.get("joins") or ()]
+    where = select.args.get("where")
+    return [bare(part) for of in (*on, where and where.this) for part in conjoined(of)]
 
 
 def _are(end: exp.Expr, one: exp.Expr, other: exp.Expr) -> bool:
@@ -64,13 +65,22 @@ def _are(end: exp.Expr, one: exp.Expr, other: exp.Expr) -> bool:
 
 
 def _uses_others(select: exp.Select, compared: exp.Expr, ends: Sequence[exp.Expr]) -> bool:
-    """Whether a SELECT names a column of the two rows but the id, outside of the ends and of the comparison."""
+    """Whether a SELECT names a column of the two rows, outside of the ends and of the comparison, that may differ."""
     inside = {id(c) for part in (compared, *ends) for c in part.find_all(exp.Column)}
     tables = {lowered(column.table) for column in compared.find_all(exp.Column)}
-    items = {lowered(column.name) for column in compared.find_all(exp.Column)}
+    values = {lowered(column.name) for column in compared.find_all(exp.Column)}
+    alike = {lowered(name.name) for join in select.args.get("joins") or () for name in join.args.get("using") or ()}
+    for part in _conditions(select):
+        sides = [bare(side) for side in part.iter_expressions()] if isinstance(part, exp.EQ) else []
+        names = {lowered(side.name) for side in sides if isinstance(side, exp.Column)}
+        if len(names) == 1 and {lowered(c.table) for side in sides for c in side.find_all(exp.Column)} == tables:
+            alike |= names
+    alike -= values
     rest = [c for c in select.find_all(exp.Column) if id(c) not in inside]
     return any(
-        lowered(c.name) in items or (lowered(c.table) in tables and c.find_ancestor(exp.Query) is not select) for c in rest
+        (lowered(c.table) in tables and (lowered(c.name) not in alike or c.find_ancestor(exp.Query) is not select))
+        or (not c.table and lowered(c.name) in values)
+        for c in rest
     )
 
 
