@@ -21,6 +21,7 @@ from anondb.answers.ranged.numbered import with_numbers_of_rows
 from anondb.answers.ranged.ordered_pairs import with_ordered_pairs
 from anondb.answers.ranged.over_groups import as_one
 from anondb.answers.ranged.quantified import with_extremes_of_persons
+from anondb.answers.ranged.totals import with_totals
 from anondb.query.parsing import is_null, lowered
 
 
@@ -44,9 +45,9 @@ def normal(
     desk: Desk,
 ) -> exp.Expr:
     """A query with aggregates in place of functions of lists and of numbers of rows, GROUP BY in place of the first rows of
-    groups, joins in place of LATERAL, subqueries in place of matches by numbers, conditions in place of windows over rows of
-    an item, tables in place of subqueries that choose rows of them, HAVING in place of a list of the same groups, and one
-    SELECT in place of groups that are joined on their keys.
+    groups, joins in place of LATERAL, subqueries in place of matches by numbers, windows in place of totals of the rows,
+    conditions in place of windows over rows of an item, tables in place of subqueries that choose rows of them, HAVING in
+    place of a list of the same groups, and one SELECT in place of groups that are joined on their keys.
 
     Args:
         tree: the query.
@@ -65,7 +66,7 @@ def normal(
         missing = exp.select("1").from_(exp.Table(this=table.this.copy())).where(is_null(column)).limit(1)
         return not desk.rows(missing) if lowered(table.name) in own else name not in nullable
 
-    tree = with_ordered_pairs(with_variances(tree, present))
+    tree = with_totals(with_ordered_pairs(with_variances(tree, present)))
     made = with_first_rows(with_numbers_of_rows(with_aggregates(with_own_lists(tree, own, desk.rows)), desk.rows, present))
     made = with_places(with_counted_matches(with_joins(made, tables, own), tables), tables, present)
     made = with_extremes_of_persons(made, tables, item, present)

@@ -248,3 +248,35 @@ def pairs_of_own_values(a: Analyst) -> Asked:
         )
     columns = ("least(a.v, b.v) AS k0", "greatest(a.v, b.v) AS k1", "count(DISTINCT a.tid) AS c2")
     return Asked(columns, f"FROM c a JOIN c b USING (tid) WHERE a.v {a.one('<', '<>')} b.v GROUP BY 1, 2", distinct)
+
+
+def sums_of_finer_groups(a: Analyst) -> Asked:
+    """Sums of counts of groups by two keys, also of some of them alone, beside extremes of a key and totals of all groups."""
+    number = a.one("count(*)", "sum(price)")
+    groups = f"WITH g AS (SELECT s.item, price, length(s.item) AS l, {number} AS n FROM {_JOINED}{a.one('', a.where('s.item'))} GROUP BY 1, 2, 3)"
+    met = a.one("price > 1", f"l > {a.rnd.randint(2, 6)}", a.test("item"))
+    value = a.one(
+        *(f"sum(CASE WHEN {met} THEN n ELSE 0 END)", f"sum(CASE WHEN {met} THEN n END)", f"sum(n) FILTER (WHERE {met})"),
+        *(f"sum(CASE WHEN {met} THEN n ELSE 0 END) / sum(n)", "sum(price * n) / sum(n)", "sum(n)", "count(DISTINCT price)"),
+    )
+    if a.rnd.random() < 0.3:
+        total = a.one("(SELECT sum(n) FROM g)", "(SELECT max(x.n) FROM g x)", "t.n")
+        more = ", (SELECT sum(n) AS n FROM g) t" if total == "t.n" else ""
+        return Asked(("g.item AS k0", "g.price AS k1", f"g.n / {total} AS n2"), f"FROM g{more}", groups)
+    columns = (f"{a.one('l', 'item')} AS k0", f"{value} AS n1", a.one("min(price)", "max(l)", "sum(n)") + " AS n2")
+    return Asked(columns, f"FROM g GROUP BY {columns[0][:-6]}", groups)
+
+
+def remainders(a: Analyst) -> Asked:
+    """Rows of groups less some of them, and quotients whose divisor may be 0."""
+    met, other = a.test("s.item"), a.one("price > 1", "price <= 1", a.test("s.item"))
+    less = a.one(
+        f"count(*) FILTER (WHERE {met})", f"sum(CASE WHEN {met} THEN 1 ELSE 0 END)", f"count(CASE WHEN {met} THEN 1 END)"
+    )
+    more = a.one("", f" - count(*) FILTER (WHERE {other})")
+    rows = "SELECT s.*, price, length(s.item) AS l FROM " + _JOINED
+    if a.rnd.random() < 0.6:
+        return Asked(("l AS k0", f"count(*) - {less}{more} AS n1"), f"FROM ({rows}) s GROUP BY l")
+    one, two = f"count(*) FILTER (WHERE {met})", f"count(DISTINCT tid) FILTER (WHERE {other})"
+    divisor = a.one(f"{one} * {two}", f"{one} / count(*)", f"({one} / nullif({two}, 0)) * ({two} / count(*))")
+    return Asked((f"{two} / nullif({divisor}, 0) AS n0",), f"FROM ({rows}) s")

@@ -10,7 +10,9 @@ from functools import partial
 from sqlglot import exp
 
 from anondb.answers.persons.aggregates import Aggregates, Basic
+from anondb.answers.persons.dependent import OF_ONE, items_of
 from anondb.answers.persons.flags import PAIRS, is_flag, spread_of_flags
+from anondb.answers.persons.remainders import remainder
 from anondb.answers.persons.terms import Id, Item, Looked, Number, Of, Scope, Truth
 from anondb.answers.quotients import Quotient, filtered, quotient_of, terms_of
 from anondb.answers.ranged.aggregates import aggregates, of_value
@@ -31,35 +33,6 @@ HINTS: Mapping[type[exp.Expr], str] = {
 """What to do in place of an aggregate."""
 MOST_TERMS = 4  # of a sum of counts, whose parts are counted together
 _KINDS: tuple[type[exp.Expr], ...] = (exp.Min, exp.Max, *QUANTILES, *SPREADS)
-_OF_ONE = (exp.AnyValue, exp.First, exp.Min, exp.Max)
-"""Aggregates that are the value which all rows of a group have."""
-
-
-def items_of(reader: Aggregates, scopes: Sequence[Scope], keys: Sequence[exp.Expr]) -> set[int]:
-    """The variables of rows by whose items these are grouped."""
-    atoms = (reader.atom(reader.resolved(key, scope)) for scope in scopes for key in keys)
-    return {atom.row for atom in atoms if isinstance(atom, Item)}
-
-
-def dependent(
-    reader: Aggregates, parts: Sequence[exp.Expr | None], scope: Scope, keys: Sequence[exp.Expr]
-) -> list[exp.Expr]:
-    """What aggregates of rows grouped by an item take that is looked up for this item, and so is the same in a group.
-
-    Args:
-        reader: reads the rows.
-        parts: the expressions with the aggregates.
-        scope: the rows.
-        keys: the grouped expressions.
-    """
-    items = items_of(reader, [scope], keys)
-    taken = [call.this for part in parts for call in aggregates(part) if items and isinstance(call, _OF_ONE)]
-    found: list[exp.Expr] = []
-    for value in dict.fromkeys(value for value in taken if isinstance(value, exp.Column) and value not in keys):
-        atom = reader.atom(reader.resolved(value, scope))
-        if isinstance(atom, Looked) and atom.row in items:
-            found.append(value)
-    return found
 
 
 class Composer:
@@ -138,7 +111,7 @@ class Composer:
         if isinstance(call, exp.Avg):
             only(call, "this")
             return self._average(call.this.unnest(), wanted)
-        if isinstance(call, _OF_ONE) and call.this in self._keys and wanted is None:
+        if isinstance(call, OF_ONE) and call.this in self._keys and wanted is None:
             return self._keys[self._keys.index(call.this)]
         if quantiles := one_by_one(call):
             return exp.Array(expressions=[self._number(one, wanted) for one in quantiles])
@@ -190,6 +163,12 @@ class Composer:
             return self._basic(Basic("ids", wanted=self._where_present(value, wanted)))
         present = self._where_present(value, wanted) if len(self._scopes) > 1 else wanted
         return self._basic(Basic("distinct", value, present))
+
+    def _counted(self, call: exp.Expr, wanted: exp.Expr | None) -> exp.Expr | None:
+        """A count, or a sum of 1 and 0 in a group; None for other aggregates."""
+        if isinstance(call, exp.Count):
+            return self._count(call, wanted)
+        return self._sum_of_truths(call.this.unnest(), None) if self._keys and wanted is None else None
 
     def _is_id(self, value: exp.Expr) -> bool:
         """Whether an expression is the id of a person, or NULL."""
@@ -265,7 +244,7 @@ class Composer:
         if node is None or isinstance(node, exp.Query | exp.AggFunc | exp.Filter | exp.Window):
             return
         made = self._quotient(node) if isinstance(node, exp.Div) else None
-        if made is None and isinstance(node, exp.Add | exp.Sub) and not self._keys and len(self._scopes) == 1:
+        if made is None and isinstance(node, exp.Add | exp.Sub) and len(self._scopes) == 1:
             made = self._combined(node)
         if made is not None:
             yield node, made
@@ -333,11 +312,16 @@ class Composer:
 
     def _combined(self, node: exp.Expr) -> exp.Expr | None:
         """A sum of numbers of rows, or of persons, times whole numbers, as one; None for others."""
-        terms = [(factor, filtered(part)) for factor, part in terms_of(node)]
-        counts = [(factor, call, wanted) for factor, (call, wanted) in terms if isinstance(call, exp.Count)]
-        if len(counts) < len(terms) or len(terms) > MOST_TERMS:
+        terms = [(factor, *filtered(part)) for factor, part in terms_of(node)]
+        if len(terms) > MOST_TERMS or not all(isinstance(call, exp.Count | exp.Sum) for _, call, _ in terms):
             return None
-        found = tuple((factor, self.basics[int(self._count(call, of).name[1:])]) for factor, call, of in counts)
+        columns = [self._counted(call, wanted) for _, call, wanted in terms]
+        if None in columns:
+            return None
+        found = tuple((f, self.basics[int(c.name[1:])]) for (f, *_), c in zip(terms, columns, strict=True) if c is not None)
+        if self._keys:
+            left = remainder(self._reader, self._scopes, found)
+            return None if left is None else self._rows(left)
         kinds = {basic.how for _, basic in found}
         return self._basic(Basic("combined", terms=found)) if kinds in ({"rows"}, {"ids"}) else None
 

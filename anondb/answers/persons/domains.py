@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from anondb.answers.persons.terms import Atom, Item, Looked, Refused, Truth
 from anondb.answers.ranged.compiler import Compiler
-from anondb.answers.ranged.values import constant
+from anondb.answers.ranged.literals import constant
 from anondb.query.item_tests import (
     ANY_ITEM,
     ItemTest,

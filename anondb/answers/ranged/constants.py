@@ -87,9 +87,10 @@ def _columns(place: exp.Expr, env: Env, compiler: Compiler) -> list[str] | None:
     if not isinstance(query, exp.Select) or not {k for k, v in query.args.items() if v} <= _TOTALS:
         return None
     aggregated = any(has_aggregate(e, compiler.tables.is_aggregate) for e in query.expressions)
+    single = aggregated or not (query.args.get("from_") or query.args.get("where"))
     names = [lowered(e.alias_or_name) for e in query.expressions]
     plain = all(names) and "*" not in names and not any(e.find(exp.Explode) for e in query.expressions)
-    return names if plain and aggregated else None
+    return names if plain and single else None
 
 
 def _with_values(node: exp.Select, values: dict[tuple[str, str], exp.Expr]) -> exp.Select | None:

@@ -245,15 +245,16 @@ def _power(node: exp.Pow, value: Value, exponent: Value) -> Value | None:
 
 
 def _unless_equal(node: exp.Nullif, value: Value, other: Value) -> Value:
-    """NULLIF: a whole number that is not negative is 1 at least if it is not 0."""
+    """NULLIF: a number that is not negative is one step at least if it is not 0, as a whole number is 1."""
     zero = bare(node.expression) == exp.Literal.number(0)
     if zero and value.least:
         return value
     equal = truths.compared(exp.EQ(this=node.this, expression=node.expression), value, other)
     made = truths.chosen([(equal, Value(exp.null()))], value, numbers=True)
-    if made.lower is None or not (zero and value.whole and value.least == 0):
+    step = values.step_of(value) if zero and value.least == 0 else None
+    if made.lower is None or step is None:
         return made
-    return replace(made, lower=values.greatest(made.lower, exp.Literal.number(1)), least=1)
+    return replace(made, lower=values.greatest(made.lower, step), least=1 if value.whole else 0, step=None)
 
 
 def _cast(node: exp.Cast | exp.TryCast, value: Value) -> Value:

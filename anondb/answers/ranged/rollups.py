@@ -21,6 +21,8 @@ from anondb.query.parsing import bare, conjoined, lowered
 _OF_GROUPS = {"expressions", "from_", "joins", "where", "group"}
 _OVER_GROUPS = {"expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset", "with_"}
 _ELSEWHERE = (exp.AggFunc, exp.Filter, exp.Query, exp.Star, exp.Window)
+_ONCE = (exp.Min, exp.Max, exp.LogicalOr, exp.LogicalAnd)
+"""Aggregates of keys that are the same for all rows of the groups as for these."""
 
 
 @dataclass(frozen=True)
@@ -202,6 +204,14 @@ class _Reading:
             return exp.paren(value.copy()) if isinstance(value, exp.Expr) else None
         if isinstance(node, exp.Sum):
             return self._sum(node, self.by_group)
+        if isinstance(node, exp.Filter) and isinstance(node.this, exp.Sum):
+            total, met = self._sum(node.this, False), self.of(node.expression)
+            return None if total is None or met is None else exp.Filter(this=total, expression=met)
+        if isinstance(node, _ONCE) or (isinstance(node, exp.Count) and isinstance(node.this, exp.Distinct)):
+            parts = [self.of(part) for part in (node.this.expressions if isinstance(node, exp.Count) else [node.this])]
+            if any(part is None or part.find(exp.AggFunc) for part in parts) or len(parts) != 1:
+                return None
+            return type(node)(this=exp.Distinct(expressions=parts) if isinstance(node, exp.Count) else parts[0])
         if isinstance(node, exp.Coalesce) and isinstance(node.this, exp.Sum) and node.expressions == [exp.convert(0)]:
             total = self._sum(node.this, True)
             return exp.Coalesce(this=total, expressions=[exp.convert(0)]) if isinstance(total, exp.Sum) else total
@@ -230,14 +240,29 @@ class _Reading:
             node: the sum.
             counts: whether the sum of numbers of rows may be their count, which is never NULL.
         """
-        factors = product_of(node.this)
+        value = self._of_row(node.this)
+        if value != exp.convert(1):
+            return None if value is None else exp.Sum(this=value)
+        return exp.Count(this=exp.Star(), big_int=True) if counts else exp.Sum(this=value)
+
+    def _of_row(self, operand: exp.Expr) -> exp.Expr | None:
+        """What each row of a group adds where the group adds a number of rows or a sum, perhaps times functions of the keys,
+        or CASE of these, which are 0 or NULL for other groups; None for other operands."""
+        operand = bare(operand)
+        if isinstance(operand, exp.Case) and operand.this is None:
+            cases = [(self.of(branch.this), self._of_row(branch.args["true"])) for branch in operand.args["ifs"]]
+            default = operand.args.get("default")
+            plain = default is None or default == exp.convert(0) or isinstance(default, exp.Null)
+            if not plain or any(part is None for case in cases for part in case):
+                return None
+            ifs = [exp.If(this=met, true=value) for met, value in cases]
+            return exp.Case(ifs=ifs, default=default and default.copy())
+        factors = product_of(operand)
         numbers = [one for f in factors if isinstance(f, exp.Column) and isinstance(one := self._column(f), _Number)]
         others = [f for f in factors if not (isinstance(f, exp.Column) and isinstance(self._column(f), _Number))]
         weights = [self.of(f) for f in others]
         if len(numbers) != 1 or any(w is None or w.find(exp.AggFunc) for w in weights):
             return None
         summed = numbers[0].summed
-        if summed is None and not weights:
-            return exp.Count(this=exp.Star(), big_int=True) if counts else exp.Sum(this=exp.convert(1))
         product: list[exp.Expr] = [exp.paren(part.copy()) for part in (*weights, summed) if part is not None]
-        return exp.Sum(this=reduce(lambda one, other: exp.Mul(this=one, expression=other), product))
+        return reduce(lambda one, other: exp.Mul(this=one, expression=other), product) if product else exp.convert(1)

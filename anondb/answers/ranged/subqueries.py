@@ -14,9 +14,10 @@ from anondb.answers.ranged.compiler import Compiler, Env
 from anondb.answers.ranged.equivalents import link
 from anondb.answers.ranged.expressions import Around, Resolve, read
 from anondb.answers.ranged.known import INTEGERS, SURE, Sources, fresh
+from anondb.answers.ranged.literals import constant
 from anondb.answers.ranged.sources import first_column
 from anondb.answers.ranged.truths import matched
-from anondb.answers.ranged.values import Value, all_sure, check_equal, constant, holds
+from anondb.answers.ranged.values import Value, all_sure, check_equal, holds
 from anondb.query.parsing import bare, conjoined, is_conjunct, is_null, lowered
 from anondb.query.refusals import only, unsupported
 

@@ -11,18 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime
-from decimal import Decimal
 from itertools import islice
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from anondb.answers.quotients import product_of
 from anondb.errors import InputError
 from anondb.query.parsing import bare, is_null
-from anondb.query.refusals import unsupported
 
 if TYPE_CHECKING:
     from anondb.answers.ranged.known import Column
@@ -48,6 +45,7 @@ class Value:
         whole: whether it is a whole number, as a count is.
         why: the construct that no rule reads, and what to do, where nothing is known of the value for this reason.
         part: the upper end of a count of which it is a part, times a number, as a count with FILTER is of that without.
+        step: a positive number that it is not below where it is not 0, for a number that is never negative.
         sure: for a number with bounds that may be NULL, such as the sum over rows that need not exist: whether it is there
             for certain, and NULL where it is NULL for certain. The ends are those of a number that is there.
         implies: for a condition, the limits of numbers of the row where it is true.
@@ -64,6 +62,7 @@ class Value:
     whole: bool = field(default=False, kw_only=True)
     why: str = field(default="", kw_only=True)
     part: tuple[exp.Expr, float] | None = field(default=None, kw_only=True)
+    step: exp.Expr | None = field(default=None, kw_only=True)
     sure: exp.Expr | None = field(default=None, kw_only=True)
     implies: Limits = field(default=(), kw_only=True)
 
@@ -210,28 +209,6 @@ def is_true(condition: exp.Expr) -> exp.Expr:
     return exp.paren(exp.Is(this=paren(condition), expression=exp.true()), copy=False)
 
 
-def constant(value: Any) -> exp.Expr:
-    """A value of the desk as a literal.
-
-    Raises:
-        InputError: ``unsupported_query`` for other types than numbers, texts, booleans and dates.
-    """
-    if value is None or isinstance(value, bool | str):
-        return exp.convert(value)
-    if isinstance(value, date):  # or a timestamp
-        return exp.cast(exp.Literal.string(str(value)), "TIMESTAMP" if isinstance(value, datetime) else "DATE")
-    if isinstance(value, int):
-        return exp.cast(exp.convert(value), "BIGINT" if abs(value) < 1 << 63 else "HUGEINT")
-    if isinstance(value, float):
-        return exp.cast(exp.Literal.string(str(value)), "DOUBLE")
-    if isinstance(value, Decimal):
-        text = format(value, "f")
-        scale = len(text.partition(".")[2])
-        width = max(len(text.lstrip("-0.").replace(".", "")), scale, 1)
-        return exp.cast(exp.Literal.string(text), f"DECIMAL({width}, {scale})")
-    raise unsupported("a scalar subquery whose value is not a number, a text, a date or a condition")
-
-
 # --- numbers --------------------------------------------------------------------------------------------------------
 
 
@@ -253,6 +230,14 @@ def top_of(value: Value) -> float | None:
     """What a number is never above."""
     number = constant_of(value)
     return value.most if number is None else number
+
+
+def step_of(value: Value) -> exp.Expr | None:
+    """A positive number that one which is never negative is not below where it is not 0; None if there is none."""
+    number = constant_of(value)
+    if number is not None:
+        return value.expression if number > 0 else None
+    return exp.Literal.number(1) if is_whole(value) and value.least is not None else value.step
 
 
 def is_whole(value: Value) -> bool:
@@ -288,7 +273,8 @@ def arithmetic(node: exp.Expr, left: Value, right: Value) -> Value:
             of, number = (left.part, constant_of(right)) if left.part is not None else (right.part, constant_of(left))
             part = None if of is None or number is None else (of[0], of[1] * number)
             ends = with_operands(node, a, c), with_operands(node, b, d)
-            return Value(*ends, least=one * two, whole=whole, part=part)
+            step = _of_both(node, step_of(left), step_of(right))
+            return Value(*ends, least=one * two, whole=whole, part=part, step=step)
         for factor, other in ((right, left), (left, right)):
             number = constant_of(factor)
             if number is not None and number >= 0:
@@ -302,8 +288,10 @@ def _quotient(node: exp.Expr, left: Value, right: Value, *, unsigned: bool) -> V
     """A quotient, which has no bounds where the divisor may be 0; ``//`` rounds it, and so never falls where it rises."""
     (a, b), (c, d), zero = left.bounds, right.there, exp.Literal.number(0)
     number, floor = constant_of(right), 0 if unsigned else None
+    step = _of_both(node, step_of(left), d) if unsigned and isinstance(node, exp.Div) else None
     if number is not None and number > 0:
-        return Value(with_operands(node, a, right.expression), with_operands(node, b, right.expression), least=floor)
+        ends = with_operands(node, a, right.expression), with_operands(node, b, right.expression)
+        return Value(*ends, least=floor, step=step)
     away: exp.Expr = exp.GT(this=paren(c), expression=zero)
     if unsigned:
         ends = with_operands(node, a, d), with_operands(node, b, c)
@@ -315,7 +303,11 @@ def _quotient(node: exp.Expr, left: Value, right: Value, *, unsigned: bool) -> V
         away = exp.or_(away, exp.LT(this=paren(d), expression=zero))
         quotients = [with_operands(node, x, exp.Nullif(this=y.copy(), expression=zero)) for x in (a, b) for y in (c, d)]
         ends = least(*quotients), greatest(*quotients)
-    return Value(*(exp.Case(ifs=[exp.If(this=away.copy(), true=end)]) for end in ends), least=floor)
+    return Value(*(exp.Case(ifs=[exp.If(this=away.copy(), true=end)]) for end in ends), least=floor, step=step)
+
+
+def _of_both(node: exp.Expr, one: exp.Expr | None, other: exp.Expr | None) -> exp.Expr | None:
+    return None if one is None or other is None else with_operands(node, one, other)
 
 
 def _share(node: exp.Expr) -> float | None:

@@ -1,0 +1,79 @@
+"""Totals of a common table beside its rows as windows: ``n / (SELECT sum(n) FROM c)`` over c as ``n / sum(n) OVER ()``."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from anondb.answers.ranged.equivalents import are_same, common_table, query_of
+from anondb.query.parsing import lowered
+
+_PLAIN = {"expressions", "from_", "joins", "order", "limit", "offset", "with_"}
+_TOTALS = (exp.Sum, exp.Count, exp.Min, exp.Max, exp.Avg)
+
+
+def with_totals(tree: exp.Expr) -> exp.Expr:
+    """A query with windows over all rows in place of subqueries and sources of one row that aggregate the same rows."""
+    if tree.find(exp.CTE) is None:
+        return tree
+    made = tree.copy()
+    for select in list(made.find_all(exp.Select)):
+        clause = select.args.get("from_")
+        source = None if clause is None else clause.this
+        if not isinstance(source, exp.Table) or common_table(source) is None:
+            continue
+        if not {key for key, part in select.args.items() if part} <= _PLAIN or any(
+            call.parent_select is select for call in select.find_all(exp.AggFunc)
+        ):
+            continue
+        _write(select, source)
+    return made
+
+
+def _write(select: exp.Select, source: exp.Table) -> None:
+    """Write the totals of a SELECT of all rows of one source, beside which there is nothing else."""
+    joins = select.args.get("joins") or []
+    beside = {lowered(join.this.alias_or_name): _beside(join, source) for join in joins}
+    if None in beside.values():
+        return
+    columns = [c for c in select.find_all(exp.Column) if c.parent_select is select]
+    named = {name for of in beside.values() for name in of or ()}
+    if any((not c.table and lowered(c.name) in named) or isinstance(c.this, exp.Star) for c in columns if joins):
+        return
+    for column in columns:
+        value = (beside.get(lowered(column.table)) or {}).get(lowered(column.name))
+        if value is not None:
+            column.replace(value.copy())
+    select.set("joins", [])
+    for inner in [s for e in select.expressions for s in e.find_all(exp.Subquery) if s.parent_select is select]:
+        values = _totals(inner.this, source)
+        if len(values) == 1:
+            inner.replace(next(iter(values.values())))
+
+
+def _beside(join: exp.Join, source: exp.Table) -> dict[str, exp.Window] | None:
+    """The columns of a joined source of one row of totals; None for other sources."""
+    if join.side or join.method or join.kind not in ("", "CROSS") or join.args.get("on") or join.args.get("using"):
+        return None
+    return _totals(query_of(join.this), source) or None
+
+
+def _totals(query: exp.Expr | None, source: exp.Table) -> dict[str, exp.Window]:
+    """The columns of a query that are aggregates of all rows of a source, as windows, by their names; none for others."""
+    parts = {key for key, part in query.args.items() if part} if isinstance(query, exp.Select) else set[str]()
+    if query is None or parts != {"expressions", "from_"} or not are_same(query.args["from_"].this, source):
+        return {}
+    inner = query.args["from_"].this
+    if common_table(inner) is not common_table(source):
+        return {}
+    found: dict[str, exp.Window] = {}
+    for shown in query.expressions:
+        call = shown.unalias()
+        if not isinstance(call, _TOTALS) or call.find(exp.Distinct, exp.Query):
+            return {}
+        call = call.copy()
+        if any(lowered(column.table) not in ("", lowered(inner.alias_or_name)) for column in call.find_all(exp.Column)):
+            return {}
+        for column in call.find_all(exp.Column):
+            column.set("table", exp.to_identifier(source.alias_or_name))
+        found[lowered(shown.alias_or_name)] = exp.Window(this=call, over="OVER")
+    return found
