@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise, product
 from math import isfinite
+from operator import eq, ge, gt, le, lt, ne
 from typing import Any
 
 from sqlglot import exp
 
 from anondb.answers.persons.decided import Decided, by_parts, certain, has_value, with_part
 from anondb.answers.persons.domains import rows_of_atom
-from anondb.answers.persons.quantities import MIRRORED, Quantities, condition_in
+from anondb.answers.persons.quantities import MIRRORED, Quantities, condition_in, is_literal
 from anondb.answers.persons.terms import Id, Item, Listing, Number, Of, OnPart, Part, Truth, Values
 from anondb.query.item_tests import Labels
 from anondb.query.parsing import bare, cases_of, operands
@@ -29,7 +30,10 @@ LISTED_ITEMS = either(NOT_EMPTY, HAS_LIST)
 MAX_BESIDE = 64  # values of a number of the person beside an item
 MAX_CASES = 400  # of CASE in one expression, with those in its results
 MAX_TRUTHS = 5  # conditions of a person in one expression, each true or false
-_COMPARED = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
+_HOLDS: Mapping[type[exp.Expr], Callable[[Any, Any], bool]] = {
+    exp.EQ: eq, exp.NEQ: ne, exp.LT: lt, exp.LTE: le, exp.GT: gt, exp.GTE: ge
+}  # fmt: skip
+_COMPARED = tuple(_HOLDS)
 _ATTRIBUTE = (*_COMPARED, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Between, exp.In, exp.Is)
 
 
@@ -118,11 +122,11 @@ class Conditions(Quantities, ABC):
             return self._on_numbers(tree)
         if len(rows) == 1 and (cases := self.by_number(tree, most=MAX_BESIDE)) is not None:
             return self._either((met, self.decided(one)) for met, one in cases)
-        if len(rows) == 2 and isinstance(tree, exp.EQ | exp.NEQ):
-            if all(isinstance(self.atom(side), Item) for side in (tree.this, tree.expression)):
+        if len(rows) == 2 and type(tree) in _HOLDS:
+            items = [isinstance(self.atom(side), Item) for side in (tree.this, tree.expression)]
+            if all(items) or (any(items) and self.releases.typed):
                 raise unsupported("a comparison of the items of a self-join in this place", "Join them by AND.")
-            equal = self._with_equal_values(tree)
-            return equal if isinstance(tree, exp.EQ) else equal.opposite
+            return self._of_two_rows(tree)
         raise unsupported(f"{name} of an item beside another value", "Compare each with a literal.")
 
     # ---------------------------------------------------------------- cases
@@ -165,14 +169,19 @@ class Conditions(Quantities, ABC):
     def _by_branches(self, tree: exp.Expr) -> Decided:
         return self._either((met, self.decided(part)) for met, part in self.branches(tree))
 
-    def _with_equal_values(self, tree: exp.EQ | exp.NEQ) -> Decided:
-        """Whether values of two rows are equal: to one of those that both may have."""
+    def _of_two_rows(self, tree: exp.Expr) -> Decided:
+        """How values of two rows compare: for each of the one, the values of the other for which it is so."""
         one, two = ({v: met for v, met in self.values(side) if v is not None} for side in (tree.this, tree.expression))
         if len(one) > MAX_BESIDE:
             raise too_complex(f"a comparison of items by more than {MAX_BESIDE} values")
-        equal = either(*(both(met, two[value]) for value, met in one.items() if value in two))
-        others = either(*(both(met, negate(two.get(value, NEVER))) for value, met in one.items()))
-        return Decided(equal, both(either(*two.values()), others))
+        if len({isinstance(value, str) for value in (*one, *two)}) > 1 or any(value != value for value in (*one, *two)):
+            raise unsupported("a comparison of texts with numbers")
+        holds = _HOLDS[type(tree)]
+        ways = (
+            (both(met, either(*(there for w, there in two.items() if holds(v, w) is way))) for v, met in one.items())
+            for way in (True, False)
+        )
+        return Decided(*(either(*parts) for parts in ways))
 
     @staticmethod
     def _either(parts: Iterable[tuple[Condition, Decided]]) -> Decided:
@@ -230,7 +239,7 @@ class Conditions(Quantities, ABC):
             made = tree.copy()
             for key in ("this", "expression", "low", "high"):
                 part = made.args.get(key)
-                if isinstance(part, exp.Expr) and not self.atoms_of(part) and not _is_literal(part):
+                if isinstance(part, exp.Expr) and not self.atoms_of(part) and not is_literal(part):
                     made.set(key, self.constant(part))
             place = next((k for k in ("this", "expression") if self.atom(made.args.get(k) or exp.null()) == atom), None)
             told = attribute.ends is not None or isinstance(made, exp.In | exp.EQ) or attribute.unnamed
@@ -387,11 +396,3 @@ class Conditions(Quantities, ABC):
         }
         holds = of_signs[type(tree)]
         return Decided(both(present, holds), both(present, negate(holds)))
-
-
-def _is_literal(node: exp.Expr) -> bool:
-    plain = node.unnest()
-    plain = plain.this.unnest() if isinstance(plain, exp.Neg) else plain
-    if isinstance(plain, exp.Cast):
-        plain = plain.this
-    return isinstance(plain, exp.Literal | exp.Null | exp.Boolean)

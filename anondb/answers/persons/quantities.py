@@ -313,3 +313,12 @@ def _times(
     if sum_ is None:
         return None
     return {atom: c * factor for atom, c in sum_[0].items()}, sum_[1] * factor
+
+
+def is_literal(node: exp.Expr) -> bool:
+    """Whether an expression is a literal, perhaps negative or with a type."""
+    plain = node.unnest()
+    plain = plain.this.unnest() if isinstance(plain, exp.Neg) else plain
+    if isinstance(plain, exp.Cast):
+        plain = plain.this
+    return isinstance(plain, exp.Literal | exp.Null | exp.Boolean)
