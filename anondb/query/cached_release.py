@@ -61,6 +61,7 @@ class Opened:
             raise InputError("The schema or file does not hold a release.", code="not_a_release", hint="Name a sealed file.")
         self.images = images_of(members)
         self.local = sealed.kind.local
+        self.objects = {*sealed.kind.tables, *sealed.kind.views}
         self.anatomy = self.manifest.get("model") == "anatomy"
         self.suppressed = self.manifest["suppression"] != "none"
         self.differing = self.local and self.suppressed  # different items may be missing in different transactions

@@ -281,9 +281,7 @@ class Releases:
     @property
     def objects(self) -> list[str]:
         """The names of the objects of a single release whose rows may be read."""
-        release = self._opened[0]
-        listed = SHOWN if len(self._opened) == 1 else ()
-        return [name for name in listed if release.engine.exists(release.schema.table(name))]
+        return [name for name in SHOWN if name in self._opened[0].objects] if len(self._opened) == 1 else []
 
     @property
     def reserved(self) -> list[str]:
@@ -307,9 +305,9 @@ class Releases:
         if known is not None or node.db or lowered(node.name) not in SHOWN or len(self._opened) > 1:
             return known
         release = self._opened[0]
-        stored = release.schema.table(lowered(node.name))
-        if not release.engine.exists(stored):
+        if lowered(node.name) not in release.objects:
             return None
+        stored = release.schema.table(lowered(node.name))
         columns = release.engine.select(exp.select("*").from_(stored.expression()), "an object of the release")
         with self._desk.engine.registered(columns) as source:
             self._desk.store(node.name, exp.select("*").from_(source.expression()))
