@@ -798,13 +798,15 @@ def test_an_open_release_that_changes_between_its_statements(engine: Engine) -> 
 
 
 @pytest.mark.slow
-def test_a_sealed_file_opened_read_only(engine: Engine, schemas: dict[tuple[str, str], SchemaName], tmp_path: Path) -> None:
+def test_a_sealed_file_opened_read_only(
+    engine: Engine, schemas: dict[tuple[str, str], SchemaName], opened: dict[tuple[str, str], Asked], tmp_path: Path
+) -> None:
     place = publish(engine, schemas["t", "suppressed"], tmp_path / "baskets.duckdb").path
     sealed = DuckDBEngine.open(place, read_only=True, threads=1)
     try:
-        main = SchemaName(current_catalog(sealed), SEALED_SCHEMA)
+        asked = opened_on(sealed, SchemaName(current_catalog(sealed), SEALED_SCHEMA))
         for sql, _ in ANSWERED[:40]:
-            found, expected = answer_of(sealed, main, sql), answer_of(engine, schemas["t", "suppressed"], sql)
+            found, expected = asked.answer(sql), opened["t", "suppressed"].answer(sql)
             assert found.columns == expected.columns and found.notes == expected.notes
             for one, other in zip(found.rows, expected.rows, strict=True):
                 assert (*one[:-2], one[-1]) == (*other[:-2], other[-1])  # publishing numbers the persons anew

@@ -129,8 +129,8 @@ def check(result: Result, names: list[str], rows: list[tuple[Any, ...]]) -> None
 
 @pytest.mark.slow
 @each("sql", ASKED)
-def test_the_truth_is_between_the_bounds(shop: Path, named: Named, prices: pd.DataFrame, sql: str) -> None:
-    name, session = named
+def test_the_truth_is_between_the_bounds(shop: Path, sound: Named, prices: pd.DataFrame, sql: str) -> None:
+    name, session = sound
     names, rows = truths(shop, sql, prices, name)
     try:
         result = session.sql(sql)
