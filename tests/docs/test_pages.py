@@ -22,6 +22,7 @@ from anondb.demo import SHOP, baskets, products, run_demo
 
 BMS2 = ("bms2.dat", "bms2.f5.tree")
 NOT_RUN = {"architecture.md"}  # a tree of folders
+LONG = ("comparing.md", "profile-and-advise.md")  # all algorithms, each in a process
 
 
 @cache
@@ -94,7 +95,7 @@ def test_no_page_is_forgotten() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.nightly] if name in LONG else []) for name in PAGES])
 def test_page(followed, name: str) -> None:  # type: ignore[no-untyped-def]
     _, page = followed(name)
     assert page.done or any(language for language, _ in blocks_of(page.path)) or name == "dbt.md"

@@ -28,6 +28,7 @@ VIEWS = {
     "kkm": "CREATE VIEW diagnoses AS SELECT tid AS id, item AS code FROM sales;"
     "CREATE VIEW patients AS SELECT tid AS id, age, sex, town, since FROM customers;",
 }
+ONE_IN = 4  # of the scripts that ``make check`` tries
 SHARES = {"mhghs": 0.63, "kkm": 0.61}
 """Of the queries that are no harm, at least so many have bounds narrower than the number of persons, or are exact."""
 EXACT = "CREATE MACRO approx_count_distinct(x) AS count(DISTINCT x);"
@@ -50,6 +51,7 @@ BLOCKS = [
         re.M,
     )
 ]
+ASKED = [("kkm", slice(0, None, ONE_IN)), ("kkm", slice(None)), ("mhghs", slice(None))]
 
 
 def rows_of(columns: list[str], rows: list[tuple[Any, ...]]) -> list[Row]:
@@ -106,8 +108,10 @@ def is_compared(sql: str) -> bool:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", some(VIEWS, "kkm", check=()))
-def test_nothing_but_harm_is_refused_and_bounds_hold(of_run: Path, name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "blocks"), some(ASKED, ASKED[0], check=(), ids=lambda one: f"{one[0]} {'some' if one[1].step else 'all'}")
+)
+def test_nothing_but_harm_is_refused_and_bounds_hold(of_run: Path, name: str, blocks: slice) -> None:
     kinds, wrong, compared = Counter[str](), list[str](), 0
     with asked(Shop(of_run), name) as (session, source), duckdb.connect() as original:
         for table in ("sales", "customers", "food", "prices"):
@@ -115,7 +119,7 @@ def test_nothing_but_harm_is_refused_and_bounds_hold(of_run: Path, name: str) ->
             original.execute(f"CREATE TABLE {table} AS FROM rows_of")
         session.sql(VIEWS[name])
         original.execute(VIEWS[name] + EXACT)
-        for block in BLOCKS:
+        for block in BLOCKS[blocks]:
             if "patients" in block.sql and "patients" not in session.tables:
                 continue
             try:
@@ -136,4 +140,5 @@ def test_nothing_but_harm_is_refused_and_bounds_hold(of_run: Path, name: str) ->
     share = (kinds["bounds"] + kinds["exact"]) / answered
     print(f"{name}: {dict(kinds)}, {share:.1%} with bounds or exact, {compared} numbers within their bounds")
     assert not wrong, "\n".join(wrong)
-    assert len(BLOCKS) >= 200 and compared > 1_000 and share >= SHARES[name]
+    assert len(BLOCKS) >= 200 and compared > 1_000 * len(BLOCKS[blocks]) / len(BLOCKS)
+    assert blocks.step or share >= SHARES[name]
