@@ -49,18 +49,17 @@ class Limits:
         if self.memory is None or current.get() is not None:
             yield
             return
-        most, now = bytes_of(self.memory), _memory()
-        known = most is not None and now is not None
-        (resident, data), grant = now or (0, 0), max((most or 0) + (most or 0) // SHARE, LEAST_BYTES)
+        most = bytes_of(self.memory)
+        grant = _Grant(None if most is None else max(most + most // SHARE, LEAST_BYTES))
 
         def full() -> BudgetExceeded | None:
-            return self._exceeded("out_of_memory") if known and (_memory() or (0, 0))[0] - resident > grant else None
+            return self._exceeded("out_of_memory") if grant.is_used_up() else None
 
         cpu, failure = self.seconds is None, ""
         limit = TimeLimit(self.seconds or DEFAULT_SECONDS, self._exceeded("time_limit"), cpu=cpu, full=full)
         token = current.set(limit)
         try:
-            with _refused(data + grant + grant // 4) if known else contextlib.nullcontext(), limit.running():
+            with grant.held(), limit.running():
                 yield
             return
         except (MemoryError, RuntimeError, EngineError) as error:
@@ -102,19 +101,49 @@ def _memory() -> tuple[int, int] | None:
     return int(sizes[1]) * resource.getpagesize(), int(sizes[5]) * resource.getpagesize()
 
 
-@contextlib.contextmanager
-def _refused(most: int) -> Iterator[None]:
-    """Have the system refuse data memory above some bytes.
+class _Grant:
+    """The bytes that may become resident: more ends the answer, and the system refuses to map more than a quarter above.
 
     DuckDB's own limit holds for its tables, neither for the values that a function makes nor for Python's objects. A single
-    value is made in one go, which nothing interrupts. The limit binds other threads, too, so only the main one sets it.
+    value is made in one go, which nothing interrupts. The system also counts what allocators reserve, and keep when it is
+    freed, which takes no memory: so what it refuses follows what is resident.
+
+    Args:
+        most: the bytes; None if there is no limit.
     """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    resource.setrlimit(resource.RLIMIT_DATA, (most if soft == resource.RLIM_INFINITY else min(soft, most), hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+
+    def __init__(self, most: int | None) -> None:
+        self._most, self._lock = most or 0, threading.Lock()
+        self._start = None if most is None else _memory()
+        self._before: tuple[int, int] | None = None
+
+    @contextlib.contextmanager
+    def held(self) -> Iterator[None]:
+        """Have the system refuse more during the block. This binds other threads, too, so only the main one does it."""
+        if self._start is None or threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = self._before = resource.getrlimit(resource.RLIMIT_DATA)
+        self._refuse(*self._start)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._before = None
+                resource.setrlimit(resource.RLIMIT_DATA, before)
+
+    def is_used_up(self) -> bool:
+        """Whether more than the grant is resident; if not, as much may be mapped as is left of it."""
+        now = None if self._start is None else _memory()
+        if self._start is None or now is None:
+            return False
+        self._refuse(*now)
+        return now[0] - self._start[0] > self._most
+
+    def _refuse(self, resident: int, data: int) -> None:
+        with self._lock:
+            if self._before is not None and self._start is not None:
+                soft, hard = self._before
+                most = data + max(self._most + self._most // 4 - (resident - self._start[0]), 0)
+                limit = most if soft == resource.RLIM_INFINITY else min(soft, most)
+                resource.setrlimit(resource.RLIMIT_DATA, (limit, hard))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import mmap
 import resource
 import shutil
 import subprocess
@@ -170,6 +171,18 @@ def test_the_limit_of_the_process_is_as_before(shop: Path) -> None:
         other.join()
     assert resource.getrlimit(resource.RLIMIT_DATA) == before
     assert seen[0] != before and seen[1] == before  # it would bind other work of the process
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the limit is one of Linux")
+def test_memory_that_is_reserved_alone_is_not_counted() -> None:
+    """Allocators keep what is freed; what they take at once is no more than is left."""
+    with Limits("100MB").hold():
+        kept = []
+        for _ in range(5):
+            kept.append(mmap.mmap(-1, 60_000_000, flags=mmap.MAP_PRIVATE))
+            time.sleep(0.2)
+        with pytest.raises(OSError):
+            mmap.mmap(-1, 200_000_000, flags=mmap.MAP_PRIVATE)
 
 
 def _limit_of_another_thread() -> tuple[int, int]:
