@@ -6,7 +6,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from query.sealing import Sessions, answer_of
+from query.sealing import Sessions, answer_of, opened
 from query.small import by_hand, release, untouched
 
 from anondb.engine import Engine
@@ -60,14 +60,14 @@ def test_names_come_back_exactly(engine: Engine) -> None:
         if len({name.lower() for name in (table, tid, item, "baskets")}) < 4 or not all((table, tid, item)):
             continue
         named = {"table": table, "id_column": tid, "item_column": item}
-        schema = release(engine, [["a"], ["a", "b"], ["b"]], untouched([["a", "b"]]), "named", **named)
+        session = opened(engine, release(engine, [["a"], ["a", "b"], ["b"]], untouched([["a", "b"]]), "named", **named))
         for name, known in ((table, True), (table + "x", False)):
             sql = f"SELECT count(DISTINCT {_quoted(tid)}) AS n FROM {_quoted(name)} WHERE {_quoted(item)} = 'a'"
             if known:
-                assert answer_of(engine, schema, sql).bounds == (2, 2, 2), named
+                assert session.answer(sql).bounds == (2, 2, 2), named
             else:
                 with pytest.raises(InputError):
-                    answer_of(engine, schema, sql)
+                    session.answer(sql)
         answered += 1
 
 
@@ -117,11 +117,12 @@ def test_hostile_labels_in_a_release(engine: Engine) -> None:
     blocks["end"] = ["end"]
     blocks = {key: sorted(set(members) - ({"end"} if key != "end" else set())) for key, members in blocks.items()}
     schema = release(engine, transactions, blocks, "hostile '; --")
+    session = opened(engine, schema)
     asked = [label for label in labels if "\0" not in label][::9]
     for label in asked:
         held = sum(label in t for t in transactions)
         try:
-            bounds = answer_of(engine, schema, f"SELECT count(DISTINCT tid) FROM t WHERE item = {_literal(label)}").bounds
+            bounds = session.answer(f"SELECT count(DISTINCT tid) FROM t WHERE item = {_literal(label)}").bounds
         except InputError as error:
             assert error.code == "ambiguous_item"
             continue
@@ -129,10 +130,10 @@ def test_hostile_labels_in_a_release(engine: Engine) -> None:
             assert bounds[0] == 0 and bounds[2] >= held
         else:
             assert bounds == (held, float(held), held)
-    listed = answer_of(engine, schema, "SELECT item, count(*) FROM t GROUP BY item")
+    listed = session.answer("SELECT item, count(*) FROM t GROUP BY item")
     assert [row[0] for row in listed.rows] == sorted([*labels, "end"])
     many = ", ".join(_literal(x) for x in asked)
-    answer = answer_of(engine, schema, f"SELECT count(DISTINCT tid) FROM t WHERE item NOT IN ({many})")
+    answer = session.answer(f"SELECT count(DISTINCT tid) FROM t WHERE item NOT IN ({many})")
     assert answer.bounds[0] <= sum(bool(set(t) - set(asked)) for t in transactions) <= answer.bounds[2]
     assert engine.exists(schema.table("transactions"))
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +93,15 @@ ASKED = [
     "SELECT coalesce(sum(CASE WHEN item = 'milk' THEN 2 END), 0) AS n FROM sales WHERE item <> 'bread'",
     "SELECT DISTINCT item, count(*) AS n FROM sales WHERE item IN ('milk', 'bread') GROUP BY item",
 ]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def held(shop: Path) -> Iterator[None]:
+    """The originals stay open: DuckDB opens what is open in no time, and else as long as it answers a query."""
+    with contextlib.ExitStack() as stack:
+        for name in set(RELEASES.values()):
+            stack.enter_context(duckdb.connect(str(shop / f"{name}.duckdb"), read_only=True))
+        yield
 
 
 def truths(
