@@ -17,6 +17,7 @@ PRICED = "sales s JOIN prices p ON p.item = s.item"
 OTHERS = "SELECT 1 FROM sales t JOIN prices q ON q.item = t.item WHERE t.tid = s.tid AND q.price"
 PARENT_OF = "WITH s AS (SELECT tid, item, parent FROM sales JOIN food ON node = item)"
 PARENTS = "sales s JOIN food f ON f.node = s.item"
+ITEMS = "SELECT item, count(*) AS n FROM sales GROUP BY item"
 FLAGS = (
     "SELECT max(CASE WHEN item = 'milk' THEN 1 ELSE 0 END) AS x, max(CASE WHEN item = 'bread' THEN 1 ELSE 0 END) AS y "
     "FROM sales GROUP BY tid"
@@ -51,7 +52,26 @@ PAIRS = [
         "WHERE v < w",
         f"SELECT count(*) AS n FROM (SELECT s.tid FROM {PARENTS} GROUP BY s.tid HAVING count(DISTINCT f.parent) >= 2)",
     ),
-    (f"SELECT covar_pop(n, n) AS n FROM ({SIZES})", f"SELECT var_pop(n) AS n FROM ({SIZES})"),
+    (
+        f"WITH c AS ({ITEMS}), t AS (SELECT sum(n) AS total FROM c) SELECT c.item, c.n / t.total AS n, t.total FROM c, t",
+        f"WITH c AS ({ITEMS}) SELECT item, n / sum(n) OVER () AS n, (SELECT sum(d.n) FROM c d) AS total FROM c",
+    ),
+    (
+        f"SELECT s.item, sum(CASE WHEN price > 1 THEN n ELSE 0 END) / sum(n) AS n, max(price) AS p FROM (SELECT s.item, "
+        f"price, count(*) AS n FROM {PRICED} GROUP BY ALL) s GROUP BY s.item",
+        f"SELECT s.item, avg(CASE WHEN price > 1 THEN 1 ELSE 0 END) AS n, max(price) AS p FROM {PRICED} GROUP BY s.item",
+    ),
+    (
+        f"SELECT price, count(*) - sum(CASE WHEN s.item = 'milk' THEN 1 ELSE 0 END) AS n FROM {PRICED} GROUP BY price",
+        f"SELECT price, count(*) FILTER (WHERE s.item <> 'milk') AS n FROM {PRICED} GROUP BY price",
+    ),
+    (
+        f"WITH c AS (SELECT DISTINCT s.tid, f.parent AS v FROM {PARENTS}) SELECT least(a.v, b.v) AS k, greatest(a.v, b.v) "
+        "AS l, count(DISTINCT a.tid) AS n FROM c a JOIN c b USING (tid) WHERE a.v <> b.v GROUP BY 1, 2",
+        f"WITH c AS (SELECT s.tid, f.parent AS v FROM {PARENTS}) SELECT a.v AS k, b.v AS l, count(DISTINCT a.tid) AS n "
+        "FROM c a JOIN c b ON a.tid = b.tid WHERE b.v > a.v GROUP BY 1, 2",
+    ),
+    (f"SELECT 1 AS k, covar_pop(n, n) AS n FROM ({SIZES})", f"SELECT 1 AS k, var_pop(n) AS n FROM ({SIZES})"),
     (
         f"SELECT 1 AS k, var_pop(x) AS n, corr(x, y) AS r FROM ({FLAGS})",
         f"SELECT 1 AS k, avg(x) * (1 - avg(x)) AS n, covar_pop(x, y) / (stddev_pop(x) * stddev_pop(y)) AS r FROM ({FLAGS})",

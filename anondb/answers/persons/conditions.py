@@ -174,8 +174,9 @@ class Conditions(Quantities, ABC):
         one, two = ({v: met for v, met in self.values(side) if v is not None} for side in (tree.this, tree.expression))
         if len(one) > MAX_BESIDE:
             raise too_complex(f"a comparison of items by more than {MAX_BESIDE} values")
-        if len({isinstance(value, str) for value in (*one, *two)}) > 1 or any(value != value for value in (*one, *two)):
-            raise unsupported("a comparison of texts with numbers")
+        kinds = {float if isinstance(value, int | float | Decimal) else type(value) for value in (*one, *two)}
+        if len(kinds) > 1 or any(value != value for value in (*one, *two)):
+            raise unsupported("a comparison of values of several types")
         holds = _HOLDS[type(tree)]
         ways = (
             (both(met, either(*(there for w, there in two.items() if holds(v, w) is way))) for v, met in one.items())

@@ -196,11 +196,18 @@ class Quantities(Domains):
         sides = [self.atom(bare(tree.args[key])) for key in ("this", "expression")]
         of = {atom.weights.kind: atom for atom in sides if isinstance(atom, Number)}
         least, most = of.get(MIN), of.get(MAX)
-        if least is None or most is None or least.values != most.values or least.unnamed is not None:
+        if least is None or most is None or least.values != most.values or not self.releases.summable:
             return None
-        if replace(least.weights, kind=MAX) != most.weights or not 2 <= len(least.values) <= MOST_BITS:
+        if (
+            least.unnamed is not None
+            or replace(least.weights, kind=MAX) != most.weights
+            or not 2 <= len(least.values) <= MOST_BITS
+        ):
             return None
-        weights = replace(values_of(least.weights.by_label or ()), test=least.weights.test)
+        listed = least.weights.by_label or ()
+        weights = replace(values_of(listed), test=least.weights.test)
+        if len(least.values) == len(listed):  # each item has its own
+            weights = Weights(self.test_of(frozenset(item for item, _ in listed), False))
         number = self.column(Number(weights, both(least.present, most.present)))
         kind = MIRRORED.get(type(tree), type(tree)) if sides[0] is least else type(tree)
         return kind(this=number, expression=exp.Literal.number(1))

@@ -69,7 +69,8 @@ def _uses_others(select: exp.Select, compared: exp.Expr, ends: Sequence[exp.Expr
     inside = {id(c) for part in (compared, *ends) for c in part.find_all(exp.Column)}
     tables = {lowered(column.table) for column in compared.find_all(exp.Column)}
     values = {lowered(column.name) for column in compared.find_all(exp.Column)}
-    alike = {lowered(name.name) for join in select.args.get("joins") or () for name in join.args.get("using") or ()}
+    second = [join for join in select.args.get("joins") or () if lowered(join.this.alias_or_name) in tables][-1]
+    alike = {lowered(name.name) for name in second.args.get("using") or ()}
     for part in _conditions(select):
         sides = [bare(side) for side in part.iter_expressions()] if isinstance(part, exp.EQ) else []
         names = {lowered(side.name) for side in sides if isinstance(side, exp.Column)}

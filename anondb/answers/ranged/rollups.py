@@ -209,9 +209,10 @@ class _Reading:
             return None if total is None or met is None else exp.Filter(this=total, expression=met)
         if isinstance(node, _ONCE) or (isinstance(node, exp.Count) and isinstance(node.this, exp.Distinct)):
             parts = [self.of(part) for part in (node.this.expressions if isinstance(node, exp.Count) else [node.this])]
-            if any(part is None or part.find(exp.AggFunc) for part in parts) or len(parts) != 1:
+            if any(part is None or part.find(exp.AggFunc) for part in parts) or len(parts) != 1 or node.args.get("count"):
                 return None
-            return type(node)(this=exp.Distinct(expressions=parts) if isinstance(node, exp.Count) else parts[0])
+            plain = [bare(part) for part in parts if part is not None]
+            return type(node)(this=exp.Distinct(expressions=plain) if isinstance(node, exp.Count) else plain[0])
         if isinstance(node, exp.Coalesce) and isinstance(node.this, exp.Sum) and node.expressions == [exp.convert(0)]:
             total = self._sum(node.this, True)
             return exp.Coalesce(this=total, expressions=[exp.convert(0)]) if isinstance(total, exp.Sum) else total

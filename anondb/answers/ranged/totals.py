@@ -33,16 +33,20 @@ def _write(select: exp.Select, source: exp.Table) -> None:
     """Write the totals of a SELECT of all rows of one source, beside which there is nothing else."""
     joins = select.args.get("joins") or []
     beside = {lowered(join.this.alias_or_name): _beside(join, source) for join in joins}
-    if None in beside.values():
+    if None in beside.values() or (joins and any(shown.is_star for shown in select.expressions)):
         return
-    columns = [c for c in select.find_all(exp.Column) if c.parent_select is select]
+    order = select.args.get("order")
+    columns = [c for part in (*select.expressions, *([order] if order else [])) for c in part.find_all(exp.Column)]
     named = {name for of in beside.values() for name in of or ()}
-    if any((not c.table and lowered(c.name) in named) or isinstance(c.this, exp.Star) for c in columns if joins):
-        return
+    for column in columns:
+        inside, of = column.parent_select is select, lowered(column.table)
+        if (of in beside and not inside) or (not of and lowered(column.name) in named):
+            return
     for column in columns:
         value = (beside.get(lowered(column.table)) or {}).get(lowered(column.name))
         if value is not None:
-            column.replace(value.copy())
+            shown = column.parent is select
+            column.replace(exp.alias_(value.copy(), column.name, quoted=True) if shown else value.copy())
     select.set("joins", [])
     for inner in [s for e in select.expressions for s in e.find_all(exp.Subquery) if s.parent_select is select]:
         values = _totals(inner.this, source)

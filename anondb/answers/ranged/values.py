@@ -94,7 +94,7 @@ class Value:
     def replaced(self, ends: Sequence[exp.Expr]) -> Value:
         """The same with other expressions, as many as in ``ends``."""
         lower, upper, sure = (*ends, None, None, None)[:3]
-        return replace(self, lower=lower, upper=upper, sure=sure)
+        return replace(self, lower=lower, upper=upper, sure=sure, step=None)
 
     @property
     def bounds(self) -> tuple[exp.Expr, exp.Expr]:
