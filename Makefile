@@ -48,9 +48,9 @@ docs: $(DOCS)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "Open site/index.html; for the search box, run $(BIN)/mkdocs serve"
 
-# Both workers take whole files in the order of tests/conftest.py: what a file makes once is not made twice.
+# Both workers take whole files in their order: what a file makes once is not made twice, and small files come last.
 # A worker that dies ends the run, which would wait for ever otherwise.
-PYTEST := $(BIN)/python -m pytest -n 2 --dist loadgroup --no-loadscope-reorder --max-worker-restart 0
+PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --max-worker-restart 0
 
 test: $(STAMP)
 	$(PYTEST) --timeout 300 -m "not slow and not nightly"

@@ -78,18 +78,8 @@ def few_worlds() -> Iterator[None]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Group tests by their files, but those of Spark, whose Java takes long to start, in one group; and begin with what
-    takes long: a worker that has it at the end runs alone."""
-    on_spark = {item for item in items if asks_spark(item)}
-    items.sort(key=lambda item: (item not in on_spark, item.path.parent.name not in FIRST))
-    for item in items:
-        item.add_marker(pytest.mark.xdist_group("spark" if item in on_spark else str(item.path)))
-
-
-def asks_spark(item: pytest.Item) -> bool:
-    """Whether a test has the session of Spark, by a fixture or by a parameter."""
-    values = item.callspec.params.values() if hasattr(item, "callspec") else ()
-    return "spark" in (*getattr(item, "fixturenames", ()), *(value for value in values if isinstance(value, str)))
+    """Begin with the folders whose files take long: a worker that has one of them at the end runs alone."""
+    items.sort(key=lambda item: item.path.parent.name not in FIRST)
 
 
 def pytest_collection_finish() -> None:
