@@ -162,10 +162,13 @@ class Relations(Different):
         for place in self._by_links(places, pool, env):
             if place.args.get("side") in ("FULL", "RIGHT"):
                 made = self._right(exp.Join(**place.args), made)
-            else:
-                made = possible([more for scope in made for more in self._joined(place, scope, pool)])
-            if len(made) > MAX_BRANCHES:
-                raise unsupported("rows of persons with too many cases")
+                continue
+            joined: list[Scope] = []
+            for scope in made:
+                joined = possible([*joined, *self._joined(place, scope, pool)])
+                if len(joined) > MAX_BRANCHES:
+                    raise unsupported("rows of persons with too many cases")
+            made = joined
         return possible([self.filtered(scope, pool) for scope in made])
 
     def _with_name(self, name: str, places: Sequence[exp.Join], env: Env) -> exp.Join:
