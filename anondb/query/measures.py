@@ -31,9 +31,9 @@ from anondb.query.predicates import (
     OnSum,
     Plan,
     Weights,
-    at_least,
     conjuncts,
     decided,
+    implies,
     leaves,
     replaced,
 )
@@ -190,7 +190,7 @@ def asked_of(release: Opened, plan: Plan) -> Asked:
 def _summed(release: Opened, weights: Weights, plan: Plan) -> Summed:
     """What released items add to a sum; whoever has an item with a value for certain has at least one value."""
     one = release.summed(weights)
-    if weights.kind != VALUES or at_least(1, weights.test) not in conjuncts(plan.condition):
+    if weights.kind != VALUES or not implies(plan.condition, AtLeast(1, weights.test)):
         return one
     items = finite(weights.test)
     if items is None and not release.suppressed:

@@ -159,19 +159,19 @@ def negate(condition: Condition) -> Condition:
     return Not(condition)
 
 
-def _implies(condition: Condition, leaf: AtLeast) -> bool:
+def implies(condition: Condition, leaf: AtLeast) -> bool:
     """Whether a person for whom a condition holds has as many items that pass the test of a leaf."""
     if isinstance(condition, AtLeast):
         return condition.count >= leaf.count and within(condition.test, leaf.test)
     if isinstance(condition, And):
-        return any(_implies(p, leaf) for p in condition.parts)
-    return isinstance(condition, Or) and all(_implies(p, leaf) for p in condition.parts)
+        return any(implies(p, leaf) for p in condition.parts)
+    return isinstance(condition, Or) and all(implies(p, leaf) for p in condition.parts)
 
 
 def _is_denied(condition: Condition, others: Sequence[Condition]) -> bool:
     """Whether a person for whom other conditions hold has too many items for a condition."""
     leaf = condition.part if isinstance(condition, Not) else None
-    return isinstance(leaf, AtLeast) and any(_implies(other, leaf) for other in others)
+    return isinstance(leaf, AtLeast) and any(implies(other, leaf) for other in others)
 
 
 def _flat(kind: type[And] | type[Or], conditions: tuple[Condition, ...]) -> list[Condition]:
@@ -206,7 +206,7 @@ def both(*conditions: Condition) -> Condition:
         return NEVER
     parts = [p for p in parts if p != ALWAYS]
     for leaf in [p for p in parts if isinstance(p, AtLeast) and (len(parts) <= MAX_PARTS or p == NOT_EMPTY)]:
-        if any(_implies(p, leaf) for p in parts if p is not leaf):
+        if any(implies(p, leaf) for p in parts if p is not leaf):
             parts.remove(leaf)
     if len(parts) <= MAX_PARTS and any(_is_denied(p, parts) for p in parts):
         return NEVER

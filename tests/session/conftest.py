@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -90,29 +89,13 @@ def prices() -> pd.DataFrame:
     return pd.DataFrame({"item": ["milk", "bread", "butter", "dates"], "price": [1.5, 2.25, 2.0, -0.5], "cheap": CHEAP})
 
 
-LATE = pytest.mark.nightly
+LATE = [pytest.param("plain", marks=pytest.mark.nightly), pytest.param("supports", marks=pytest.mark.slow)]
 
 
-@contextlib.contextmanager
-def _opened(file: Path, food: pd.DataFrame, prices: pd.DataFrame) -> Iterator[Named]:
-    with anondb.open(file) as opened:
-        opened.register("food", food)
-        opened.register("prices", prices)
-        yield file.stem, opened
-
-
-@pytest.fixture(scope="session", params=[*(pytest.param(name, marks=LATE) for name in ("plain", "supports")), "suppressed"])
+@pytest.fixture(scope="session", params=[*LATE, "suppressed"])
 def named(shop: Path, food: pd.DataFrame, prices: pd.DataFrame, request: pytest.FixtureRequest) -> Iterator[Named]:
     """The name of a sealed release, with a session on it that has the tables ``food`` and ``prices``."""
-    with _opened(shop / f"{request.param}.duckdb", food, prices) as opened:
-        yield opened
-
-
-@pytest.fixture(
-    scope="session",
-    params=[pytest.param("plain", marks=LATE), pytest.param("supports", marks=pytest.mark.slow), "suppressed"],
-)
-def sound(shop: Path, food: pd.DataFrame, prices: pd.DataFrame, request: pytest.FixtureRequest) -> Iterator[Named]:
-    """As ``named``, for what is compared with the original: in ``make check`` also where supports of items are known."""
-    with _opened(shop / f"{request.param}.duckdb", food, prices) as opened:
-        yield opened
+    with anondb.open(shop / f"{request.param}.duckdb") as opened:
+        opened.register("food", food)
+        opened.register("prices", prices)
+        yield str(request.param), opened

@@ -171,7 +171,7 @@ def pairs_of_values(a: Analyst) -> Asked:
         if "prices" in table
         else (table.replace("p JOIN", "p ON p.node = a.item JOIN"), "parent")
     )
-    rows = f"FROM sales a JOIN sales b ON b.tid = a.tid AND a.item {a.one('<', '<>', '>')} b.item JOIN {joined} WHERE p.{value} {a.one('=', '=', '<>')} q.{value}"
+    rows = f"FROM sales a JOIN sales b ON b.tid = a.tid AND a.item {a.one('<', '<>', '>')} b.item JOIN {joined} WHERE p.{value} {a.one('=', '<>', '<', '>=')} q.{value}"
     if a.rnd.random() < 0.5:
         return Asked((f"p.{value} AS k0", "count(*) AS c1"), f"{rows} GROUP BY p.{value}")
     return Asked(("count(*) AS n0", "count(DISTINCT a.tid) AS n1"), rows)

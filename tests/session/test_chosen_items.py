@@ -70,21 +70,21 @@ def check_shop(named: Named, shop: Path, sql: str, words: str | None = None, *, 
 
 @pytest.mark.slow
 @each("sql", LISTS)
-def test_lists(sound: Named, shop: Path, sql: str) -> None:
-    assert not wrong(sound, shop, sql, filtered=True)
+def test_lists(named: Named, shop: Path, sql: str) -> None:
+    assert not wrong(named, shop, sql, filtered=True)
 
 
 @each("sql", NUMBERS)
-def test_numbers(sound: Named, shop: Path, sql: str) -> None:
-    if sound[0] == "suppressed" and "LIMIT" in sql:
-        refused(sound[1], sql, "suppressed rows")
+def test_numbers(named: Named, shop: Path, sql: str) -> None:
+    if named[0] == "suppressed" and "LIMIT" in sql:
+        refused(named[1], sql, "suppressed rows")
     else:
-        assert not wrong(sound, shop, sql, filtered=False)
+        assert not wrong(named, shop, sql, filtered=False)
 
 
-def test_items_are_certain_or_possible(sound: Named) -> None:
+def test_items_are_certain_or_possible(named: Named) -> None:
     sql = f"SELECT DISTINCT item FROM sales WHERE item NOT IN (SELECT b.item {WITH_MILK}) ORDER BY item"
-    result = sound[1].sql(sql)
+    result = named[1].sql(sql)
     assert result.columns == ["item", "certain"] and not all(certain for _, certain in result.fetchall())
 
 

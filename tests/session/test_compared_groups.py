@@ -218,9 +218,9 @@ def test_other_windows_in_an_order_of_counts_have_no_bounds(named: Named, window
     assert len(result) and set(bounds(result)) == {(None, None)}
 
 
-def test_rows_with_equal_keys_have_the_bounds_of_all(sound: Named) -> None:
+def test_rows_with_equal_keys_have_the_bounds_of_all(named: Named) -> None:
     """Of these one may be there, and a possible original does not say which of them it is."""
-    result = sound[1].sql(f"WITH c AS ({COUNTS}) SELECT item, n FROM c UNION ALL SELECT item, n + 9 FROM c")
+    result = named[1].sql(f"WITH c AS ({COUNTS}) SELECT item, n FROM c UNION ALL SELECT item, n + 9 FROM c")
     assert not any("Internal error" in note for note in result.notes)
     ends = {(row[0], *row[2:4]) for row in result.fetchall()}
     assert len({item for item, *_ in ends}) == len(ends) > 0

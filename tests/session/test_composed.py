@@ -63,8 +63,8 @@ SEVERAL = [
 
 
 @pytest.mark.parametrize("queries", parts(SEVERAL))
-def test_the_truth_is_inside(sound: Named, shop: Path, queries: list[str]) -> None:
-    assert not {sql: faults for sql in queries if (faults := wrong(sound, shop, sql, filtered=False))}
+def test_the_truth_is_inside(named: Named, shop: Path, queries: list[str]) -> None:
+    assert not {sql: faults for sql in queries if (faults := wrong(named, shop, sql, filtered=False))}
 
 
 @pytest.mark.slow

@@ -63,19 +63,19 @@ BY_ESTIMATE = {  # the answer by estimates, and the same asked in another way
 
 @pytest.mark.slow
 @each("sql", ASKED)
-def test_the_truth_is_inside_the_bounds(sound: Named, shop: Path, sql: str) -> None:
-    assert not wrong(sound, shop, sql, filtered=False)
+def test_the_truth_is_inside_the_bounds(named: Named, shop: Path, sql: str) -> None:
+    assert not wrong(named, shop, sql, filtered=False)
 
 
 @each("sql", POINTS)
-def test_sums_of_numbers_of_items(sound: Named, shop: Path, sql: str) -> None:
-    assert not wrong(sound, shop, sql, filtered=False)
+def test_sums_of_numbers_of_items(named: Named, shop: Path, sql: str) -> None:
+    assert not wrong(named, shop, sql, filtered=False)
 
 
-def test_sums_of_computed_numbers_need_all_items(sound: Named, shop: Path) -> None:
+def test_sums_of_computed_numbers_need_all_items(named: Named, shop: Path) -> None:
     sql = "SELECT avg(v) AS n FROM (SELECT tid, sum(if(item = 'milk', 1, length(item))) AS v FROM sales GROUP BY tid)"
-    assert not wrong(sound, shop, sql, filtered=False)
-    assert not wrong(sound, shop, sql.replace("length(item)", "NULL"), filtered=False)
+    assert not wrong(named, shop, sql, filtered=False)
+    assert not wrong(named, shop, sql.replace("length(item)", "NULL"), filtered=False)
 
 
 EACH_NUMBER = "SELECT item, count(*) AS n FROM sales GROUP BY item"
@@ -131,8 +131,8 @@ EACH = f"SELECT count(*) AS c0 FROM (SELECT tid FROM sales JOIN {UNKNOWN} USING 
         "max(DISTINCT price) > 2",
     ],
 )
-def test_what_may_be_unknown(sound: Named, shop: Path, test: str) -> None:
-    assert not wrong(sound, shop, EACH.format(test), filtered=False)
+def test_what_may_be_unknown(named: Named, shop: Path, test: str) -> None:
+    assert not wrong(named, shop, EACH.format(test), filtered=False)
 
 
 def test_the_mode_of_no_rows_is_null(named: Named) -> None:

@@ -36,8 +36,8 @@ ASKED = [
 
 
 @pytest.mark.parametrize("queries", parts(ASKED))
-def test_the_truth_is_inside_the_bounds(sound: Named, shop: Path, queries: list[str]) -> None:
-    assert not {sql: faults for sql in queries if (faults := wrong(sound, shop, sql, filtered=False))}
+def test_the_truth_is_inside_the_bounds(named: Named, shop: Path, queries: list[str]) -> None:
+    assert not {sql: faults for sql in queries if (faults := wrong(named, shop, sql, filtered=False))}
 
 
 def test_the_columns_keep_their_names(named: Named) -> None:

@@ -39,8 +39,8 @@ ASKED = [
 
 @pytest.mark.slow
 @each("sql", ASKED)
-def test_the_truth_is_inside_the_bounds(sound: Named, shop: Path, sql: str) -> None:
-    assert not wrong(sound, shop, sql, filtered=False)
+def test_the_truth_is_inside_the_bounds(named: Named, shop: Path, sql: str) -> None:
+    assert not wrong(named, shop, sql, filtered=False)
 
 
 def test_bounds_of_a_list_are_lists(named: Named) -> None:
@@ -51,12 +51,12 @@ def test_bounds_of_a_list_are_lists(named: Named) -> None:
     assert upper is None if named[0] == "suppressed" else len(upper) == 2
 
 
-def test_a_sum_with_filter_is_null_for_persons_without_such_an_item(sound: Named, shop: Path) -> None:
+def test_a_sum_with_filter_is_null_for_persons_without_such_an_item(named: Named, shop: Path) -> None:
     inner = "SELECT tid, sum(price) FILTER (WHERE item = 'dates') AS v FROM sales JOIN prices USING (item) GROUP BY tid"
-    assert not wrong(sound, shop, f"SELECT count(*) AS c0 FROM ({inner}) WHERE v < 5", filtered=False)
+    assert not wrong(named, shop, f"SELECT count(*) AS c0 FROM ({inner}) WHERE v < 5", filtered=False)
     having = "HAVING sum(price) FILTER (WHERE price > 2) < 5"
     grouped = f"SELECT count(*) AS c0 FROM (SELECT tid {PRICED} GROUP BY tid {having})"
-    assert not wrong(sound, shop, grouped, filtered=False)
+    assert not wrong(named, shop, grouped, filtered=False)
 
 
 @pytest.mark.slow
@@ -72,20 +72,20 @@ def test_a_sum_with_filter_is_null_for_persons_without_such_an_item(sound: Named
          "USING (item) GROUP BY tid)", None),
     ],
 )  # fmt: skip
-def test_odd_numbers(sound: Named, shop: Path, sql: str, words: str | None) -> None:
+def test_odd_numbers(named: Named, shop: Path, sql: str, words: str | None) -> None:
     odd = {"item": ["milk", "bread"], "p": [1.0, None], "l": [["a"], ["b"]]}
-    sound[1].register("odd", pd.DataFrame(odd).astype({"p": "Float64"}))
+    named[1].register("odd", pd.DataFrame(odd).astype({"p": "Float64"}))
     with_nans = f"WITH nans AS (SELECT * FROM (VALUES ('milk', 'nan'::DOUBLE)) t(item, d)) {sql}"
-    check_shop(sound, shop, with_nans, words, empty="avg(m)" in sql)
+    check_shop(named, shop, with_nans, words, empty="avg(m)" in sql)
 
 
 @pytest.mark.slow
-def test_different_values_of_items_with_several_rows(sound: Named, shop: Path) -> None:
+def test_different_values_of_items_with_several_rows(named: Named, shop: Path) -> None:
     rows = "(VALUES ('milk', 1), ('milk', 2), ('bread', 2), ('dates', NULL)) AS several(item, v)"
     for what in ("v", "item", "v % 2"):
         inner = f"SELECT tid, count(DISTINCT {what}) AS n FROM sales JOIN {rows} USING (item) GROUP BY tid"
-        check_shop(sound, shop, f"SELECT max(n) AS n FROM ({inner})", empty=True)
-        check_shop(sound, shop, f"SELECT count(*) AS n FROM ({inner}) WHERE n > 1")
+        check_shop(named, shop, f"SELECT max(n) AS n FROM ({inner})", empty=True)
+        check_shop(named, shop, f"SELECT count(*) AS n FROM ({inner}) WHERE n > 1")
 
 
 @pytest.mark.slow
@@ -119,8 +119,8 @@ BESIDE = [
 
 
 @each("sql", BESIDE)
-def test_counts_beside_groups(sound: Named, shop: Path, sql: str) -> None:
-    assert not wrong(sound, shop, sql, filtered=False)
+def test_counts_beside_groups(named: Named, shop: Path, sql: str) -> None:
+    assert not wrong(named, shop, sql, filtered=False)
 
 
 def test_an_id_beside_groups_is_refused(named: Named) -> None:
@@ -141,8 +141,8 @@ TRIPLES = [
 
 @pytest.mark.slow
 @each("sql", TRIPLES)
-def test_triples_with_a_fixed_item(sound: Named, shop: Path, sql: str) -> None:
-    assert not wrong(sound, shop, sql, filtered=False)
+def test_triples_with_a_fixed_item(named: Named, shop: Path, sql: str) -> None:
+    assert not wrong(named, shop, sql, filtered=False)
 
 
 @pytest.mark.slow

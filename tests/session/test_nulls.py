@@ -48,14 +48,14 @@ OF_OTHERS = [  # the value of items without a row is not 0
 
 @pytest.mark.slow
 @each("sql", ASKED)
-def test_the_truth_is_inside_the_bounds(sound: Named, shop: Path, sql: str) -> None:
-    assert not wrong(sound, shop, sql, filtered=False)
+def test_the_truth_is_inside_the_bounds(named: Named, shop: Path, sql: str) -> None:
+    assert not wrong(named, shop, sql, filtered=False)
 
 
 @each("sql", OF_OTHERS)
-def test_items_without_a_row(sound: Named, shop: Path, sql: str) -> None:
-    assert not wrong(sound, shop, sql, filtered=False)
-    result = sound[1].sql(sql)
+def test_items_without_a_row(named: Named, shop: Path, sql: str) -> None:
+    assert not wrong(named, shop, sql, filtered=False)
+    result = named[1].sql(sql)
     assert not any(note.startswith("No bounds") for note in result.notes)
 
 
@@ -85,8 +85,8 @@ def test_items_without_a_row(sound: Named, shop: Path, sql: str) -> None:
         ("SELECT coalesce(price, 0), count(*) FROM sales NATURAL JOIN prices GROUP BY 1", None),
     ],
 )
-def test_what_may_be_unknown(sound: Named, shop: Path, sql: str, words: str | None) -> None:
-    check_shop(sound, shop, sql, words)
+def test_what_may_be_unknown(named: Named, shop: Path, sql: str, words: str | None) -> None:
+    check_shop(named, shop, sql, words)
 
 
 @pytest.mark.parametrize("pattern", ["s%", "%a%"])

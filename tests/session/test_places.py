@@ -66,10 +66,26 @@ PAIRS = [
         f"SELECT price, count(*) FILTER (WHERE s.item <> 'milk') AS n FROM {PRICED} GROUP BY price",
     ),
     (
+        "SELECT price, count(*) - count(*) FILTER (WHERE s.item = 'milk') - count(CASE WHEN s.item = 'bread' THEN 1 END) "
+        f"AS n FROM {PRICED} GROUP BY price",
+        f"SELECT price, count(*) FILTER (WHERE s.item NOT IN ('milk', 'bread')) AS n FROM {PRICED} GROUP BY price",
+    ),
+    (
         f"WITH c AS (SELECT DISTINCT s.tid, f.parent AS v FROM {PARENTS}) SELECT least(a.v, b.v) AS k, greatest(a.v, b.v) "
         "AS l, count(DISTINCT a.tid) AS n FROM c a JOIN c b USING (tid) WHERE a.v <> b.v GROUP BY 1, 2",
         f"WITH c AS (SELECT s.tid, f.parent AS v FROM {PARENTS}) SELECT a.v AS k, b.v AS l, count(DISTINCT a.tid) AS n "
         "FROM c a JOIN c b ON a.tid = b.tid WHERE b.v > a.v GROUP BY 1, 2",
+    ),
+    (
+        "SELECT count(DISTINCT s.tid) AS n FROM sales s JOIN prices p ON p.item = s.item JOIN sales t ON t.tid = s.tid "
+        "JOIN prices q ON q.item = t.item WHERE s.item = 'milk' AND p.price < q.price",
+        "SELECT count(DISTINCT s.tid) AS n FROM sales s JOIN sales t USING (tid) WHERE s.item = 'milk' "
+        "AND t.item IN ('bread', 'butter')",
+    ),
+    (
+        "WITH d AS (SELECT count(*) AS n FROM sales WHERE item = 'dates'), t AS (SELECT count(DISTINCT tid) AS n FROM "
+        "sales) SELECT 1 AS k, 1 / nullif(d.n / t.n, 0) AS n FROM d, t",
+        "SELECT 1 AS k, count(DISTINCT tid) / nullif(count(*) FILTER (WHERE item = 'dates'), 0) AS n FROM sales",
     ),
     (f"SELECT 1 AS k, covar_pop(n, n) AS n FROM ({SIZES})", f"SELECT 1 AS k, var_pop(n) AS n FROM ({SIZES})"),
     (

@@ -51,12 +51,12 @@ OTHERS = [
 
 
 @each("sql", SEVERAL)
-def test_the_truth_is_inside_where_texts_mislead(sound: Named, shop: Path, sql: str) -> None:
+def test_the_truth_is_inside_where_texts_mislead(named: Named, shop: Path, sql: str) -> None:
     """Several sets of keys, none, a name that means another query elsewhere, and subqueries without a name."""
-    assert not wrong(sound, shop, sql, filtered=False)
+    assert not wrong(named, shop, sql, filtered=False)
 
 
 @pytest.mark.slow
 @each("sql", OTHERS)
-def test_the_truth_is_inside(sound: Named, shop: Path, sql: str) -> None:
-    assert not wrong(sound, shop, sql, filtered=False)
+def test_the_truth_is_inside(named: Named, shop: Path, sql: str) -> None:
+    assert not wrong(named, shop, sql, filtered=False)

@@ -274,12 +274,12 @@ def test_parts_of_own_tables_are_what_they_stand_for(named: Named, sql: str) -> 
     assert named[1].sql(sql).fetchall() == named[1].sql(OWN_PARTS[sql]).fetchall()
 
 
-def test_a_name_within_a_part_hides_no_table_of_the_original(sound: Named) -> None:
+def test_a_name_within_a_part_hides_no_table_of_the_original(named: Named) -> None:
     inner = "WITH RECURSIVE sales AS (SELECT 1 AS tid, 'milk' AS item UNION ALL SELECT tid + 1, item FROM sales"
     inner += " WHERE tid < 3)"
     sql = f"SELECT count(*) AS n FROM sales s, ({inner} SELECT max(tid) AS m FROM sales) t WHERE s.item = 'milk'"
-    expected = sound[1].sql("SELECT count(*) AS n FROM sales WHERE item = 'milk'").fetchall()[0]
-    assert sound[1].sql(sql).fetchall() == [(expected[0], None, None)]
+    expected = named[1].sql("SELECT count(*) AS n FROM sales WHERE item = 'milk'").fetchall()[0]
+    assert named[1].sql(sql).fetchall() == [(expected[0], None, None)]
 
 
 def test_a_part_may_name_the_columns_of_the_rows_beside_it(named: Named) -> None:

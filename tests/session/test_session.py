@@ -97,7 +97,7 @@ ASKED = [
 
 @pytest.fixture(scope="module", autouse=True)
 def held(shop: Path) -> Iterator[None]:
-    """The originals stay open: DuckDB opens what is open in no time, and else as long as it answers a query."""
+    """Keep the originals open, so that a query on them need not open the file again."""
     with contextlib.ExitStack() as stack:
         for name in set(RELEASES.values()):
             stack.enter_context(duckdb.connect(str(shop / f"{name}.duckdb"), read_only=True))
@@ -140,8 +140,8 @@ def check(result: Result, names: list[str], rows: list[tuple[Any, ...]]) -> None
 
 @pytest.mark.slow
 @each("sql", ASKED)
-def test_the_truth_is_between_the_bounds(shop: Path, sound: Named, prices: pd.DataFrame, sql: str) -> None:
-    name, session = sound
+def test_the_truth_is_between_the_bounds(shop: Path, named: Named, prices: pd.DataFrame, sql: str) -> None:
+    name, session = named
     names, rows = truths(shop, sql, prices, name)
     try:
         result = session.sql(sql)

@@ -44,13 +44,13 @@ APART = [  # groups with several rows of a table, whose persons would have to be
 
 @pytest.mark.slow
 @each("sql", ASKED[1::2])
-def test_the_truth_is_inside_more_bounds(sound: Named, shop: Path, sql: str) -> None:
-    check_truth(sound, shop, sql)
+def test_the_truth_is_inside_more_bounds(named: Named, shop: Path, sql: str) -> None:
+    check_truth(named, shop, sql)
 
 
 @each("sql", ASKED[::2])
-def test_the_truth_is_inside_the_bounds(sound: Named, shop: Path, sql: str) -> None:
-    check_truth(sound, shop, sql)
+def test_the_truth_is_inside_the_bounds(named: Named, shop: Path, sql: str) -> None:
+    check_truth(named, shop, sql)
 
 
 def check_truth(named: Named, shop: Path, sql: str) -> None:
@@ -92,5 +92,5 @@ def test_refusals_say_what_to_do(named: Named, sql: str, words: str) -> None:
         *(f"SELECT {key}, count(*) FROM {table} JOIN {SIZES} s ON s.n >= lo GROUP BY {key}" for key, table in APART),
     ],
 )
-def test_persons_beside_several_rows(sound: Named, shop: Path, sql: str) -> None:
-    check_shop(sound, shop, sql)
+def test_persons_beside_several_rows(named: Named, shop: Path, sql: str) -> None:
+    check_shop(named, shop, sql)

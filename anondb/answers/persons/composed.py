@@ -12,7 +12,6 @@ from sqlglot import exp
 from anondb.answers.persons.aggregates import Aggregates, Basic
 from anondb.answers.persons.dependent import OF_ONE, items_of
 from anondb.answers.persons.flags import PAIRS, is_flag, spread_of_flags
-from anondb.answers.persons.remainders import remainder
 from anondb.answers.persons.terms import Id, Item, Looked, Number, Of, Scope, Truth
 from anondb.answers.quotients import Quotient, filtered, quotient_of, terms_of
 from anondb.answers.ranged.aggregates import aggregates, of_value
@@ -320,10 +319,19 @@ class Composer:
             return None
         found = tuple((f, self.basics[int(c.name[1:])]) for (f, *_), c in zip(terms, columns, strict=True) if c is not None)
         if self._keys:
-            left = remainder(self._reader, self._scopes, found)
-            return None if left is None else self._rows(left)
+            return self._remainder(found)
         kinds = {basic.how for _, basic in found}
         return self._basic(Basic("combined", terms=found)) if kinds in ({"rows"}, {"ids"}) else None
+
+    def _remainder(self, terms: Sequence[tuple[int, Basic]]) -> exp.Expr | None:
+        """All rows less those of one condition, or of two: the rows of none, less those of both; None for other sums."""
+        every = [factor for factor, basic in terms if basic.wanted is None]
+        taken = [basic.wanted for factor, basic in terms if factor == -1 and basic.wanted is not None]
+        if every != [1] or len(taken) != len(terms) - 1 or len(taken) > 2 or any(basic.how != "rows" for _, basic in terms):
+            return None
+        others = [exp.Not(this=exp.paren(exp.Is(this=exp.paren(part.copy()), expression=exp.true()))) for part in taken]
+        left = self._rows(exp.and_(*others))
+        return left if len(taken) == 1 else exp.paren(left - self._rows(_both(*taken)))
 
     def _measured(self, how: str, value: exp.Expr, wanted: exp.Expr | None, share: Fraction | None = None) -> exp.Expr:
         """An aggregate of a number of each person who has one."""

@@ -196,13 +196,10 @@ class Quantities(Domains):
         sides = [self.atom(bare(tree.args[key])) for key in ("this", "expression")]
         of = {atom.weights.kind: atom for atom in sides if isinstance(atom, Number)}
         least, most = of.get(MIN), of.get(MAX)
-        if least is None or most is None or least.values != most.values or not self.releases.summable:
+        if least is None or most is None or least.unnamed is not None or not self.releases.summable:
             return None
-        if (
-            least.unnamed is not None
-            or replace(least.weights, kind=MAX) != most.weights
-            or not 2 <= len(least.values) <= MOST_BITS
-        ):
+        same = least.values == most.values and replace(least.weights, kind=MAX) == most.weights
+        if not same or not 2 <= len(least.values) <= MOST_BITS:
             return None
         listed = least.weights.by_label or ()
         weights = replace(values_of(listed), test=least.weights.test)

@@ -254,7 +254,8 @@ def _unless_equal(node: exp.Nullif, value: Value, other: Value) -> Value:
     step = values.step_of(value) if zero and value.least == 0 else None
     if made.lower is None or step is None:
         return made
-    return replace(made, lower=values.greatest(made.lower, step), least=1 if value.whole else 0, step=None)
+    above = exp.Coalesce(this=step.copy(), expressions=[exp.convert(0)])
+    return replace(made, lower=values.greatest(made.lower, above), least=1 if value.whole else 0, step=None)
 
 
 def _cast(node: exp.Cast | exp.TryCast, value: Value) -> Value:
