@@ -7,10 +7,11 @@ from typing import Any, Protocol
 
 from sqlglot import exp
 
+from anondb.answers.ranged.chosen_groups import with_chosen_groups
 from anondb.answers.ranged.compiler import with_ctes
 from anondb.answers.ranged.deviations import with_variances
 from anondb.answers.ranged.distinct_rows import with_first_rows, with_groups
-from anondb.answers.ranged.equivalents import ids_of, without_inner_rows
+from anondb.answers.ranged.equivalents import ids_of
 from anondb.answers.ranged.groups_beside import with_one_select
 from anondb.answers.ranged.item_filters import with_having
 from anondb.answers.ranged.item_windows import with_item_windows
@@ -20,8 +21,11 @@ from anondb.answers.ranged.matches import with_counted_matches, with_places
 from anondb.answers.ranged.numbered import with_numbers_of_rows
 from anondb.answers.ranged.ordered_pairs import with_ordered_pairs
 from anondb.answers.ranged.over_groups import as_one
+from anondb.answers.ranged.plain_sources import without_inner_rows
 from anondb.answers.ranged.quantified import with_extremes_of_persons
+from anondb.answers.ranged.rows_of_records import Originals, with_sums_of_records
 from anondb.answers.ranged.totals import with_totals
+from anondb.answers.ranged.values_beside import with_values_beside
 from anondb.query.parsing import is_null, lowered
 
 
@@ -71,7 +75,9 @@ def normal(
     made = with_places(with_counted_matches(with_joins(made, tables, own), tables), tables, present)
     made = with_extremes_of_persons(made, tables, item, present)
     made = with_groups(with_item_windows(made, persons, item), ids_of(tables))
-    made = with_having(with_one_select(without_inner_rows(made, tables), tables, nullable), item)
+    originals = Originals(tables, persons, present)
+    made = with_sums_of_records(without_inner_rows(with_chosen_groups(made), tables), originals)
+    made = with_having(with_one_select(with_values_beside(made, originals), originals), item)
     one: exp.Expr | None = None if any(clause.recursive for clause in made.find_all(exp.With)) else made
     while isinstance(one, exp.Select):
         made, one = one, as_one(one, with_ctes(one, {}, lambda query, env: False), desk.is_aggregate)

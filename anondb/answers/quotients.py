@@ -19,6 +19,7 @@ class Quotient:
         wanted, also: the conditions of their FILTER.
         factors: numbers by which it is multiplied.
         never_zero: whether NULL takes the place of 0 below.
+        filled: whether 0 takes the place of NULL above.
     """
 
     above: exp.Expr
@@ -27,6 +28,7 @@ class Quotient:
     also: exp.Expr | None
     factors: tuple[exp.Expr, ...] = ()
     never_zero: bool = False
+    filled: bool = False
 
     def times(self, value: exp.Expr) -> exp.Expr:
         """A value in place of the quotient of the aggregates, with the factors."""
@@ -46,12 +48,14 @@ def quotient_of(node: exp.Div) -> Quotient:
     below = plain(node.expression)
     never_zero = isinstance(below, exp.Nullif) and below.expression == exp.Literal.number(0)
     below = plain(below.this) if never_zero else below
+    filled = len(rest) == 1 and isinstance(rest[0], exp.Coalesce) and rest[0].expressions == [exp.convert(0)]
+    rest = [plain(rest[0].this)] if filled else rest
     above = filtered(rest[0]) if len(rest) == 1 else (node.this, None)
     (one, wanted), (other, also) = above, filtered(below)
     ones = isinstance(other, exp.Sum) and other.this == exp.Literal.number(1)
     if ones and isinstance(one, exp.Sum) and wanted == also:
         other = exp.Count(this=exp.Star())  # without rows both quotients are NULL
-    return Quotient(one, wanted, other, also, tuple(factors), never_zero)
+    return Quotient(one, wanted, other, also, tuple(factors), never_zero, filled)
 
 
 def filtered(node: exp.Expr) -> tuple[exp.Expr, exp.Expr | None]:

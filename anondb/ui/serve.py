@@ -47,8 +47,8 @@ def serve(listener: socket.socket, source: str | None, is_release: bool, announc
         address, page = f"http://{HOST}:{port}/?token={guard.token}", window.folder / "open.html"
         page.write_text(ONWARD.format(address), "utf-8")
         announce(address, page)
-        for number in (signal.SIGTERM, signal.SIGHUP):  # end as Ctrl-C does
-            signal.signal(number, signal.default_int_handler)
+        for number in (signal.SIGTERM, signal.SIGHUP):  # end as Ctrl-C does, for which the server waits
+            signal.signal(number, lambda *_: signal.raise_signal(signal.SIGINT))
         uvicorn.Server(settings).run(sockets=[listener])
     finally:
         window.close()

@@ -264,7 +264,7 @@ class Composer:
         average = self._average_of(of) if isinstance(of.below, exp.Count) else None
         if average is None:
             return None
-        if isinstance(of.above, exp.Count) and not of.never_zero:  # 0 / 0 is no number, and not NULL
+        if (of.filled or isinstance(of.above, exp.Count)) and not of.never_zero:  # 0 / 0 is no number, and not NULL
             nothing = exp.Div(this=exp.Literal.number(0), expression=self._rows(of.also))
             average = self._if_some(average, of.also, nothing)
         return of.times(exp.paren(average))
@@ -278,7 +278,7 @@ class Composer:
             if not every or (present := self._where_present(value, wanted)) is wanted:
                 return self._average(value, wanted)
             filled = exp.func("coalesce", value.copy(), exp.convert(0))  # rows without a number are counted
-            return self._unless_empty(self._average(filled, wanted), present)
+            return self._unless_empty(self._average(filled, wanted), wanted if of.filled else present)
         of_each = isinstance(above, exp.Sum) and wanted == of.also and of_ids and len(self._scopes) == 1
         if of_each and self._where_present(value := bare(above.this), wanted) is wanted:
             return self._unless_empty(self._basic(Basic("of_each", value, wanted)), wanted)

@@ -71,6 +71,8 @@ def as_average(node: exp.Div, resolve: Resolve) -> Value | None:
     of = quotient_of(node)
     if not isinstance(of.above, exp.Sum) or not isinstance(of.below, exp.Count) or of.wanted != of.also:
         return None
+    if of.filled and not of.never_zero:
+        return None  # 0 / 0 is no number, and not NULL
     every, value = isinstance(of.below.this, exp.Star | exp.Literal), bare(of.above.this)
     if bare(of.below.this) != value and not (every and read(value, resolve).present):
         return None

@@ -80,51 +80,6 @@ def with_counted_rows(tree: exp.Expr, tables: Mapping[str, Mapping[str, bool]], 
     return made
 
 
-def without_inner_rows(tree: exp.Expr, tables: Mapping[str, Mapping[str, bool]]) -> exp.Expr:
-    """A query with the original's tables in place of subqueries that only choose rows and columns of them.
-
-    Args:
-        tree: the query.
-        tables: the columns of each of the original's tables, in lower case.
-    """
-    if tree.find(exp.Subquery) is None:
-        return tree
-    made, named = tree.copy(), {lowered(cte.alias) for cte in tree.find_all(exp.CTE)}
-    for select in reversed(list(made.find_all(exp.Select))):
-        source = _only_source(select)
-        if not isinstance(source, exp.Subquery) or not isinstance(inner := source.this, exp.Select):
-            continue
-        table = _only_table(inner)
-        plain = {k for k, v in inner.args.items() if v} <= {"expressions", "from_", "where"} and all(
-            isinstance(e, exp.Column) and not isinstance(e.this, exp.Star) for e in inner.expressions
-        )
-        if not plain or table is None or lowered(table.name) in named or lowered(table.name) not in tables:
-            continue
-        hidden = set(tables[lowered(table.name)]) - {lowered(e.name) for e in inner.expressions}
-        shown = {lowered(e.alias) for e in select.expressions} | {lowered(c.name) for c in select.find_all(exp.Column)}
-        if not shown & hidden and not any(isinstance(e.unalias(), exp.Star) for e in select.expressions):
-            _read_table(select, inner, table, source.alias)
-    return made
-
-
-def _read_table(select: exp.Select, inner: exp.Select, table: exp.Table, alias: str) -> None:
-    """Let a SELECT read the table of its only source, with the conditions of this."""
-    before, name = lowered(table.alias_or_name), alias or table.alias_or_name
-    parts = [part for part in (inner.args.get("where"), select.args.get("where")) if part is not None]
-    sources = [t for part in parts[:1] for t in part.find_all(exp.Table, exp.Subquery, exp.CTE)]
-    if any(lowered(one.alias_or_name) in (before, lowered(name)) for one in sources if one.alias) and before != lowered(
-        name
-    ):
-        return
-    for column in [c for c in inner.find_all(exp.Column) if lowered(c.table) == before]:
-        column.set("table", exp.to_identifier(name))
-    select.set("where", exp.Where(this=exp.and_(*(part.this for part in parts))) if parts else None)
-    source = table.copy()
-    if alias:
-        source.set("alias", exp.TableAlias(this=exp.to_identifier(alias)))
-    select.set("from_", exp.From(this=source))
-
-
 def _only_source(select: exp.Select) -> exp.Expr | None:
     """The only source of a SELECT, with its own names of columns; None if it has others."""
     place = select.args.get("from_")

@@ -11,7 +11,7 @@ from anondb.answers.ranged.equivalents import resolved
 from anondb.query.parsing import lowered
 
 _CLAUSES = {"expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset", "with_"}
-_TOGETHER = {exp.Count: exp.Sum, exp.Sum: exp.Sum, exp.Min: exp.Min, exp.Max: exp.Max}
+TOGETHER = {exp.Count: exp.Sum, exp.Sum: exp.Sum, exp.Min: exp.Min, exp.Max: exp.Max}
 """For each aggregate of rows, that of the groups of which its group consists."""
 
 
@@ -77,7 +77,7 @@ def _replace(
             child.replace(columns[child].copy())
         elif isinstance(child, exp.AggFunc | exp.Filter):
             call = child.this if isinstance(child, exp.Filter) else child
-            together = _TOGETHER.get(type(call))
+            together = TOGETHER.get(type(call))
             if together is None or isinstance(call.this, exp.Distinct) or call.expressions:
                 return False
             value = values.setdefault(child.copy(), exp.column(f"v{len(values)}", "parts"))

@@ -16,6 +16,12 @@ Present = Callable[[exp.Table, str], bool | None]
 Named = Callable[[exp.Table], exp.CTE | None]
 """The common table expression that a name stands for."""
 
+_TOTAL = (
+    *(exp.Add, exp.Sub, exp.Mul, exp.Neg, exp.Floor, exp.Ceil, exp.Abs, exp.Upper, exp.Lower, exp.Trim, exp.DPipe),
+    *(exp.DateTrunc, exp.TimestampTrunc, exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.And, exp.Or, exp.Not),
+)
+"""Expressions that are NULL only where one of their parts is."""
+
 
 def is_present(value: exp.Expr, select: exp.Select, present: Present, named: Named = common_table) -> bool:
     """Whether an expression of a SELECT, an aggregate of its groups or a value of its rows, is NULL in no row."""
@@ -28,9 +34,23 @@ def is_present(value: exp.Expr, select: exp.Select, present: Present, named: Nam
         of = [place for place in places if not value.table or lowered(place.alias_or_name) == lowered(value.table)]
         told = [one for place in of if (one := _of_source(place, lowered(value.name), present, named)) is not None]
         return bool(told) and all(told)
-    if isinstance(value, exp.Sum | exp.Avg | exp.Min | exp.Max) and group is not None:
-        return is_present(value.this, select, present, named)
-    return isinstance(value, exp.Count | exp.Literal)
+    parts = _parts(value, grouped=group is not None)
+    return parts is not None and all(is_present(part, select, present, named) for part in parts)
+
+
+def _parts(value: exp.Expr, *, grouped: bool) -> list[exp.Expr] | None:
+    """The parts of an expression, without any of which it is NULL only if one of them is; None for others."""
+    if isinstance(value, exp.Count | exp.Literal | exp.Boolean):
+        return []
+    if isinstance(value, exp.Case):
+        return [*(branch.args["true"] for branch in value.args["ifs"]), value.args.get("default") or exp.null()]
+    if isinstance(value, exp.Sum | exp.Avg | exp.Min | exp.Max):
+        return [value.this] if grouped else None
+    if isinstance(value, exp.IntDiv | exp.Mod):
+        by = bare(value.expression)
+        return [value.this] if isinstance(by, exp.Literal) and not by.is_string and float(by.name) else None
+    same = type(value) is exp.Cast or isinstance(value, _TOTAL)
+    return [part for part in value.iter_expressions() if not isinstance(part, exp.DataType | exp.Var)] if same else None
 
 
 def _of_source(place: exp.Expr, name: str, present: Present, named: Named) -> bool | None:

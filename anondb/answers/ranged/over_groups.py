@@ -35,6 +35,12 @@ def as_one(node: exp.Select, env: Env, is_aggregate: Callable[[str], bool]) -> e
     inner = None if place is None else groups_of(place.this, env, having=True)
     if place is None or inner is None or not {key for key, part in node.args.items() if part} <= _OVER:
         return None
+    windows, order = inner.find(exp.Window) is not None, node.args.get("order")
+    own = [*node.expressions, *([order] if order else [])]
+    if windows and (
+        any(node.args.get(key) for key in ("group", "having", "qualify")) or any(e.find(exp.Window) for e in own)
+    ):
+        return None
     made, keys, alias = node.copy(), _keys(inner), lowered(place.this.alias_or_name)
     values = {lowered(e.alias_or_name): e.unalias() for e in inner.expressions}
     if keys is None or len(values) < len(inner.expressions) or not all(values):
@@ -50,6 +56,9 @@ def as_one(node: exp.Select, env: Env, is_aggregate: Callable[[str], bool]) -> e
     if not all(_write(part, values, alias, computed) for part in parts):
         return None
     clauses = ((inner, "having"), (made, "where"), (made, "having"))
+    if windows and (where := made.args.get("where")) is not None:  # of rows for which the windows are computed
+        made.set("where", None)
+        made.set("qualify", exp.Qualify(this=where.this))
     conditions = [of.args[key].this for of, key in clauses if of.args.get(key) is not None]
     for key in ("from_", "joins", "where"):
         part = inner.args.get(key)

@@ -110,7 +110,8 @@ def _clauses(node: exp.Select) -> set[str]:
 
 
 def groups_of(source: exp.Expr, env: Env, *, having: bool = False) -> exp.Select | None:
-    """The SELECT with GROUP BY, one set of keys, and nothing after it, or HAVING alone, that a source stands for."""
+    """The SELECT with GROUP BY, one set of keys, and nothing after it, or HAVING and windows alone, that a source stands
+    for."""
     inner: exp.Expr | None = None
     if isinstance(source, exp.Subquery) and not source.alias_column_names and not source.args.get("pivots"):
         inner = source.this
@@ -122,7 +123,7 @@ def groups_of(source: exp.Expr, env: Env, *, having: bool = False) -> exp.Select
     most = _OF_GROUPS | {"having"} if having else _OF_GROUPS
     if not isinstance(inner, exp.Select) or not {"from_", "group"} <= _clauses(inner) <= most:
         return None
-    return inner if _has_keys(inner) and inner.find(exp.Window) is None else None
+    return inner if _has_keys(inner) and (having or inner.find(exp.Window) is None) else None
 
 
 def _has_keys(node: exp.Select) -> bool:

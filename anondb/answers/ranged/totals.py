@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from sqlglot import exp
 
+from anondb.answers.ranged.aggregates import aggregates
 from anondb.answers.ranged.equivalents import are_same, common_table, query_of
 from anondb.query.parsing import lowered
 
@@ -21,9 +24,9 @@ def with_totals(tree: exp.Expr) -> exp.Expr:
         source = None if clause is None else clause.this
         if not isinstance(source, exp.Table) or common_table(source) is None:
             continue
-        if not {key for key, part in select.args.items() if part} <= _PLAIN or any(
-            call.parent_select is select for call in select.find_all(exp.AggFunc)
-        ):
+        order = select.args.get("order")
+        own = any(True for part in (*select.expressions, order) for _ in aggregates(part))
+        if own or not {key for key, part in select.args.items() if part} <= _PLAIN:
             continue
         _write(select, source)
     return made
@@ -37,11 +40,17 @@ def _write(select: exp.Select, source: exp.Table) -> None:
         return
     order = select.args.get("order")
     columns = [c for part in (*select.expressions, *([order] if order else [])) for c in part.find_all(exp.Column)]
-    named = {name for of in beside.values() for name in of or ()}
+    named = Counter(name for of in beside.values() for name in of or ())
+    query = query_of(source)
+    own = [lowered(e.alias_or_name) for e in query.expressions] if query is not None and not query.is_star else [*named]
     for column in columns:
-        inside, of = column.parent_select is select, lowered(column.table)
-        if (of in beside and not inside) or (not of and lowered(column.name) in named):
+        inside, of, name = column.parent_select is select, lowered(column.table), lowered(column.name)
+        if (of in beside or (not of and name in named)) and not inside:
             return
+        if not of and name in named:
+            if name in own or named[name] > 1:
+                return
+            column.set("table", exp.to_identifier(next(alias for alias, values in beside.items() if name in (values or ()))))
     for column in columns:
         value = (beside.get(lowered(column.table)) or {}).get(lowered(column.name))
         if value is not None:

@@ -367,7 +367,8 @@ def narrowed(value: Value, other: Value) -> Value:
     # these functions leave out NULL, which is no bound
     lower, upper = (exp.Anonymous(this=name, expressions=ends) for name, ends in (("GREATEST", [a, c]), ("LEAST", [b, d])))
     turned = exp.If(this=exp.GT(this=lower, expression=upper), true=upper)  # by the rounding of floating numbers
-    return replace(value, lower=exp.Case(ifs=[turned], default=lower.copy()), upper=upper.copy())
+    floor = other.least if value.least is None else value.least
+    return replace(value, lower=exp.Case(ifs=[turned], default=lower.copy()), upper=upper.copy(), least=floor)
 
 
 def all_sure(*parts: exp.Expr | None) -> exp.Expr | None:

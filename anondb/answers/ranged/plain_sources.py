@@ -1,0 +1,150 @@
+"""Sources that only choose rows of a table and compute columns of them, as this table: ``(SELECT tid, age // 10 AS decade
+FROM t WHERE age > 17)`` as ``t`` with the expressions and the conditions in their places."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from sqlglot import exp
+
+from anondb.answers.ranged.equivalents import select_sources
+from anondb.query.parsing import lowered
+
+Columns = Mapping[str, Collection[str]]
+_PLAIN = {"expressions", "from_", "where"}
+_ENDS = ("order", "having", "qualify", "group")
+_OTHER = (exp.AggFunc, exp.Window, exp.Query, exp.Explode, exp.Unnest, exp.Anonymous)
+
+
+def without_inner_rows(tree: exp.Expr, tables: Columns) -> exp.Expr:
+    """A query with the original's tables in place of sources that only choose rows of them and compute columns.
+
+    Args:
+        tree: the query.
+        tables: the columns of each of the original's tables, in lower case.
+    """
+    if tree.find(exp.Subquery, exp.CTE) is None or any(lowered(cte.alias) in tables for cte in tree.find_all(exp.CTE)):
+        return tree  # the second: a name that may mean two tables
+    made = tree.copy()
+    for select in reversed(list(made.find_all(exp.Select))):  # inner ones first
+        if select.args.get("from_") is not None and not any(e.is_star for e in select.expressions):
+            for source, inner in list(select_sources(select)):
+                table = _only_table(inner, tables)
+                if table is not None:
+                    _read_table(select, source, inner, table, tables)
+    return made
+
+
+def _only_table(inner: exp.Select, tables: Columns) -> exp.Table | None:
+    """The table of which a SELECT computes columns for each row that it chooses; None for others."""
+    clause = inner.args.get("from_") if {key for key, part in inner.args.items() if part} <= _PLAIN else None
+    table = None if clause is None else clause.this
+    if not isinstance(table, exp.Table) or table.db or table.alias_column_names or table.args.get("pivots"):
+        return None
+    named = [e.alias_or_name for e in inner.expressions]
+    computed = [e.unalias() for e in inner.expressions]
+    plain = lowered(table.name) in tables and all(named) and len({*map(lowered, named)}) == len(named)
+    return table if plain and not any(e.find(*_OTHER) for e in computed) else None
+
+
+def _read_table(select: exp.Select, source: exp.Expr, inner: exp.Select, table: exp.Table, tables: Columns) -> None:
+    """Let a SELECT read the table of a source, if each of its names keeps its meaning."""
+    before, own, inner = lowered(table.alias_or_name), tables[lowered(table.name)], inner.copy()
+    alias = lowered(source.alias_or_name or table.alias_or_name)
+    if not source.alias_or_name and select.args.get("joins"):
+        return
+    alone = not select.args.get("joins")  # where a name needs no table
+    for column in [c for c in inner.find_all(exp.Column) if c.parent_select is inner or lowered(c.table) == before]:
+        if column.table or not alone:
+            column.set("table", exp.to_identifier(alias))
+    values = {lowered(e.alias_or_name): e.unalias() for e in inner.expressions}
+    place = next(p for p in (select.args["from_"], *(select.args.get("joins") or ())) if p.this is source)
+    columns = _columns_of(select, place, alias, values, tables)
+    where = inner.args.get("where")
+    if columns is None or not _keeps_rows(select, place, values, where) or _unqualified(select) & (set(own) - set(values)):
+        return
+    renamed = alias != before or not alone
+    if where is not None and renamed and not _is_apart(where, alias, tables):
+        return
+    for column in columns:
+        value, shown = values[lowered(column.name)].copy(), column.parent is select
+        for name in [c for c in value.find_all(exp.Column) if column.table]:
+            name.set("table", exp.to_identifier(alias))
+        value = value if isinstance(value, exp.Column | exp.Literal | exp.Func) or shown else exp.paren(value)
+        column.replace(exp.alias_(value, column.this.copy()) if shown else value)
+    if where is not None and _is_plain(place):
+        old = select.args.get("where")
+        select.set("where", exp.Where(this=exp.and_(where.this, *([old.this] if old is not None else []))))
+    elif where is not None:
+        place.set("on", exp.and_(place.args["on"], where.this))
+    named = None if alias == lowered(table.name) else exp.TableAlias(this=exp.to_identifier(alias))
+    place.set("this", exp.Table(this=table.this.copy(), alias=named))
+
+
+def _columns_of(
+    select: exp.Select, place: exp.Expr, alias: str, values: Mapping[str, exp.Expr], tables: Columns
+) -> list[exp.Column] | None:
+    """The columns of a source that a SELECT names; None if one may be of another, or is joined with USING and computed."""
+    given = {lowered(e.alias) for e in select.expressions if isinstance(e, exp.Alias)}
+    using = {lowered(u.name) for join in select.args.get("joins") or () for u in join.args.get("using") or ()}
+    if any(not isinstance(v, exp.Column) or lowered(v.name) != name for name, v in values.items() if name in using):
+        return None
+    inside = {id(column) for column in place.this.find_all(exp.Column)}
+    columns = []
+    for column in [c for c in select.find_all(exp.Column) if id(c) not in inside]:
+        name, own = lowered(column.name), column.parent_select is select
+        if lowered(column.table) == alias:
+            if name not in values:
+                return None
+            columns.append(column)
+        elif not column.table and name in values and name not in using:
+            if not own and not _is_of_table(column, tables):
+                return None
+            end = next((key for key in _ENDS if own and column.find_ancestor(*_CLAUSES) is select.args.get(key)), None)
+            if end is not None and name in given:
+                if end != "order":
+                    return None
+            elif own:
+                columns.append(column)
+    return columns
+
+
+_CLAUSES = (exp.Order, exp.Having, exp.Qualify, exp.Group)
+
+
+def _is_of_table(column: exp.Column, tables: Columns) -> bool:
+    """Whether a name alone is a column of the only table of the query that it is in."""
+    inner = column.parent_select
+    clause = None if inner is None else inner.args.get("from_")
+    table = None if clause is None or inner is None or inner.args.get("joins") else clause.this
+    return isinstance(table, exp.Table) and not table.db and lowered(column.name) in tables.get(lowered(table.name), ())
+
+
+def _unqualified(select: exp.Select) -> set[str]:
+    """The names that a SELECT gives to what it shows, and those of its columns that name no table."""
+    columns = [c for c in select.find_all(exp.Column) if not c.table and c.parent_select is select]
+    return {lowered(e.alias) for e in select.expressions if e.alias} | {lowered(c.name) for c in columns}
+
+
+def _is_apart(where: exp.Expr, alias: str, tables: Columns) -> bool:
+    """Whether the names of the queries in a condition mean the same beside other sources, one of which has an alias."""
+    inner = [column for query in where.find_all(exp.Query) for column in query.find_all(exp.Column) if not column.table]
+    taken = {lowered(table.alias_or_name) for table in where.find_all(exp.Table, exp.Subquery)}
+    return alias not in taken and all(_is_of_table(column, tables) for column in inner)
+
+
+def _keeps_rows(select: exp.Select, place: exp.Expr, values: Mapping[str, exp.Expr], where: exp.Where | None) -> bool:
+    """Whether a condition on the rows of a source may stand in WHERE, or in ON of an outer, a semi or an anti join, and no
+    computed column is NULL by an outer join."""
+    joins = select.args.get("joins") or []
+    if any(join.side not in ("", "LEFT") or join.method for join in joins):
+        return False
+    plain = all(isinstance(value, exp.Column) for value in values.values())
+    return _is_plain(place) or (plain and (where is None or place.args.get("on") is not None))
+
+
+def _is_plain(place: exp.Expr) -> bool:
+    """Whether a source comes first, or is joined so that each of its rows stays by itself."""
+    return isinstance(place, exp.From) or (
+        not place.args.get("side") and place.args.get("kind") in (None, "", "INNER", "CROSS")
+    )

@@ -1,0 +1,206 @@
+"""Aggregates over the rows joined with the persons' records as aggregates over these: ``count(s.item)`` of ``customers c
+LEFT JOIN sales s ON s.id = c.id`` is the sum over customers of the number of their items.
+
+What the rows of persons come to by the persons is then an average of a number of each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from anondb.answers.ranged.never_null import Present
+from anondb.query.parsing import conjoined, lowered
+
+_PARTS = {"expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset", "with_"}
+
+
+@dataclass(frozen=True)
+class Originals:
+    """The original's tables.
+
+    Attributes:
+        columns: the columns of each, in lower case, and whether one is the id.
+        persons: the table of persons and their items; others have one row for each person.
+        present: whether a column of a table is never NULL; None if the table has no such column.
+    """
+
+    columns: Mapping[str, Mapping[str, bool]]
+    persons: str
+    present: Present
+
+    def record(self, table: exp.Expr) -> str | None:
+        """The id of a table with one row for each person; None for other sources."""
+        name = lowered(table.name) if isinstance(table, exp.Table) and not table.db else self.persons
+        return None if name == self.persons else self.id_of(name)
+
+    def id_of(self, name: str) -> str | None:
+        """The id of a table, if it has one."""
+        ids = [column for column, is_id in self.columns.get(name, {}).items() if is_id]
+        return ids[0] if len(ids) == 1 else None
+
+
+@dataclass(frozen=True)
+class RowsOfRecords:
+    """The rows that are joined with a record.
+
+    Attributes:
+        record: the alias of the records.
+        inside: their alias in what is written.
+        rest: the sources of the rows; all but the first are joins.
+        where: the conditions on the rows.
+        ids: the id of the records, and that of the rows.
+    """
+
+    record: str
+    inside: str
+    rest: Sequence[exp.Expr]
+    where: Sequence[exp.Expr]
+    ids: tuple[str, str]
+
+    @classmethod
+    def of(
+        cls, record: exp.Expr, inside: str, link: exp.Expr, rest: Sequence[exp.Expr], originals: Originals
+    ) -> RowsOfRecords | None:
+        """The rows that a join links to records; None where it does not compare the ids.
+
+        Args:
+            record: the table of records.
+            inside: its alias where the rows are joined with it.
+            link: the join that says which rows are whose.
+            rest: the sources of the rows.
+            originals: the original's tables.
+        """
+        first, own = rest[0].this, originals.record(record)
+        ids = None if not isinstance(first, exp.Table) or first.db else originals.id_of(lowered(first.name))
+        names = [record.alias_or_name, inside, first.alias_or_name]
+        if own is None or ids is None or any(lowered(p.this.alias_or_name) in map(lowered, names[:2]) for p in rest):
+            return None
+        equal = exp.EQ(this=exp.column(ids, first.alias_or_name), expression=exp.column(own, record.alias_or_name))
+        using = [lowered(u.name) for u in link.args.get("using") or ()]
+        on = [equal] if using == [own] == [ids] else conjoined(link.args.get("on"))
+        sides = [{(lowered(c.table), lowered(c.name)) for c in part.find_all(exp.Column)} for part in on]
+        linked = {(lowered(names[2]), ids), (lowered(inside), own)}, {(lowered(names[2]), ids), (lowered(names[0]), own)}
+        if not any(isinstance(part, exp.EQ) and side in linked for part, side in zip(on, sides, strict=True)):
+            return None
+        return cls(names[0], inside, rest, on, (own, ids))
+
+    def is_read(self, call: exp.Expr) -> bool:
+        """Whether an aggregate of the rows can be written as one of the records."""
+        if isinstance(call.this, exp.Distinct):
+            what = call.this.expressions
+            one = isinstance(call, exp.Count) and len(what) == 1 and isinstance(what[0], exp.Column)
+            return one and lowered(what[0].name) in self.ids
+        return isinstance(call, exp.Sum | exp.Count)
+
+    def write(self, call: exp.Expr) -> exp.Expr:
+        """An aggregate of the rows, perhaps with FILTER, as one of the records."""
+        inner, wanted = (call.this, [call.expression.this]) if isinstance(call, exp.Filter) else (call, [])
+        if not isinstance(inner.this, exp.Distinct):
+            return exp.Sum(this=exp.Subquery(this=self._rows(call)))
+        return filtered_by(exp.Count(this=exp.Star()), [exp.Exists(this=self._rows(exp.convert(1), *wanted))])
+
+    def _rows(self, shown: exp.Expr, *further: exp.Expr) -> exp.Expr:
+        def moved(node: exp.Expr) -> exp.Expr:
+            of = isinstance(node, exp.Column) and lowered(node.table) == lowered(self.inside)
+            return exp.column(node.this.copy(), self.record) if of else node
+
+        inner = exp.select(shown.copy()).from_(self.rest[0].this.copy())
+        inner.set("joins", [p.copy() for p in self.rest[1:]])
+        return inner.where(*(part.copy() for part in (*self.where, *further))).transform(moved)
+
+
+def with_sums_of_records(tree: exp.Expr, originals: Originals) -> exp.Expr:
+    """A query with aggregates of persons' records in place of those of the rows that LEFT JOIN adds to these, where both
+    rows and persons are counted.
+
+    Args:
+        tree: the query.
+        originals: the original's tables.
+    """
+    if not any(join.side == "LEFT" for join in tree.find_all(exp.Join)) or tree.find(exp.AggFunc) is None:
+        return tree
+    if any(lowered(cte.alias) in originals.columns for cte in tree.find_all(exp.CTE)):
+        return tree  # a name that may mean two tables
+    made = tree.copy()
+    for select in list(made.find_all(exp.Select)):
+        _write(select, originals)
+    return made
+
+
+def _write(select: exp.Select, originals: Originals) -> None:
+    """Write a SELECT of records and their rows as one of records, if it counts both."""
+    joins = select.args.get("joins") or []
+    parts = {key for key, part in select.args.items() if part}
+    if not joins or not parts <= _PARTS or any(j.side != "LEFT" or j.method for j in joins) or select.is_star:
+        return
+    record = select.args["from_"].this
+    rows = RowsOfRecords.of(record, record.alias_or_name, joins[0], joins, originals)
+    if rows is None:
+        return
+    clauses = [*select.expressions, *(select.args[key] for key in ("having", "order") if select.args.get(key) is not None)]
+    calls = [c for clause in clauses for c in clause.find_all(exp.AggFunc) if c.parent_select is select]
+    of_persons = [call for call in calls if _counts(call, lowered(rows.record), rows.ids[0])]
+    others = [call for call in calls if call not in of_persons]
+    aliases = {lowered(join.this.alias_or_name) for join in joins}
+    if not of_persons or not all(rows.is_read(call) and _is_of(call, aliases) for call in others):
+        return
+    if all(isinstance(call.this, exp.Distinct) for call in others) or not _groups_records(select, calls, originals):
+        return
+    for call in calls:
+        whole = call.parent if isinstance(call.parent, exp.Filter) else call
+        if call in of_persons:
+            written = filtered_by(exp.Count(this=exp.Star()), [whole.expression.this] if whole is not call else [])
+        else:
+            written = rows.write(whole)
+        if isinstance(written, exp.Sum) and isinstance(call, exp.Count) and select.args.get("group") is None:
+            written = exp.func("coalesce", written, exp.convert(0))  # without records
+        whole.replace(exp.alias_(written, whole.sql("duckdb"), quoted=True) if whole.parent is select else written)
+    select.set("joins", [])
+
+
+def _groups_records(select: exp.Select, calls: Sequence[exp.Expr], originals: Originals) -> bool:
+    """Whether all columns of a SELECT of records and their rows, but those of aggregates and joins, are of the records."""
+    record, joins = select.args["from_"].this, select.args["joins"]
+    own, of_rows = (originals.columns[lowered(table.name)] for table in (record, joins[0].this))
+    inside = {id(column) for part in (*calls, *joins) for column in part.find_all(exp.Column)}
+    given = {lowered(e.alias) for e in select.expressions if isinstance(e, exp.Alias)}
+    for column in [c for c in select.find_all(exp.Column) if id(c) not in inside and c.parent_select is select]:
+        name = lowered(column.name)
+        plain = not column.table and (name in given or (name in own and name not in of_rows))
+        if not plain and lowered(column.table) != lowered(record.alias_or_name):
+            return False
+    return True
+
+
+def _counts(call: exp.Expr, alias: str, name: str) -> bool:
+    """Whether an aggregate counts the different values of a column."""
+    what = call.this.expressions if isinstance(call, exp.Count) and isinstance(call.this, exp.Distinct) else []
+    column = what[0] if len(what) == 1 else None
+    return isinstance(column, exp.Column) and (lowered(column.table), lowered(column.name)) == (alias, name)
+
+
+def _is_of(call: exp.Expr, aliases: Collection[str]) -> bool:
+    """Whether an aggregate, with its FILTER, names only columns of some sources."""
+    whole = call.parent if isinstance(call.parent, exp.Filter) else call
+    columns = list(whole.find_all(exp.Column))
+    return bool(columns) and all(lowered(column.table) in aliases for column in columns) and whole.find(exp.Query) is None
+
+
+def each_written(node: exp.Expr, write: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
+    """An expression with other aggregates in place of its own."""
+    made = exp.paren(node.copy())
+    for call in [c for c in made.find_all(exp.AggFunc) if c.find_ancestor(exp.Query, exp.AggFunc) is None]:
+        whole = call.parent if isinstance(call.parent, exp.Filter) else call
+        whole.replace(write(whole.copy()))
+    written: exp.Expr = made.this
+    return written
+
+
+def filtered_by(call: exp.Expr, parts: Sequence[exp.Expr]) -> exp.Expr:
+    """An aggregate, with further conditions on its rows."""
+    inner, wanted = (call.this, [call.expression.this]) if isinstance(call, exp.Filter) else (call, [])
+    where = [part.copy() for part in (*wanted, *parts)]
+    return exp.Filter(this=inner.copy(), expression=exp.Where(this=exp.and_(*where))) if where else inner.copy()

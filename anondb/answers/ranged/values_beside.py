@@ -1,0 +1,148 @@
+"""Subqueries beside groups as further numbers of these: ``(SELECT count(*) FROM t s WHERE s.k = t.k)`` of ``GROUP BY k``."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from anondb.answers.ranged.aggregates import aggregates
+from anondb.answers.ranged.equivalents import link
+from anondb.answers.ranged.groups import Groups, Pair, beside, read_groups, unnamed
+from anondb.answers.ranged.known import fresh
+from anondb.answers.ranged.rows_of_records import Originals
+from anondb.query.parsing import bare, conjoined, lowered
+
+_PARTS = {"expressions", "from_", "joins", "where", "group", "order", "limit", "offset", "with_"}
+_INNER = {"expressions", "from_", "joins", "where"}
+
+
+def with_values_beside(tree: exp.Expr, originals: Originals) -> exp.Expr:
+    """A query with aggregates of the groups in place of subqueries that aggregate the same rows.
+
+    Args:
+        tree: the query.
+        originals: the original's tables.
+    """
+    if tree.find(exp.AggFunc) is None or tree.find(exp.Subquery) is None:
+        return tree
+    if any(lowered(cte.alias) in originals.columns for cte in tree.find_all(exp.CTE)):
+        return tree  # a name that may mean two tables
+    made = tree.copy()
+    for select in list(made.find_all(exp.Select)):
+        subqueries = _subqueries(select)
+        if (
+            not subqueries
+            or any(e.find(exp.Window) for e in select.expressions)
+            or not {key for key, part in select.args.items() if part} <= _PARTS
+        ):
+            continue
+        if select.args.get("from_") is None:
+            _write_together(select, originals)
+        elif select.args.get("group") is not None or any(True for e in select.expressions for _ in aggregates(e)):
+            for inner in subqueries:
+                _write(select, inner, originals)
+            if _subqueries(select) and not {key for key, part in select.args.items() if part} - _INNER:
+                _write_together(select, originals)
+    return made
+
+
+def _subqueries(select: exp.Select) -> list[exp.Subquery]:
+    """The subqueries in the expressions that a SELECT shows, each of which is a value, but those in aggregates."""
+    every = [
+        s for e in select.expressions for s in e.find_all(exp.Subquery) if not isinstance(s.parent, exp.In | exp.Select)
+    ]
+    return [s for s in every if s.find_ancestor(exp.AggFunc, exp.Select) is select]
+
+
+def _write_together(select: exp.Select, originals: Originals) -> None:
+    """Write aggregates of the same rows, those of a SELECT and of subqueries in it, as those of one of these."""
+    apart, rows = select.copy(), ("from_", "joins", "where")
+    if select.args.get("from_") is not None:
+        for whole in [call for e in apart.expressions for call in aggregates(e)]:
+            one = exp.Select()
+            for key in rows:
+                one.set(key, select.args.get(key))
+            one = one.copy().select(whole.copy())
+            whole.replace(exp.Subquery(this=one) if whole.parent is not apart else exp.paren(exp.Subquery(this=one)))
+        for key in rows:
+            apart.set(key, None)
+    for place in range(len(_subqueries(apart))):
+        made = apart.copy()
+        base = _subqueries(made)[place]
+        asked = _grouped(base.this) if isinstance(base.this, exp.Select) else None
+        if asked is None or asked[1]:
+            return
+        core, _ = asked
+        base.replace(exp.paren(core.expressions[0].unalias()))
+        for key in rows:
+            made.set(key, core.args.get(key))
+        for inner in _subqueries(made):
+            _write(made, inner, originals)
+        if not _subqueries(made):
+            for key in ("expressions", *rows):
+                select.set(key, made.args.get(key))
+            return
+
+
+def _write(select: exp.Select, inner: exp.Subquery, originals: Originals) -> None:
+    """Put an aggregate of the groups of a SELECT in place of a subquery, if it is one of the same rows."""
+    query, order = inner.this, select.args.get("order")
+    asked = _grouped(query) if isinstance(query, exp.Select) else None
+    if asked is None or (order is not None and order.find(exp.AggFunc)):
+        return
+    other, outside = asked
+    place, core = exp.Placeholder(this=fresh("beside")), select.copy()
+    for old in [s for s in _subqueries(core) if s == inner]:
+        old.replace(place.copy())
+    for key in ("order", "limit", "offset", "with_"):
+        core.set(key, None)
+    one = read_groups(core) if core.args.get("group") is not None else _of_all(core)
+    if one is None:
+        return
+    names = {unnamed(key): name for name, key in one.keys.items()}
+    keys = [names.get(unnamed(column)) for column in outside]
+    groups = read_groups(other) if keys else _of_all(other)
+    if groups is None or None in keys or len(names) < len(one.keys):
+        return
+    together = beside(Pair.of(one, groups, originals), [key for key in keys if key], originals, outer=True)
+    if together is None:
+        return
+    made, values = together
+    value = values.get("value or 0") or values["value"]
+    for node in [node for e in made.expressions for node in e.find_all(exp.Placeholder) if node == place]:
+        node.replace(exp.paren(value.copy()))
+    for key in ("expressions", "from_", "joins", "where", "group", "having"):
+        select.set(key, made.args.get(key))
+
+
+def _of_all(select: exp.Select) -> Groups | None:
+    """The aggregates of all rows of a SELECT, whose columns have different names."""
+    values = {lowered(e.alias_or_name): e.unalias() for e in select.expressions}
+    return Groups(select, {}, values) if len(values) == len(select.expressions) and all(values) else None
+
+
+def _grouped(query: exp.Select) -> tuple[exp.Select, list[exp.Expr]] | None:
+    """A subquery that aggregates rows as groups by the columns that it compares with some around it, and these; None for
+    others."""
+    places = [query.args.get("from_"), *(query.args.get("joins") or ())]
+    if not {key for key, part in query.args.items() if part} <= _INNER or None in places or len(query.expressions) != 1:
+        return None
+    names = {lowered(place.this.alias_or_name) for place in places if place is not None}
+    value, where = query.expressions[0].unalias(), query.args.get("where")
+    calls = list(value.find_all(exp.AggFunc))
+    if not calls or any(c.find_ancestor(exp.AggFunc) is None for c in value.find_all(exp.Column)):
+        return None
+    parts = conjoined(where.this if where is not None else None)
+    links = [(part, sides) for part in parts if isinstance(part, exp.EQ) and (sides := link(part, names)) is not None]
+    rest = [part for part in parts if all(part is not linked for linked, _ in links)]
+    made = query.copy()
+    made.set("where", exp.Where(this=exp.and_(*(part.copy() for part in rest))) if rest else None)
+    keys = [inside for _, (inside, _) in links]
+    made.set(
+        "expressions",
+        [*(exp.alias_(key.copy(), f"key{n}") for n, key in enumerate(keys)), exp.alias_(value.copy(), "value")],
+    )
+    made.set("group", exp.Group(expressions=[key.copy() for key in keys]) if keys else None)
+    inner = {*names, *(lowered(t.alias_or_name) for t in made.find_all(exp.Table, exp.Subquery))}
+    if any(c.table and lowered(c.table) not in inner for c in made.find_all(exp.Column)):
+        return None
+    return made, [bare(outer) for _, (_, outer) in links]

@@ -1,0 +1,168 @@
+"""The normal form of a query has its result in DuckDB, on every original: rules and worlds read it in place of the query."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import duckdb
+import pytest
+import sqlglot
+from answers.groups import groups, same_rows
+from answers.shop import Shop
+from answers.test_spellings import small
+from portions import portions
+from sqlglot import exp
+
+from anondb.answers.normal import normal
+
+TABLES = {
+    "sales": {"tid": True, "item": False},
+    "customers": {"tid": True, "age": False, "sex": False, "town": False, "since": False},
+}
+OWN = {"food": ["node", "parent"], "prices": ["item", "price"]}
+UNSTABLE = ("any_value", "arg_max", "arg_min", "first(", "mode(", "limit", "string_agg", "list(")
+"""What may give any of several rows or orders."""
+
+
+class Desk:
+    """The analyst's tables, in the database of the original."""
+
+    def __init__(self, con: duckdb.DuckDBPyConnection) -> None:
+        self._con = con
+        functions = con.execute("SELECT function_name FROM duckdb_functions() WHERE function_type = 'aggregate'").fetchall()
+        self._aggregates = {name for (name,) in functions}
+
+    def rows(self, tree: exp.Query) -> list[tuple[Any, ...]]:
+        return self._con.execute(tree.sql("duckdb")).fetchall()
+
+    def is_aggregate(self, name: str) -> bool:
+        return name.lower() in self._aggregates
+
+
+def originals(shop: Shop, seeds: range) -> Iterator[tuple[duckdb.DuckDBPyConnection, set[str]]]:
+    """Small originals, and the columns of each that may be NULL: also with customers who bought nothing, and NULLs."""
+    with duckdb.connect(str(shop.original), read_only=True) as con:
+        own = {name: con.table(name).fetchall() for name in OWN}
+    for seed in seeds:
+        rnd = random.Random(seed)
+        with small(rnd, [item for item, _ in own["prices"]]) as con:
+            for name, columns in (("food", "node VARCHAR, parent VARCHAR"), ("prices", "item VARCHAR, price INTEGER")):
+                con.execute(f"CREATE TABLE {name} ({columns})")
+                con.executemany(f"INSERT INTO {name} VALUES (?, ?)", own[name])
+            con.execute("INSERT INTO customers FROM (VALUES (901, 44, 'male', 'Cork', DATE '2026-04-02'))")
+            con.execute("INSERT INTO customers SELECT 902, 71, 'female', 'Oslo', DATE '2026-05-02'")
+            if seed % 2:
+                con.execute("UPDATE customers SET town = NULL WHERE tid % 3 = 0")
+                con.execute("UPDATE customers SET age = NULL WHERE tid % 4 = 0")
+            yield con, {"town", "age"} if seed % 2 else set()
+
+
+def check(con: duckdb.DuckDBPyConnection, nullable: set[str], sql: str) -> bool:
+    """Compare the result of a query with that of its normal form; returns whether this is another query."""
+    tree = sqlglot.parse_one(sql, dialect="duckdb")
+    made = normal(tree, TABLES, OWN, "sales", "item", nullable, Desk(con))
+    if made == tree:
+        return False
+    wanted, rows = con.execute(sql).fetchall(), con.execute(made.sql("duckdb")).fetchall()
+    assert same_rows(wanted, rows), f"{sql}\n{made.sql('duckdb')}\n{wanted}\n{rows}"
+    return True
+
+
+@pytest.mark.parametrize("seeds", portions(2, night=40))
+def test_equal_queries_keep_their_results(shop: Shop, seeds: range) -> None:
+    stable = [sql for group in groups() for sql in group.spellings if not any(word in sql.lower() for word in UNSTABLE)]
+    assert sum(check(con, nullable, sql) for con, nullable in originals(shop, seeds) for sql in stable) > 100
+
+
+# --- groups beside groups -------------------------------------------------------------------------------------------
+
+KEYS = ["town", "sex", "town | sex", "age // 20", "date_trunc('month', since)", "CASE WHEN age < 50 THEN 'a' ELSE 'b' END"]
+WANTED = ["item = 'milk'", "item IN ('bread', 'tea')", "sex = 'male'", "age > 40", "town = 'Cork'"]
+ROWS = [
+    "customers {c} JOIN sales {s} USING (tid)",
+    "sales {s} JOIN customers {c} ON {s}.tid = {c}.tid",
+    "sales {s}, customers {c} WHERE {s}.tid = {c}.tid AND",
+    "(SELECT tid, item FROM sales WHERE item <> 'tea') {s} JOIN customers {c} USING (tid)",
+    "sales {s} JOIN (SELECT * FROM customers) {c} USING (tid)",
+]
+NUMBERS = ["count(*)", "count(DISTINCT {c}.tid)", "sum(length(item))", "sum(length(item)) / count(*)"]
+OF_PERSONS = ["count(*)", "count(DISTINCT tid)", "sum(age)", "min(age)"]
+ALONE = ["count(*)", "count(DISTINCT c.tid)", "avg(c.age)"]
+One = Callable[..., str]
+
+
+def source(one: One, keys: str, alias: str) -> str:
+    """Groups by keys named k0 and so on, with a number n, of persons or of their rows."""
+    named = ", ".join(f"{key} AS k{n}" for n, key in enumerate(keys.split(" | ")))
+    by = ", ".join(str(n + 1) for n in range(len(keys.split(" | "))))
+    if one("persons", "rows") == "persons":
+        where = one("", "", f" WHERE {one(*WANTED[2:])}")
+        return f"(SELECT {named}, {one(*OF_PERSONS)} AS n FROM customers {one('', 'p')}{where} GROUP BY {by}) {alias}"
+    s, c = one("s", "x", "a"), one("c", "y", "b")
+    rows, wanted = one(*ROWS).format(s=s, c=c), one("true", *WANTED)
+    number, place = one(*NUMBERS).format(c=c), "" if rows.endswith("AND") else "WHERE"
+    return f"(SELECT {named}, {number} AS n FROM {rows} {place} {wanted} GROUP BY {one(by, 'ALL')}) {alias}"
+
+
+def joined(rnd: random.Random) -> str:
+    """A query on groups that are joined, or beside which subqueries stand."""
+
+    def one(*choices: str) -> str:
+        return rnd.choice(choices)
+
+    keys = one(*KEYS)
+    names = [f"k{n}" for n in range(len(keys.split(" | ")))]
+    side, ratio = one("", "LEFT", "RIGHT", "FULL"), one("a.n", "coalesce(a.n, 0)")
+    on = " AND ".join(f"a.{k} = b.{k}" for k in names)
+    shown = ", ".join(f"coalesce(a.{k}, b.{k}) AS {k}" for k in names)
+    how = one("on", "using", "where") if not side else one("on", "using")
+    link = {"on": f" ON {on}", "using": f" USING ({', '.join(names)})", "where": ""}[how]
+    between = "," if how == "where" else f" {side} JOIN"
+    where = f" WHERE {on}" if how == "where" else ""
+    shown = ", ".join(names) if how == "using" else shown
+    one_of, other = source(one, keys, "a"), source(one, keys, "b")
+    number = one(f"{ratio} AS x, coalesce(b.n, 0) AS y", f"{ratio} / nullif(b.n, 0) AS x", "b.n - a.n AS x")
+    return f"SELECT {shown}, {number} FROM {one_of}{between} {other}{link}{where}"
+
+
+def beside(rnd: random.Random) -> str:
+    """A query on groups, or on all rows, with an aggregate of the same rows as a subquery, or of rows beside persons."""
+
+    def one(*choices: str) -> str:
+        return rnd.choice(choices)
+
+    key, rows, alone = one("town", "sex"), "sales s JOIN customers d USING (tid)", one(*ALONE)
+    wanted, named = one("", " AND item = 'milk'", " AND sex = 'male'"), f"FROM {{}} WHERE d.{key} = c.{key}"
+    subquery = one(
+        f"(SELECT {one('count(*)', 'count(DISTINCT d.tid)')} {named.format(rows)}{wanted})",
+        f"(SELECT {one('count(*)', 'sum(d.age)')} {named.format('customers d')}{one('', ' AND d.age > 30')})",
+        "(SELECT count(*) FROM customers)",
+    )
+    by = one(f"c.{key}", "c.town, c.sex")
+    source_of = one("customers c", "customers c", "sales s JOIN customers c USING (tid)")
+    males, dear = one("", " WHERE sex = 'male'"), one("", " AND s.item <> 'milk'")
+    number = one("count(s.tid)", "count(s.item)", "coalesce(sum(length(s.item)), 0)")
+    return one(
+        f"SELECT {by}, {alone} AS x, {subquery} AS y, count(*) / {subquery} AS z FROM {source_of} GROUP BY {by}",
+        f"SELECT {alone} / nullif((SELECT {one('count(*)', 'sum(age)')} FROM customers{males}), 0) AS n FROM {source_of}",
+        f"SELECT c.{key}, {number} / count(DISTINCT c.tid) AS n FROM customers c LEFT JOIN sales s ON s.tid = c.tid{dear} "
+        f"{one('', 'WHERE c.age > 30 ')}GROUP BY c.{key}",
+        f"WITH g AS (SELECT {key}, item, {one('count(*)', 'sum(age)')} AS n FROM sales JOIN customers USING (tid) "
+        "GROUP BY 1, 2) "
+        f"SELECT v.i, coalesce((SELECT n FROM g WHERE g.item = v.i AND g.{key} = '{one('Cork', 'male')}'), 0) AS n "
+        "FROM (VALUES ('milk'), ('tea'), ('bread')) v(i)",
+        f"SELECT {one('', 'q.')}x AS k0, (SELECT count(DISTINCT s.tid) FROM sales s WHERE s.item = q.{one('x', 'item')}) "
+        f"AS n FROM (SELECT item AS x, item, tid FROM sales{one('', ' WHERE length(item) > 4')}) q "
+        f"GROUP BY {one('x', '1')}, q.item",
+    )
+
+
+@pytest.mark.parametrize("seeds", portions(6, night=200))
+def test_groups_beside_groups_keep_their_results(shop: Shop, seeds: range) -> None:
+    changed = 0
+    for number, (con, nullable) in enumerate(originals(shop, seeds)):
+        rnd = random.Random(seeds[number])
+        changed += sum(check(con, nullable, make(rnd)) for make in (joined, beside) for _ in range(40))
+    assert changed > 20 * len(seeds)
