@@ -10,13 +10,13 @@ from sqlglot import exp
 from anondb.answers.ranged.chosen_groups import with_chosen_groups
 from anondb.answers.ranged.compiler import with_ctes
 from anondb.answers.ranged.deviations import with_variances
-from anondb.answers.ranged.distinct_rows import with_first_rows, with_groups
+from anondb.answers.ranged.distinct_rows import with_different_persons, with_first_rows, with_groups
 from anondb.answers.ranged.equivalents import ids_of
 from anondb.answers.ranged.groups_beside import with_one_select
 from anondb.answers.ranged.item_filters import with_having
 from anondb.answers.ranged.item_windows import with_item_windows
 from anondb.answers.ranged.laterals import with_joins
-from anondb.answers.ranged.listed import with_aggregates, with_own_lists
+from anondb.answers.ranged.listed import with_aggregates, with_own_lists, with_written_rows
 from anondb.answers.ranged.matches import with_counted_matches, with_places
 from anondb.answers.ranged.numbered import with_numbers_of_rows
 from anondb.answers.ranged.ordered_pairs import with_ordered_pairs
@@ -24,6 +24,7 @@ from anondb.answers.ranged.over_groups import as_one
 from anondb.answers.ranged.plain_sources import without_inner_rows
 from anondb.answers.ranged.quantified import with_extremes_of_persons
 from anondb.answers.ranged.rows_of_records import Originals, with_sums_of_records
+from anondb.answers.ranged.running_joins import with_running
 from anondb.answers.ranged.totals import with_totals
 from anondb.answers.ranged.values_beside import with_values_beside
 from anondb.query.parsing import is_null, lowered
@@ -70,11 +71,12 @@ def normal(
         missing = exp.select("1").from_(exp.Table(this=table.this.copy())).where(is_null(column)).limit(1)
         return not desk.rows(missing) if lowered(table.name) in own else name not in nullable
 
-    tree = with_totals(with_ordered_pairs(with_variances(tree, present)))
+    tree = with_totals(with_ordered_pairs(with_variances(with_written_rows(tree), present)))
+    tree = with_running(tree, present)
     made = with_first_rows(with_numbers_of_rows(with_aggregates(with_own_lists(tree, own, desk.rows)), desk.rows, present))
     made = with_places(with_counted_matches(with_joins(made, tables, own), tables), tables, present)
     made = with_extremes_of_persons(made, tables, item, present)
-    made = with_groups(with_item_windows(made, persons, item), ids_of(tables))
+    made = with_groups(with_item_windows(with_different_persons(made, ids_of(tables)), persons, item), ids_of(tables))
     originals = Originals(tables, persons, present)
     made = with_sums_of_records(without_inner_rows(with_chosen_groups(made), tables), originals)
     made = with_having(with_one_select(with_values_beside(made, originals), originals), item)

@@ -980,3 +980,86 @@ SELECT v.category, l.item, l.n FROM (VALUES ('drinks'), ('bakery')) v(category) 
 -- shares_within_categories [food]
 WITH i AS (SELECT parent, item, count(*) AS n FROM sales JOIN food ON item = node GROUP BY ALL), c AS (SELECT parent, count(*) AS n FROM sales JOIN food ON item = node GROUP BY parent) SELECT item, i.n / c.n AS s FROM i JOIN c USING (parent);
 SELECT item, count(*) / sum(count(*)) OVER (PARTITION BY parent) AS s FROM sales JOIN food ON item = node GROUP BY parent, item;
+
+-- prevalence_by_town [records]
+SELECT c.town, count(DISTINCT s.tid) / count(DISTINCT c.tid) AS n FROM customers c LEFT JOIN sales s ON s.tid = c.tid AND s.item = 'milk' GROUP BY c.town;
+SELECT town, avg(CASE WHEN tid IN (SELECT tid FROM sales WHERE item = 'milk') THEN 1.0 ELSE 0 END) AS n FROM customers GROUP BY town;
+WITH b AS (SELECT c.town, count(DISTINCT s.tid) AS k FROM customers c JOIN sales s USING (tid) WHERE s.item = 'milk' GROUP BY 1), p AS (SELECT town, count(*) AS k FROM customers GROUP BY 1) SELECT p.town, coalesce(b.k, 0) / p.k AS n FROM p LEFT JOIN b USING (town);
+SELECT c.town, (SELECT count(DISTINCT s.tid) FROM sales s JOIN customers d USING (tid) WHERE s.item = 'milk' AND d.town = c.town) / count(*) AS n FROM customers c GROUP BY c.town;
+
+-- share_town_rows [records]
+SELECT c.town, count(*) / (SELECT count(*) FROM sales) AS n FROM sales s JOIN customers c USING (tid) GROUP BY c.town;
+SELECT c.town, count(*) / sum(count(*)) OVER () AS n FROM sales s JOIN customers c USING (tid) GROUP BY c.town;
+WITH g AS (SELECT c.town, count(*) AS k FROM sales s JOIN customers c ON c.tid = s.tid GROUP BY 1), t AS (SELECT sum(k) AS a FROM g) SELECT town, k / a AS n FROM g, t;
+
+-- items_across_towns [records]
+SELECT s.item, count(*) FILTER (WHERE c.town = 'Aarhus') AS aarhus, count(*) FILTER (WHERE c.town = 'Bergen') AS bergen, count(*) FILTER (WHERE c.town = 'Cork') AS cork, count(*) FILTER (WHERE c.town = 'Delft') AS delft FROM sales s JOIN customers c ON c.tid = s.tid WHERE s.item IN ('apples', 'tomatoes', 'potatoes') GROUP BY s.item;
+SELECT item, sum(CASE WHEN town = 'Aarhus' THEN 1 ELSE 0 END) AS aarhus, sum(CASE WHEN town = 'Bergen' THEN 1 ELSE 0 END) AS bergen, sum(CASE WHEN town = 'Cork' THEN 1 ELSE 0 END) AS cork, sum(CASE WHEN town = 'Delft' THEN 1 ELSE 0 END) AS delft FROM sales NATURAL JOIN customers WHERE item = 'apples' OR item = 'tomatoes' OR item = 'potatoes' GROUP BY item;
+SELECT item, "Aarhus" AS aarhus, "Bergen" AS bergen, "Cork" AS cork, "Delft" AS delft FROM (PIVOT (SELECT s.item, c.town FROM sales s JOIN customers c USING (tid) WHERE s.item IN ('apples', 'tomatoes', 'potatoes')) ON town IN ('Aarhus', 'Bergen', 'Cork', 'Delft') USING count(*) GROUP BY item);
+WITH k AS (SELECT s.item, c.town, count(DISTINCT s.tid) AS n FROM sales s JOIN customers c USING (tid) WHERE s.item IN ('apples', 'tomatoes', 'potatoes') GROUP BY 1, 2) SELECT i.item, coalesce((SELECT n FROM k WHERE k.item = i.item AND k.town = 'Aarhus'), 0) AS aarhus, coalesce((SELECT n FROM k WHERE k.item = i.item AND k.town = 'Bergen'), 0) AS bergen, coalesce((SELECT n FROM k WHERE k.item = i.item AND k.town = 'Cork'), 0) AS cork, coalesce((SELECT n FROM k WHERE k.item = i.item AND k.town = 'Delft'), 0) AS delft FROM (SELECT DISTINCT item FROM sales WHERE item IN ('apples', 'tomatoes', 'potatoes')) i;
+
+-- customers_so_far [records]
+SELECT date_trunc('month', since)::DATE AS joined, sum(count(*)) OVER (ORDER BY date_trunc('month', since)::DATE) AS total FROM customers GROUP BY date_trunc('month', since)::DATE;
+SELECT DISTINCT date_trunc('month', since)::DATE AS joined, count(*) OVER (ORDER BY date_trunc('month', since)::DATE) AS total FROM customers;
+WITH m AS (SELECT DISTINCT date_trunc('month', since)::DATE AS joined FROM customers) SELECT m.joined, (SELECT count(*) FROM customers d WHERE date_trunc('month', d.since)::DATE <= m.joined) AS total FROM m;
+WITH m AS (SELECT DISTINCT make_date(year(since), month(since), 1) AS joined FROM customers) SELECT m.joined, count(*) AS total FROM m JOIN customers c ON c.since < m.joined + INTERVAL 1 MONTH GROUP BY m.joined;
+
+-- spend_per_customer_by_sex [records]
+SELECT c.sex, avg(coalesce(v.euros, 0)) AS m FROM customers c LEFT JOIN (SELECT s.tid, sum(p.price) AS euros FROM sales s JOIN prices p ON p.item = s.item GROUP BY s.tid) v ON v.tid = c.tid GROUP BY c.sex;
+SELECT c.sex, coalesce(sum(p.price), 0) / count(DISTINCT c.tid) AS m FROM customers c LEFT JOIN sales s ON s.tid = c.tid LEFT JOIN prices p ON p.item = s.item GROUP BY c.sex;
+SELECT sex, avg(euros) AS m FROM (SELECT c.sex, coalesce((SELECT sum(p.price) FROM sales s JOIN prices p USING (item) WHERE s.tid = c.tid), 0) AS euros FROM customers c) GROUP BY sex;
+WITH k AS (SELECT c.sex, s.item, count(*) AS n FROM customers c JOIN sales s USING (tid) GROUP BY c.sex, s.item), v AS (SELECT k.sex, sum(k.n * p.price) AS euros FROM k JOIN prices p ON p.item = k.item GROUP BY k.sex) SELECT g.sex, coalesce(v.euros, 0) / g.people AS m FROM (SELECT sex, count(*) AS people FROM customers GROUP BY sex) g LEFT JOIN v ON v.sex = g.sex;
+
+-- pharmacy_items_per_person_in_delft [records]
+SELECT count(g.node) / nullif(count(DISTINCT c.tid), 0) AS m FROM customers c LEFT JOIN sales s ON s.tid = c.tid LEFT JOIN food f ON f.node = s.item LEFT JOIN food g ON g.node = f.parent AND g.parent = 'pharmacy' WHERE c.town = 'Delft';
+SELECT avg(k) AS m FROM (SELECT (SELECT count(*) FROM sales s WHERE s.tid = c.tid AND s.item IN (SELECT f.node FROM food f JOIN food g ON g.node = f.parent WHERE g.parent = 'pharmacy')) AS k FROM customers c WHERE c.town = 'Delft');
+SELECT (SELECT count(*) FROM customers c JOIN sales s ON s.tid = c.tid JOIN food f ON f.node = s.item WHERE c.town = 'Delft' AND f.parent IN (SELECT node FROM food WHERE parent = 'pharmacy')) / nullif((SELECT count(*) FROM customers WHERE town = 'Delft'), 0) AS m;
+WITH remedies AS (SELECT tid, count(*) AS k FROM sales JOIN food f ON f.node = item JOIN food g ON g.node = f.parent WHERE g.parent = 'pharmacy' GROUP BY tid) SELECT avg(coalesce(k, 0)) AS m FROM customers LEFT JOIN remedies USING (tid) WHERE town = 'Delft';
+
+-- glucose_prevalence_by_age [records]
+SELECT CASE WHEN c.age < 30 THEN 'under 30' WHEN c.age < 45 THEN '30-44' WHEN c.age < 65 THEN '45-64' ELSE '65+' END AS band, avg(CASE WHEN s.tid IS NULL THEN 0.0 ELSE 1.0 END) AS prevalence FROM customers c LEFT JOIN sales s ON s.tid = c.tid AND s.item = 'glucose test strips' GROUP BY 1;
+SELECT band, count(*) FILTER (WHERE ill) / count(*) AS prevalence FROM (SELECT CASE WHEN age >= 65 THEN '65+' WHEN age >= 45 THEN '45-64' WHEN age >= 30 THEN '30-44' ELSE 'under 30' END AS band, EXISTS (SELECT 1 FROM sales s WHERE s.tid = c.tid AND s.item = 'glucose test strips') AS ill FROM customers c) GROUP BY band;
+WITH b AS (SELECT tid, CASE WHEN age < 30 THEN 'under 30' WHEN age BETWEEN 30 AND 44 THEN '30-44' WHEN age BETWEEN 45 AND 64 THEN '45-64' ELSE '65+' END AS band FROM customers), n AS (SELECT band, count(*) AS people FROM b GROUP BY band), k AS (SELECT band, count(*) AS cases FROM b JOIN sales USING (tid) WHERE item = 'glucose test strips' GROUP BY band) SELECT n.band, coalesce(k.cases, 0) / n.people AS prevalence FROM n LEFT JOIN k ON k.band = n.band;
+SELECT b.band, avg(if(c.tid IN (SELECT tid FROM sales WHERE item = 'glucose test strips'), 1, 0)) AS prevalence FROM (VALUES ('under 30', 0, 29), ('30-44', 30, 44), ('45-64', 45, 64), ('65+', 65, 1000)) b(band, lo, hi) JOIN customers c ON c.age BETWEEN b.lo AND b.hi GROUP BY b.band;
+
+-- items_per_customer_by_joining_month [records]
+SELECT date_trunc('month', c.since)::DATE AS joined, count(s.tid) / count(DISTINCT c.tid) AS m FROM customers c LEFT JOIN sales s ON s.tid = c.tid GROUP BY 1;
+SELECT make_date(year(since), month(since), 1) AS joined, avg(n) AS m FROM (SELECT c.since, (SELECT count(*) FROM sales s WHERE s.tid = c.tid) AS n FROM customers c) GROUP BY ALL;
+WITH b AS (SELECT tid, count(*) AS n FROM sales GROUP BY tid) SELECT CAST(date_trunc('month', c.since) AS DATE) AS joined, avg(coalesce(b.n, 0)) AS m FROM customers c LEFT JOIN b USING (tid) GROUP BY joined;
+WITH c AS (SELECT tid, strptime(strftime(since, '%Y-%m') || '-01', '%Y-%m-%d')::DATE AS joined FROM customers), p AS (SELECT joined, count(*) AS people FROM c GROUP BY joined), r AS (SELECT joined, count(*) AS pieces FROM c JOIN sales USING (tid) GROUP BY joined) SELECT p.joined, coalesce(r.pieces, 0) / p.people AS m FROM p LEFT JOIN r ON r.joined = p.joined;
+
+-- size_cdf
+SELECT n, sum(count(*)) OVER (ORDER BY n) / sum(count(*)) OVER () AS share FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid) GROUP BY n;
+SELECT DISTINCT n, cume_dist() OVER (ORDER BY n) AS share FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid);
+WITH b AS (SELECT tid, count(*) AS n FROM sales GROUP BY tid) SELECT v.n, (SELECT count(*) FROM b WHERE b.n <= v.n) / (SELECT count(*) FROM b) AS share FROM (SELECT DISTINCT n FROM b) v;
+WITH h AS (SELECT n, count(*) AS c FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid) GROUP BY n) SELECT x.n, sum(y.c) / (SELECT count(DISTINCT tid) FROM sales) AS share FROM h x JOIN h y ON y.n <= x.n GROUP BY x.n;
+
+-- category_pairs [food]
+WITH t AS (SELECT DISTINCT s.tid, f.parent AS category FROM sales s JOIN food f ON f.node = s.item) SELECT x.category AS a, y.category AS b, count(*) AS n FROM t x JOIN t y ON x.tid = y.tid AND x.category < y.category GROUP BY x.category, y.category;
+SELECT f.parent AS a, g.parent AS b, count(DISTINCT s.tid) AS n FROM sales s JOIN food f ON f.node = s.item JOIN sales o ON o.tid = s.tid JOIN food g ON g.node = o.item WHERE f.parent < g.parent GROUP BY 1, 2;
+SELECT a, b, count(*) AS n FROM (SELECT DISTINCT s.tid, f.parent AS a, g.parent AS b FROM sales s, sales o, food f, food g WHERE s.tid = o.tid AND s.item = f.node AND o.item = g.node AND f.parent < g.parent) GROUP BY a, b;
+
+-- at_least_this_old [records]
+SELECT t.age, count(c.tid) AS n FROM (VALUES (30), (50), (70)) t(age) LEFT JOIN customers c ON c.age >= t.age GROUP BY t.age;
+SELECT t.age, (SELECT count(*) FROM customers c WHERE c.age >= t.age) AS n FROM (VALUES (30), (50), (70)) t(age);
+SELECT t.age, l.n FROM (VALUES (30), (50), (70)) t(age), LATERAL (SELECT count(*) AS n FROM customers c WHERE NOT c.age < t.age) l;
+SELECT 30 AS age, count(*) AS n FROM customers WHERE age >= 30 UNION ALL SELECT 50, count(*) FROM customers WHERE age >= 50 UNION ALL SELECT 70, count(*) FROM customers WHERE age >= 70;
+SELECT t AS age, (SELECT coalesce(sum(k), 0) FROM (SELECT age, count(*) AS k FROM customers GROUP BY age) h WHERE h.age >= t) AS n FROM unnest([30, 50, 70]) u(t);
+
+-- two_counts_by_town [records]
+SELECT coalesce(a.town, b.town) AS town, coalesce(a.k, 0) AS x, coalesce(b.k, 0) AS y FROM (SELECT c.town, count(*) AS k FROM sales s JOIN customers c USING (tid) WHERE s.item = 'milk' GROUP BY 1) a FULL JOIN (SELECT c.town, count(*) AS k FROM sales s JOIN customers c USING (tid) WHERE s.item = 'bread' GROUP BY 1) b ON a.town = b.town;
+SELECT coalesce(b.town, a.town) AS town, coalesce(a.k, 0) AS x, coalesce(b.k, 0) AS y FROM (SELECT c.town, count(*) AS k FROM sales s JOIN customers c USING (tid) WHERE s.item = 'milk' GROUP BY 1) a FULL JOIN (SELECT d.town, count(*) AS k FROM customers d JOIN sales s ON s.tid = d.tid WHERE s.item = 'bread' GROUP BY d.town) b ON a.town = b.town;
+SELECT town, coalesce(a.k, 0) AS x, coalesce(b.k, 0) AS y FROM (SELECT c.town, count(*) AS k FROM sales s JOIN customers c USING (tid) WHERE s.item = 'milk' GROUP BY 1) a FULL JOIN (SELECT d.town, count(*) AS k FROM customers d JOIN sales s ON s.tid = d.tid WHERE s.item = 'bread' GROUP BY d.town) b USING (town) ORDER BY town;
+SELECT c.town, count(*) FILTER (WHERE s.item = 'milk') AS x, count(*) FILTER (WHERE s.item = 'bread') AS y FROM sales s JOIN customers c USING (tid) WHERE s.item IN ('milk', 'bread') GROUP BY c.town;
+
+-- persons_and_rows_by_town [records]
+SELECT coalesce(a.town, b.town) AS town, coalesce(a.k, 0) AS x, coalesce(b.k, 0) AS y FROM (SELECT town, count(*) AS k FROM customers GROUP BY 1) a FULL JOIN (SELECT d.town, count(*) AS k FROM customers d JOIN sales s ON s.tid = d.tid WHERE s.item = 'bread' GROUP BY d.town) b ON a.town = b.town;
+SELECT town, count(*) AS x, count(*) FILTER (WHERE tid IN (SELECT tid FROM sales WHERE item = 'bread')) AS y FROM customers GROUP BY town;
+SELECT p.town, p.k AS x, coalesce(b.k, 0) AS y FROM (SELECT d.town, count(DISTINCT s.tid) AS k FROM customers d JOIN sales s ON s.tid = d.tid WHERE s.item = 'bread' GROUP BY d.town) b RIGHT JOIN (SELECT town, count(*) AS k FROM customers GROUP BY 1) p ON p.town = b.town;
+SELECT c.town, count(*) AS x, (SELECT count(DISTINCT s.tid) FROM sales s JOIN customers d USING (tid) WHERE s.item = 'bread' AND d.town = c.town) AS y FROM customers c GROUP BY c.town;
+
+-- rows_per_person_of_a_town [records]
+SELECT (SELECT count(*) FROM customers c JOIN sales s ON s.tid = c.tid WHERE c.town = 'Delft') / nullif((SELECT count(*) FROM customers WHERE town = 'Delft'), 0) AS m;
+SELECT count(*) / nullif((SELECT count(*) FROM customers WHERE town = 'Delft'), 0) AS m FROM customers c JOIN sales s ON s.tid = c.tid WHERE c.town = 'Delft';
+SELECT count(s.tid) / nullif(count(DISTINCT c.tid), 0) AS m FROM customers c LEFT JOIN sales s ON s.tid = c.tid WHERE c.town = 'Delft';
+SELECT avg((SELECT count(*) FROM sales s WHERE s.tid = c.tid)) AS m FROM customers c WHERE c.town = 'Delft';

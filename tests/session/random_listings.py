@@ -165,7 +165,8 @@ def windows(a: Analyst) -> Asked:
         f"{part} * 100.0 / {over} AS n0", f"{over} AS n1", "count(*) OVER () AS n2", "avg(count(*)) OVER () AS n5",
         "count(*) - lag(count(*), 1, 0) OVER (ORDER BY item) AS n3", "sum(count(*)) OVER (ORDER BY item) AS n4",
         f"rank() OVER (ORDER BY {part} DESC) AS r0", "row_number() OVER (ORDER BY count(*) DESC) AS r1",
-        f"sum({part}) OVER (PARTITION BY left(item, 1)) AS n6",
+        f"sum({part}) OVER (PARTITION BY left(item, 1)) AS n6", f"lag({part}) OVER (ORDER BY item DESC) AS n7",
+        f"{part} - lead({part}) OVER (PARTITION BY length(item) ORDER BY item) AS n8",
     ]  # fmt: skip
     having = f" HAVING {a.condition(a.counting)}" if a.rnd.random() < 0.2 else ""
     chosen = a.rnd.sample(columns, a.rnd.randint(1, 2))

@@ -156,11 +156,7 @@ class Compiler:
         from anondb.answers.ranged.key_parts import by_parts
         from anondb.answers.ranged.over_groups import as_one
         from anondb.answers.ranged.rollups import over_rows
-        from anondb.answers.ranged.running_joins import (
-            with_counts_up_to,
-            with_running_subqueries,
-            with_running_totals,
-        )
+        from anondb.answers.ranged.running_joins import with_counts_up_to
         from anondb.answers.ranged.selects import SelectRows
         from anondb.answers.ranged.together import together
         from anondb.answers.ranged.unions import beside_table, grouping_sets
@@ -181,7 +177,6 @@ class Compiler:
         )
         persons = {name: of for name, of in self.tables.persons_tables.items() if name not in env}
         other = other or with_exists(node, env, self) or without_matches(node, env, self) or by_parts(node, persons)
-        other = other or with_running_subqueries(node, env, self) or with_running_totals(node, env, self)
         other = other or with_counts_up_to(node, env, self)
         if other is not None:
             return self.query(other, env, ended=ended)

@@ -7,7 +7,7 @@ from collections.abc import Collection
 
 from sqlglot import exp
 
-from anondb.answers.ranged.equivalents import write_windows
+from anondb.answers.ranged.equivalents import query_of, resolved, write_windows
 from anondb.query.parsing import bare, conjoined, lowered
 
 _TOTALS: dict[type[exp.Expr], type[exp.Expr]] = {
@@ -19,6 +19,8 @@ _TOTALS: dict[type[exp.Expr], type[exp.Expr]] = {
     exp.LogicalAnd: exp.LogicalAnd,
 }
 """What an aggregate over several groups is of those over each."""
+_DIFFERENT = {"expressions", "from_", "joins", "where", "distinct"}
+_GROUPED = {"expressions", "from_", "group", "having", "order", "limit", "offset", "with_"}
 _AGGREGATES = (*_TOTALS, exp.Avg, exp.CountIf, exp.Median)
 
 
@@ -40,13 +42,77 @@ def with_groups(tree: exp.Expr, ids: Collection[str]) -> exp.Expr:
             if _groups(inner) is not None and keys <= _keys_of(select):  # each of the groups is one row
                 select.set("distinct", None)
         groups = _groups(select) or _with_nested(select)
-        if groups is None or (keys := _keys_of(select)) & set(ids) == keys:
+        if groups is None or ((keys := _keys_of(select)) and keys <= set(ids)):
             continue
         if select is made:
             made = groups
         else:
             select.replace(groups)
     return made
+
+
+def with_different_persons(tree: exp.Expr, ids: Collection[str]) -> exp.Expr:
+    """A query with ``count(DISTINCT id)`` of groups in place of a number of different rows, each of an id and all keys.
+
+    Args:
+        tree: the query.
+        ids: the names of ids, in lower case.
+    """
+    if tree.find(exp.Distinct) is None or tree.find(exp.Group) is None:
+        return tree
+    made = tree.copy()
+    for select in list(made.find_all(exp.Select)):
+        place = select.args.get("from_")
+        alone = place is not None and not select.args.get("joins") and not place.this.alias_column_names
+        inner = query_of(place.this) if place is not None and alone else None
+        parts = set() if inner is None else {key for key, part in inner.args.items() if part}
+        if isinstance(inner, exp.Select) and "distinct" in parts and parts <= _DIFFERENT:
+            _count_persons(select, inner, ids)
+    return made
+
+
+def _count_persons(select: exp.Select, inner: exp.Select, ids: Collection[str]) -> None:
+    """Let a SELECT count the different persons of rows, in place of different rows of persons and keys."""
+    group, shown = select.args.get("group"), {lowered(e.alias_or_name): e.unalias() for e in inner.expressions}
+    persons = [name for name, value in shown.items() if isinstance(value, exp.Column) and lowered(value.name) in ids]
+    parts = {key for key, part in select.args.items() if part}
+    if len(persons) != 1 or inner.is_star or inner.args["distinct"].args.get("on") or not parts <= _GROUPED or group is None:
+        return
+    if {k for k, v in group.args.items() if v} != {"expressions"} or len(shown) < 3:  # one key is read as it is
+        return
+    keys = [resolved(key, select) for key in group.expressions]
+    names = {lowered(key.name) for key in keys if isinstance(key, exp.Column)}
+    clauses = [*select.expressions, *(select.args[key] for key in ("having", "order") if select.args.get(key))]
+    calls = [call for part in clauses for call in part.find_all(exp.AggFunc)]
+    if (
+        len(names) < len(keys)
+        or names != shown.keys() - set(persons)
+        or any(part.find(exp.Query, exp.Window) for part in clauses)
+    ):
+        return
+    if not all(
+        isinstance(c, exp.Count) and _is_every(c, persons[0]) and not isinstance(c.parent, exp.Filter) for c in calls
+    ):
+        return
+    for call in calls:
+        call.set("this", exp.Distinct(expressions=[shown[persons[0]].copy()]))
+    select.set(
+        "group", exp.Group(expressions=[shown[lowered(key.name)].copy() for key in keys if isinstance(key, exp.Column)])
+    )
+    inside = {id(column) for call in calls for column in call.find_all(exp.Column)}
+    for column in [c for part in clauses for c in part.find_all(exp.Column) if id(c) not in inside]:
+        value = shown[lowered(column.name)].copy()
+        column.replace(exp.alias_(value, column.name, quoted=True) if column.parent is select else exp.paren(value))
+    for key in ("from_", "joins", "where"):
+        part = inner.args.get(key)
+        select.set(key, [p.copy() for p in part] if isinstance(part, list) else part and part.copy())
+
+
+def _is_every(call: exp.Count, person: str) -> bool:
+    """Whether a count is of all rows: of a constant, or of persons, who are never NULL."""
+    what = call.this.expressions if isinstance(call.this, exp.Distinct) else [call.this]
+    named = len(what) == 1 and isinstance(what[0], exp.Column) and lowered(what[0].name) == person
+    return named or isinstance(call.this, exp.Star | exp.Literal)
 
 
 def with_first_rows(tree: exp.Expr) -> exp.Expr:
@@ -229,9 +295,11 @@ def _over_groups(window: exp.Window, keys: list[exp.Expr]) -> exp.Expr | None:
     """An aggregate of a window as that of a group, or of groups; None for other window functions."""
     call: exp.Expr = window.this.this if isinstance(window.this, exp.Filter) else window.this
     by = [bare(part) for part in window.args.get("partition_by") or ()]
-    if type(call) not in _AGGREGATES or any(window.args.get(k) for k in ("order", "spec", "alias")):
+    if type(call) not in _AGGREGATES or any(window.args.get(k) for k in ("spec", "alias")):
         return None
-    if not all(part in keys for part in by):
+    order = window.args.get("order")
+    terms = [] if order is None else [bare(term.this) for term in order.expressions]
+    if not all(part in keys for part in (*by, *terms)):
         return None
     if set(by) == set(keys):
         found: exp.Expr = window.this.copy()
@@ -239,7 +307,9 @@ def _over_groups(window: exp.Window, keys: list[exp.Expr]) -> exp.Expr | None:
     total = _TOTALS.get(type(call))
     if total is None or isinstance(call.args.get("this"), exp.Distinct):
         return None
-    return exp.Window(this=total(this=window.this.copy()), partition_by=[part.copy() for part in by], over="OVER")
+    made = exp.Window(this=total(this=window.this.copy()), partition_by=[part.copy() for part in by], over="OVER")
+    made.set("order", None if order is None else order.copy())  # rows that it does not tell apart are of one frame
+    return made
 
 
 def _is_of(node: exp.Expr, keys: list[exp.Expr], of: exp.Select) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from sqlglot import exp
 
@@ -219,6 +219,21 @@ def terms_of_order(window: exp.Window) -> list[exp.Ordered]:
     """The terms by which a window orders its rows."""
     order = window.args.get("order")
     return [] if order is None else list(order.expressions)
+
+
+def are_apart(parts: Iterable[exp.Expr], aliases: Collection[str], names: Collection[str] | None) -> bool:
+    """Whether the queries in expressions of a SELECT name none of its sources, and no column of these alone.
+
+    Args:
+        parts: the expressions.
+        aliases: the names of the sources, in lower case.
+        names: those of their columns; None if these are not told.
+    """
+    queries = [query for part in parts for query in part.find_all(exp.Select)]
+    inner = [column for query in queries for column in query.find_all(exp.Column)]
+    return all(
+        lowered(c.table) not in aliases if c.table else names is not None and lowered(c.name) not in names for c in inner
+    )
 
 
 def ids_of(tables: Mapping[str, Mapping[str, bool]]) -> set[str]:

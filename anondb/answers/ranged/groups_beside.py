@@ -36,7 +36,7 @@ def with_one_select(tree: exp.Expr, originals: Originals) -> exp.Expr:
         joins = select.args.get("joins") or []
         if not joins or select.is_star or select.find(exp.Lateral):
             continue
-        _name_sources(select)
+        named = _name_sources(select)
         _write_on(select)
         before = select.copy() if joins[0].side in ("FULL", "RIGHT") else None
         if before is None:
@@ -44,6 +44,8 @@ def with_one_select(tree: exp.Expr, originals: Originals) -> exp.Expr:
         elif len(joins) > 1 or not _write_as_left(select, originals) or not _merge_all(select, originals):
             for key, part in before.args.items():
                 select.set(key, part)
+        for source in named:
+            source.set("alias", None)  # if it is still there
     return made
 
 
@@ -122,11 +124,13 @@ def _on_keys(source: exp.Expr, first: str, pairs: Collection[tuple[str, str]]) -
     return exp.Join(this=source, side="LEFT", on=exp.and_(*equal))
 
 
-def _name_sources(select: exp.Select) -> None:
-    """Give the subqueries of FROM that have no names some."""
-    for place in (select.args["from_"], *select.args["joins"]):
-        if isinstance(place.this, exp.Subquery) and not place.this.alias:
-            place.this.set("alias", exp.TableAlias(this=exp.to_identifier(fresh("groups"))))
+def _name_sources(select: exp.Select) -> list[exp.Subquery]:
+    """Give the subqueries of FROM that have no names some; returns these."""
+    places = [place.this for place in (select.args["from_"], *select.args["joins"])]
+    named = [source for source in places if isinstance(source, exp.Subquery) and not source.alias]
+    for source in named:
+        source.set("alias", exp.TableAlias(this=exp.to_identifier(fresh("groups"))))
+    return named
 
 
 def _write_on(select: exp.Select) -> None:

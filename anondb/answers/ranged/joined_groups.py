@@ -109,7 +109,7 @@ def _replace(select: exp.Select, join: exp.Join, values: Mapping[str, exp.Expr])
     """Put subqueries in the place of the columns of a source, if these are all that the SELECT names of it."""
     alias, on = lowered(join.this.alias_or_name), join.args.get("on")
     inside = set() if on is None else {id(column) for column in on.find_all(exp.Column)}
-    columns = [c for c in select.find_all(exp.Column) if lowered(c.table) == alias and id(c) not in inside]
+    columns = [c for c in select.find_all(exp.Column) if id(c) not in inside and _is_of(c, alias, values)]
     plain = not any(isinstance(e.unalias(), exp.Star) for e in select.expressions)
     if not plain or any(lowered(c.name) not in values or c.parent_select is not select for c in columns):
         return False
@@ -118,6 +118,11 @@ def _replace(select: exp.Select, join: exp.Join, values: Mapping[str, exp.Expr])
         place = column.parent if isinstance(column.parent, exp.Max) else column  # of one value in each group
         place.replace(exp.alias_(value, column.name, quoted=True) if place.parent is select else value)
     return True
+
+
+def _is_of(column: exp.Column, alias: str, values: Mapping[str, exp.Expr]) -> bool:
+    """Whether a column is of a source, as a name alone is that its table has not."""
+    return lowered(column.table) == alias if column.table or not alias else lowered(column.name) in values
 
 
 def _drop_dependent(select: exp.Select) -> None:

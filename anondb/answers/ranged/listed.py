@@ -48,6 +48,36 @@ def with_aggregates(tree: exp.Expr) -> exp.Expr:
     return made
 
 
+def with_written_rows(tree: exp.Expr) -> exp.Expr:
+    """A query with VALUES in place of ``unnest([1, 2])`` of a list that is written out: a source, or the only column."""
+    if tree.find(exp.Unnest, exp.Explode) is None:
+        return tree
+    made = tree.copy()
+    for node in list(made.find_all(exp.Unnest)):
+        alias, cells = node.args.get("alias"), _cells(node.expressions[0]) if len(node.expressions) == 1 else None
+        if cells and alias is not None and len(alias.columns) == 1 and isinstance(node.parent, exp.From | exp.Join):
+            node.replace(exp.Values(expressions=cells, alias=alias.copy()))
+    for select in list(made.find_all(exp.Select)):
+        shown = select.expressions[0] if len(select.expressions) == 1 and len(_parts(select) - {"with_"}) == 1 else None
+        cells = _cells(shown.this.this) if isinstance(shown, exp.Alias) and isinstance(shown.this, exp.Explode) else None
+        if shown is not None and cells:
+            named = exp.TableAlias(this=exp.to_identifier("written"), columns=[exp.to_identifier(shown.alias, quoted=True)])
+            select.set("expressions", [exp.column(exp.to_identifier(shown.alias, quoted=True))])
+            select.set("from_", exp.From(this=exp.Values(expressions=cells, alias=named)))
+    return made
+
+
+def _parts(select: exp.Select) -> set[str]:
+    return {key for key, part in select.args.items() if part}
+
+
+def _cells(node: exp.Expr) -> list[exp.Expr] | None:
+    """The rows of a list of constants; None for others."""
+    values = node.expressions if isinstance(node, exp.Array) else []
+    plain = all(isinstance(value.this if isinstance(value, exp.Neg) else value, exp.Literal) for value in values)
+    return [exp.Tuple(expressions=[value.copy()]) for value in values] if values and plain else None
+
+
 def with_own_lists(tree: exp.Expr, own: Mapping[str, Collection[str]], rows: Rows) -> exp.Expr:
     """A query with the values of ``(SELECT list(code) FROM codes)``, a list from tables of the analyst alone, in its place.
 

@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from anondb.answers.ranged.aggregates import has_aggregate
 from anondb.answers.ranged.compiler import Env
-from anondb.answers.ranged.equivalents import shown_name
+from anondb.answers.ranged.equivalents import are_apart, shown_name
 from anondb.answers.ranged.rollups import groups_of
 from anondb.answers.ranged.sources import grouped
 from anondb.answers.ranged.unions import sets_of
@@ -51,7 +51,7 @@ def as_one(node: exp.Select, env: Env, is_aggregate: Callable[[str], bool]) -> e
     computed = {lowered(e.alias_or_name) for e in shown if not is_itself(e)}
     made.set("expressions", [exp.alias_(e.unalias(), shown_name(e), quoted=True, copy=False) for e in shown])
     parts = [*made.expressions, *(made.args[key] for key in _CLAUSES if made.args.get(key) is not None)]
-    if any(part.find(exp.Query) or has_aggregate(part, is_aggregate) for part in parts):
+    if any(has_aggregate(part, is_aggregate) for part in parts) or not are_apart(parts, {alias}, values):
         return None
     if not all(_write(part, values, alias, computed) for part in parts):
         return None
@@ -125,7 +125,8 @@ def _write(part: exp.Expr, values: Mapping[str, exp.Expr], alias: str, computed:
         alias: the name of the groups.
         computed: the names of shown expressions that are no columns of these names, which QUALIFY and ORDER BY may use.
     """
-    for column in list(part.find_all(exp.Column)):
+    inside = {id(column) for query in part.find_all(exp.Select) for column in query.find_all(exp.Column)}
+    for column in [column for column in part.find_all(exp.Column) if id(column) not in inside]:
         name = lowered(column.name)
         value = values.get(name) if lowered(column.table) in ("", alias) else None
         is_shown = part.key in ("qualify", "order") and not column.table and name in computed

@@ -81,7 +81,7 @@ def running(node: exp.Window, rows: Rows, sources: Sources, resolve: Resolve, ta
     sure = sure if others else exp.or_(sure, same)
     total = replace(rows, sure=sure).aggregate(node.this, resolve)  # which may add columns to the source
     place = sources.tree.args["from_"].this
-    if not _told_apart(tables, place, where, own, exact):
+    if not told_apart(tables, place, where, own, exact):
         return None
     parts = [*([where.this] if where is not None else []), *alike, before.truths[1], *([same.not_()] if others else [])]
     up_to = exp.Select().from_(place.copy()).where(*(exp.paren(part.copy()) for part in parts))
@@ -136,7 +136,7 @@ def _up_to(terms: Sequence[tuple[Value, Value, bool]], *, strict: bool) -> Value
     return connected(exp.Or, [ahead, connected(exp.And, [level, _up_to(rest, strict=strict)])])
 
 
-def _told_apart(
+def told_apart(
     tables: Tables, place: exp.Expr, where: exp.Expr | None, own: Sequence[Value], never_null: Sequence[Value]
 ) -> bool:
     """Whether some values of each row are no other's, others are never NULL, and the rows are not too many."""

@@ -5,13 +5,11 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from anondb.answers.ranged.anti_joins import is_never_null
 from anondb.answers.ranged.compiler import Compiler, Env
 from anondb.answers.ranged.dependent_keys import group_columns, selected
-from anondb.answers.ranged.equivalents import are_same, resolved, terms_of_order
+from anondb.answers.ranged.equivalents import are_apart, are_same, common_table, query_of, resolved, terms_of_order
 from anondb.answers.ranged.known import fresh
-from anondb.answers.ranged.never_null import is_present
-from anondb.answers.ranged.sources import source_rows
+from anondb.answers.ranged.never_null import Present, is_present
 from anondb.query.parsing import bare, conjoined, lowered
 
 _PARTS = {"expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset", "with_"}
@@ -21,7 +19,24 @@ Term = tuple[str, bool]
 """The name of a column by which rows are ordered, and whether the order is descending."""
 
 
-def with_running_totals(node: exp.Select, env: Env, compiler: Compiler) -> exp.Select | None:
+def with_running(tree: exp.Expr, present: Present) -> exp.Expr:
+    """A query with windows in place of joins and subqueries of the rows up to each row.
+
+    Args:
+        tree: the query.
+        present: whether a column of a table is never NULL.
+    """
+    made = tree.copy()
+    for select in list(made.find_all(exp.Select)):
+        windowed = _with_totals(select, present) or _with_subqueries(select, present)
+        if windowed is not None and select is made:
+            made = windowed
+        elif windowed is not None:
+            select.replace(windowed)
+    return made
+
+
+def _with_totals(node: exp.Select, present: Present) -> exp.Select | None:
     """A SELECT of groups and aggregates of those up to each of them, with windows; None for others."""
     clause, joins, group = node.args.get("from_"), node.args.get("joins") or [], node.args.get("group")
     if clause is None or group is None or len(joins) != 1 or not {k for k, v in node.args.items() if v} <= _PARTS:
@@ -37,34 +52,34 @@ def with_running_totals(node: exp.Select, env: Env, compiler: Compiler) -> exp.S
         return None
     row = tables.pop()
     other = names[1 - names.index(row)]
-    own, _ = group_columns(one, {name: cte.node for name, cte in env.items()})
+    cte = common_table(one) if isinstance(one, exp.Table) else None
+    own, _ = group_columns(one, {} if cte is None else {lowered(one.name): cte})
     where = node.args.get("where")
     parts = conjoined(join.args.get("on")) + conjoined(None if where is None else where.this)
     terms = _terms(parts[0], row, other) if len(parts) == 1 else None
     if terms is None or not own or not own <= {lowered(key.name) for key in keys}:
         return None
-    if not _are_never_null(terms, one, env, compiler):
+    if not _are_never_null(terms, one, node, present):
         return None
     return _windowed(node, one if names[0] == row else join.this, terms, row, other)
 
 
-def with_running_subqueries(node: exp.Select, env: Env, compiler: Compiler) -> exp.Select | None:
+def _with_subqueries(node: exp.Select, present: Present) -> exp.Select | None:
     """A SELECT with windows in place of ``(SELECT sum(y.n) FROM c y WHERE y.k <= x.k)`` beside the rows of ``c x``; None for
     others."""
     clause = node.args.get("from_")
     if clause is None or node.args.get("joins") or node.args.get("group") or not isinstance(clause.this, exp.Table):
         return None
-    made, one = node.copy(), clause.this
-    for query in [q for e in made.expressions for q in e.find_all(exp.Subquery) if q.parent_select is made]:
+    one, found = clause.this, False
+    for query in [q for e in node.expressions for q in e.find_all(exp.Subquery) if q.parent_select is node]:
         terms = _up_to(query.this, one)
-        if terms is None or not _are_never_null(terms, one, env, compiler):
+        if terms is None or not _are_never_null(terms, one, node, present):
             continue
-        call = query.this.expressions[0].unalias().copy()
+        call, found = query.this.expressions[0].unalias().copy(), True
         for column in call.find_all(exp.Column):
             column.set("table", exp.to_identifier(one.alias_or_name))
-        window = exp.Window(this=call, order=_order(terms, one), over="OVER")
-        query.replace(window)
-    return None if made == node else made
+        query.replace(exp.Window(this=call, order=_order(terms, one), over="OVER"))
+    return node if found else None
 
 
 def with_counts_up_to(node: exp.Select, env: Env, compiler: Compiler) -> exp.Select | None:
@@ -123,11 +138,10 @@ def _up_to(query: exp.Expr, one: exp.Table) -> list[Term] | None:
     return _terms(parts[0], lowered(one.alias_or_name), other) if own else None
 
 
-def _are_never_null(terms: list[Term], source: exp.Expr, env: Env, compiler: Compiler) -> bool:
-    """Whether the columns by which rows of a source are ordered are never NULL."""
-    relation, _ = source_rows(compiler, source, env)
-    columns = (exp.column(exp.to_identifier(name, quoted=True)) for name, _ in terms)
-    return all(is_never_null(column, relation, compiler) for column in columns)
+def _are_never_null(terms: list[Term], source: exp.Expr, node: exp.Select, present: Present) -> bool:
+    """Whether the columns by which rows of a source of a SELECT are ordered are never NULL."""
+    columns = (exp.column(exp.to_identifier(name, quoted=True), source.alias_or_name) for name, _ in terms)
+    return all(is_present(column, node, present) for column in columns)
 
 
 def _order(terms: list[Term], source: exp.Expr) -> exp.Order:
@@ -210,11 +224,16 @@ def _windowed(node: exp.Select, place: exp.Expr, terms: list[Term], row: str, ot
     if node.args.get("having") is not None:
         made.set("qualify", exp.Qualify(this=node.args["having"].this.copy()))
     own = [part for key in ("expressions", "qualify", "order") for part in _listed(made.args.get(key))]
-    calls = [call for part in own for call in part.find_all(exp.AggFunc)]
+    calls = [call for part in own for call in part.find_all(exp.AggFunc) if call.find_ancestor(exp.Query) is made]
     inside = {id(column) for call in calls for column in call.find_all(exp.Column)}
-    for column in [column for part in own for column in part.find_all(exp.Column)]:
-        shown = not column.table and any(lowered(e.alias) == lowered(column.name) for e in made.expressions)
-        if lowered(column.table) != (other if id(column) in inside else row) and not (shown and id(column) not in inside):
+    query = query_of(place)
+    shown = [lowered(e.alias_or_name) for e in query.expressions] if query is not None and not query.is_star else None
+    if not are_apart(own, {row, other}, shown):
+        return None
+    columns = [column for part in own for column in part.find_all(exp.Column)]
+    for column in [column for column in columns if column.find_ancestor(exp.Query) is made]:
+        named = not column.table and any(lowered(e.alias) == lowered(column.name) for e in made.expressions)
+        if lowered(column.table) != (other if id(column) in inside else row) and not (named and id(column) not in inside):
             return None
         if id(column) in inside:
             column.set("table", exp.to_identifier(place.alias_or_name))
@@ -226,7 +245,7 @@ def _windowed(node: exp.Select, place: exp.Expr, terms: list[Term], row: str, ot
         ):
             return None
         call.replace(exp.Window(this=call.copy(), order=_order(terms, place), over="OVER"))
-    return made if not any(part.find(exp.Query) for part in own) else None
+    return made
 
 
 def _listed(part: exp.Expr | list[exp.Expr] | None) -> list[exp.Expr]:

@@ -10,6 +10,7 @@ from anondb.answers.ranged.aggregates import Rows, over_all
 from anondb.answers.ranged.compiler import Compiler, Env
 from anondb.answers.ranged.expressions import Resolve, read
 from anondb.answers.ranged.known import Sources
+from anondb.answers.ranged.nearest_rows import nearest_row
 from anondb.answers.ranged.rollups import total_of_rows
 from anondb.answers.ranged.running import rank_as_number, running
 from anondb.answers.ranged.subqueries import scalar
@@ -58,6 +59,9 @@ class Windows:
             if up_to := running(node, self.rows, self.sources, self.resolve, tables, self.every):
                 return up_to
             self.compiler.notes[ORDER_NOTE] = None
+        near = nearest_row(node, self.rows, self.sources, self.resolve, self.compiler.tables) if self.every else None
+        if near is not None:
+            return near
         value = self.sources.once(self.rows.window(node, self.resolve), over=self.every)
         return self.sources.once(self._beside(node, value), over=self.every)
 

@@ -1,0 +1,87 @@
+"""The number of the row just before or after each row, where some rows may be absent: ``lag(n) OVER (ORDER BY month)``.
+
+It is that of one of the rows up to the nearest that is there for certain, and lies between the least and the greatest of
+theirs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from anondb.answers.ranged.aggregates import Rows, of_value
+from anondb.answers.ranged.compiler import Tables
+from anondb.answers.ranged.expressions import Resolve, read
+from anondb.answers.ranged.known import Sources
+from anondb.answers.ranged.running import MOST_ROWS, told_apart
+from anondb.answers.ranged.values import Value
+from anondb.query.parsing import is_null
+
+
+@dataclass(frozen=True)
+class _Order:
+    """The rows before or after each row.
+
+    Attributes:
+        within: what divides the rows.
+        terms: by what they are ordered.
+        ahead: whether the rows after a row are meant.
+    """
+
+    within: Sequence[exp.Expr]
+    terms: Sequence[exp.Expr]
+    ahead: bool
+
+    def over(self, function: exp.Expr, most: str | exp.Expr | None = None) -> exp.Expr:
+        """A window function over the rows up to the one next to each row: from the ``most``-th, or all for None."""
+        made = exp.Window(this=function, partition_by=[part.copy() for part in self.within], over="OVER")
+        made.set("order", exp.Order(expressions=[term.copy() for term in self.terms]))
+        if most is not None:
+            side, ends = "FOLLOWING" if self.ahead else "PRECEDING", (most, exp.convert(1))
+            first, last = reversed(ends) if self.ahead else ends
+            made.set("spec", exp.WindowSpec(kind="ROWS", start=first, start_side=side, end=last, end_side=side))
+        return made
+
+
+def nearest_row(node: exp.Window, rows: Rows, sources: Sources, resolve: Resolve, tables: Tables) -> Value | None:
+    """A number of the row before or after each row, as columns of the rows of the only source; None for other windows, and
+    where all rows are there for certain.
+
+    Args:
+        node: the window.
+        rows: what is known of the rows, which are all of the source.
+        sources: the rows, which get columns.
+        resolve: looks up what the window names.
+        tables: tells whether rows can be told from each other.
+    """
+    call, order, within = node.this, node.args.get("order"), node.args.get("partition_by") or []
+    if not isinstance(call, exp.Lag | exp.Lead) or order is None or rows.sure is None or rows.open:
+        return None
+    if call.args.get("offset") not in (None, exp.convert(1)) or call.args.get("default") is not None:
+        return None
+    value, own = read(call.this, resolve), [read(part, resolve) for part in (*within, *(t.this for t in order.expressions))]
+    if value.unknown or value.truth or value.sure is not None or not all(one.exact for one in own):
+        return None
+    if not told_apart(tables, sources.tree.args["from_"].this, None, own, []):
+        return None
+    keys = [one.expression for one in own]
+    terms = [of_value(term, key) for term, key in zip(order.expressions, keys[len(within) :], strict=True)]
+    return _between(value, rows.sure, _Order(keys[: len(within)], terms, isinstance(call, exp.Lead)), sources)
+
+
+def _between(value: Value, sure: exp.Expr, order: _Order, sources: Sources) -> Value:
+    """The least and the greatest of a number over the rows up to the nearest that is there for certain."""
+    (number,) = sources.once(Value(order.over(exp.RowNumber())), over=True).ends
+    certain = exp.Case(ifs=[exp.If(this=sure.copy(), true=number.copy())])
+    last: exp.Expr = exp.Min(this=certain) if order.ahead else exp.Max(this=certain)
+    (nearest,) = sources.once(Value(order.over(last, "UNBOUNDED")), over=True).ends
+    most = exp.Coalesce(this=exp.Abs(this=exp.paren(number - nearest)), expressions=[exp.convert(MOST_ROWS)])
+    ends = []
+    for end, extreme in zip(value.not_null, (exp.Min, exp.Max), strict=True):
+        none = order.over(exp.CountIf(this=is_null(end)), most).eq(0)
+        ends.append(exp.Case(ifs=[exp.If(this=none, true=order.over(extreme(this=end.copy()), most))]))
+    some = exp.GT(this=order.over(exp.Count(this=exp.Star()), most), expression=exp.convert(0))
+    branches = [exp.If(this=is_null(nearest).not_(), true=exp.true()), exp.If(this=some, true=exp.false())]
+    return sources.once(Value(*ends, sure=exp.Case(ifs=branches), whole=value.whole, least=value.least), over=True)
