@@ -16,7 +16,7 @@ from anondb.answers.persons.bounds import NONE, Bounds, Row, both_of
 from anondb.answers.persons.domains import UNKNOWN
 from anondb.answers.persons.rows import FLIPPED, MOST_CELLS, Cell
 from anondb.answers.persons.terms import Item, Looked, Number, Of, PersonRows, Truth
-from anondb.answers.persons.values import CONDITIONS, MAX_TERMS, Values, as_cases
+from anondb.answers.persons.values import CONDITIONS, MAX_TERMS, Values, with_cases
 from anondb.errors import InputError
 from anondb.query.item_tests import ItemTest, Labels, item_all
 from anondb.query.pairs import is_single
@@ -159,8 +159,8 @@ class Sums(Values):
 
     def sum_in(self, rows: PersonRows, tree: exp.Expr) -> Bounds:
         """The sum of an expression over rows; 0 where no row has a value."""
-        if isinstance(tree, exp.Cast) and self._is_mixed(tree):
-            tree = as_cases(tree) or tree  # a condition as a number: the rows for which it is true
+        if self._is_mixed(tree):
+            tree = with_cases(tree)  # a condition as a number: the rows for which it is true
         parts = self.branches(tree) if self._is_mixed(tree) and tree.find(exp.Case, exp.If) else [(ALWAYS, tree)]
         found = [self._sum_of_values(rows, [(self.value(v), met) for met, v in parts if not self.atoms_of(v)])]
         for met, value in parts:

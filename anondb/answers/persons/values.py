@@ -170,8 +170,8 @@ class Values(Relations):
                 if met != NEVER:
                     part = self.replaced(tree, lambda a, of=of: of.get(a))  # type: ignore[misc]
                     parts += [(both(met, more), one) for more, one in self.branches(part)]
-        elif tree.find(exp.Case, exp.If):
-            parts = self.branches(tree)
+        elif (cases := with_cases(tree)).find(exp.Case, exp.If):
+            parts = self.branches(cases)
         parts = parts or self.by_number(tree, every=True) or []
         if not parts:
             return None
@@ -193,3 +193,13 @@ def as_cases(tree: exp.Expr) -> exp.Expr | None:
         ]
         return exp.Case(ifs=ifs, default=exp.cast(exp.null(), tree.to.copy()))
     return tree if isinstance(tree, exp.Case) else None
+
+
+def with_cases(tree: exp.Expr) -> exp.Expr:
+    """An expression with CASE in place of conditions that are cast in it."""
+
+    def visit(node: exp.Expr) -> exp.Expr:
+        made = as_cases(node) if isinstance(node, exp.Cast) else None
+        return node if made is None else exp.paren(made)
+
+    return tree.transform(visit) if tree.find(exp.Cast) else tree

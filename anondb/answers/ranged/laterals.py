@@ -34,6 +34,13 @@ def with_joins(tree: exp.Expr, tables: Mapping[str, Collection[str]], own: Mappi
     made = tree.copy()
     names = {lowered(cte.alias) for cte in made.find_all(exp.CTE)}
     known, others = ({name: columns for name, columns in of.items() if name not in names} for of in (tables, own))
+    plain = [cte for cte in made.find_all(exp.CTE) if isinstance(cte.this, exp.Select) and not cte.this.is_star]
+    if len(names) == sum(1 for _ in made.find_all(exp.CTE)):  # each name has one meaning
+        others |= {
+            lowered(cte.alias): [lowered(e.alias_or_name) for e in cte.this.expressions]
+            for cte in plain
+            if not cte.alias_column_names
+        }
     for select in list(made.find_all(exp.Select)):
         for join in select.args.get("joins") or ():
             if (query := _query(join, _ONE_ROW)) is not None:
@@ -103,12 +110,13 @@ def _write_join(select: exp.Select, join: exp.Join, query: exp.Select, tables: M
 
 
 def _write_groups(select: exp.Select, join: exp.Join, query: exp.Select, tables: Mapping[str, Collection[str]]) -> None:
-    """Write a source of the groups of rows that a column of them links with a row before as a join with all groups."""
+    """Write a source of the groups of rows that a column of them links with a row before, or of some first rows, as a join
+    with all of them."""
     places = [place.this for place in (query.args.get("from_"), *(query.args.get("joins") or ())) if place is not None]
     plain = all(isinstance(place, exp.Table) and lowered(place.name) in tables for place in places)
     limit, order, group = (query.args.get(key) for key in ("limit", "order", "group"))
     number = rows_kept(limit)
-    keyed = group is not None and {k for k, v in group.args.items() if v} in ({"expressions"}, {"all"})
+    keyed = group is None or {k for k, v in group.args.items() if v} in ({"expressions"}, {"all"})
     if not plain or not keyed or len({limit is None, number is None, order is None}) != 1:
         return
     inside = {lowered(place.alias_or_name) for place in places}
@@ -129,7 +137,7 @@ def _write_groups(select: exp.Select, join: exp.Join, query: exp.Select, tables:
     made = query.copy()
     made.set("where", exp.Where(this=exp.and_(*(part.copy() for part in rest))) if rest else None)
     made.append("expressions", exp.alias_(key.copy(), name, quoted=True))
-    if not made.args["group"].args.get("all"):
+    if group is not None and not group.args.get("all"):
         made.args["group"].append("expressions", key.copy())
     if order is not None and number is not None:
         terms = order.copy()
