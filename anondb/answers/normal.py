@@ -26,6 +26,7 @@ from anondb.answers.ranged.quantified import with_extremes_of_persons
 from anondb.answers.ranged.rows_of_records import Originals, with_sums_of_records
 from anondb.answers.ranged.running_joins import with_running
 from anondb.answers.ranged.totals import with_totals
+from anondb.answers.ranged.unions import with_all
 from anondb.answers.ranged.values_beside import with_values_beside
 from anondb.query.parsing import is_null, lowered
 
@@ -71,14 +72,15 @@ def normal(
         missing = exp.select("1").from_(exp.Table(this=table.this.copy())).where(is_null(column)).limit(1)
         return not desk.rows(missing) if lowered(table.name) in own else name not in nullable
 
-    tree = with_totals(with_ordered_pairs(with_variances(with_written_rows(tree), present)))
+    tree = with_totals(with_ordered_pairs(with_variances(with_all(with_written_rows(tree)), present)), present)
     tree = with_running(tree, present)
     made = with_first_rows(with_numbers_of_rows(with_aggregates(with_own_lists(tree, own, desk.rows)), desk.rows, present))
     made = with_places(with_counted_matches(with_joins(made, tables, own), tables), tables, present)
     made = with_extremes_of_persons(made, tables, item, present)
     made = with_groups(with_item_windows(with_different_persons(made, ids_of(tables)), persons, item), ids_of(tables))
     originals = Originals(tables, persons, present)
-    made = with_sums_of_records(without_inner_rows(with_chosen_groups(made), tables), originals)
+    made = with_chosen_groups(without_inner_rows(made, tables), originals)
+    made = with_sums_of_records(made, originals)
     made = with_having(with_one_select(with_values_beside(made, originals), originals), item)
     one: exp.Expr | None = None if any(clause.recursive for clause in made.find_all(exp.With)) else made
     while isinstance(one, exp.Select):

@@ -107,8 +107,12 @@ class Aggregates(Sums):
         if basic.terms:
             return self._combined(basic.terms, group)
         group = self.wanted(basic, group)
-        if basic.how == "of_each":
+        if basic.how == "of_each" and len(group) == 1:
             return self._of_each(basic.value, group[0])
+        if basic.how == "of_each":
+            persons = self.persons(either(*(self.closed(scope.rows) for scope in group)))
+            of_rows = self._rows_of([scope.rows for scope in group])
+            return both_of(quotient(of_rows, persons), (1, None)) if persons[1] != 0 else (None, None)
         if basic.how == "ids":
             return self.persons(either(*(self.closed(s.rows) for s in group)))
         if basic.how == "rows":

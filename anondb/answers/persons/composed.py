@@ -289,7 +289,7 @@ class Composer:
         if every and wanted is not None and all(self._reader.implied(wanted, of.also, scope) for scope in self._scopes):
             case = exp.Case(ifs=[exp.If(this=wanted.copy(), true=exp.convert(1))], default=exp.convert(0))
             return self._average(case, of.also)
-        if wanted == of.also and of_ids and len(self._scopes) == 1:
+        if wanted == of.also and of_ids:
             return self._unless_empty(self._basic(Basic("of_each", wanted=wanted)), wanted)
         return None
 

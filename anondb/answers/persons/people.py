@@ -26,7 +26,7 @@ from anondb.answers.ranged.sources import grouped
 from anondb.query.aggregates import SPREADS
 from anondb.query.item_tests import Labels, finite
 from anondb.query.parsing import lowered
-from anondb.query.predicates import ALWAYS, IDS, ITEMS, MEASURE, NEVER, ROWS, Plan, both, negate, on_item
+from anondb.query.predicates import ALWAYS, IDS, ITEMS, MEASURE, NEVER, ROWS, OnSum, Plan, both, leaves, negate, on_item
 from anondb.query.refusals import only, too_complex, unsupported
 from anondb.query.summed import SUM, VALUES
 
@@ -344,6 +344,12 @@ class _Facts(Aggregates):
 
     def _by_attribute(self, rows: PersonRows, what: Of, *, ids: bool) -> dict[Row, Bounds]:
         """The number of rows or persons for each value of an attribute."""
+        if any(isinstance(leaf, OnSum) for leaf in leaves(rows.where)):  # of each value alone
+            every = self._by_attribute(replace(rows, where=ALWAYS, rows=frozenset(), compared=frozenset()), what, ids=True)
+            if len(every) > MAX_GROUPS:
+                raise too_complex(f"it has over {MAX_GROUPS} groups")
+            parts = {key: replace(rows, where=both(rows.where, self.among(what, [key[0]]))) for key in every}
+            return {key: self.persons(self.closed(one)) if ids else self.rows_in(one) for key, one in parts.items()}
         attribute = self._attribute(what)
         if ids:
             plans = [Plan(IDS, self.closed(rows))]

@@ -3,24 +3,104 @@ over ``SELECT k, count(*) AS n FROM s GROUP BY k``."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+
 from sqlglot import exp
 
-from anondb.answers.ranged.equivalents import link, query_of
-from anondb.answers.ranged.groups import Groups, read_groups
+from anondb.answers.ranged.equivalents import ids_of, query_of, resolved
+from anondb.answers.ranged.groups import Groups, read_groups, unnamed
+from anondb.answers.ranged.known import fresh
+from anondb.answers.ranged.never_null import is_present
+from anondb.answers.ranged.rows_of_records import Originals
 from anondb.query.parsing import bare, conjoined, lowered
 
 
-def with_chosen_groups(tree: exp.Expr) -> exp.Expr:
-    """A query with aggregates in place of subqueries that choose a group for each of the rows around them."""
-    if tree.find(exp.Group) is None or tree.find(exp.Subquery) is None:
+def with_chosen_groups(tree: exp.Expr, originals: Originals) -> exp.Expr:
+    """A query with aggregates in place of subqueries that choose a group for each of the rows around them, and of groups of
+    single persons that LEFT JOIN adds to the records of persons.
+
+    Args:
+        tree: the query.
+        originals: the original's tables.
+    """
+    if tree.find(exp.Group) is None or tree.find(exp.Subquery, exp.Join) is None:
         return tree
     made = tree.copy()
+    for select in list(made.find_all(exp.Select)):
+        for join in list(select.args.get("joins") or ()):
+            if join.side == "LEFT":
+                _look_up(select, join, originals)
+            elif not join.side and select.args.get("group") is not None:
+                _look_up_all(select, join, originals)
     for node in list(made.find_all(exp.Subquery)):
         query, around = node.this, node.find_ancestor(exp.From, exp.Join, exp.Select, exp.In)
         parts = {key for key, part in query.args.items() if part}
         if isinstance(query, exp.Select) and parts == {"expressions", "from_", "where"} and isinstance(around, exp.Select):
             _write(node, query)
     return made
+
+
+def _look_up(select: exp.Select, join: exp.Join, originals: Originals) -> None:
+    """Put subqueries in place of the numbers of a LEFT JOIN of groups of single persons with their records."""
+    record, source = select.args["from_"].this, join.this
+    inner, own, alias = query_of(source), originals.record(record), lowered(source.alias_or_name)
+    groups = read_groups(inner) if isinstance(inner, exp.Select) else None
+    if groups is None or own is None or len(groups.keys) != 1 or not alias or select.is_star or join.method:
+        return
+    ((name, key),) = groups.keys.items()
+    mine, theirs = exp.column(own, record.alias_or_name), exp.column(name, source.alias_or_name)
+    using = [lowered(u.name) for u in join.args.get("using") or ()]
+    linked = using == [own] == [name] or _are_equal(join.args.get("on"), mine, theirs)
+    if linked and isinstance(key, exp.Column) and lowered(key.name) in ids_of(originals.columns):
+        _put(select, join, groups, [(theirs, mine)])
+
+
+def _look_up_all(select: exp.Select, join: exp.Join, originals: Originals) -> None:
+    """The same for the groups of all records, of which each row that a SELECT groups by their keys has one."""
+    inner, alias, on = query_of(join.this), lowered(join.this.alias_or_name), conjoined(join.args.get("on"))
+    groups = read_groups(inner) if isinstance(inner, exp.Select) else None
+    if groups is None or not alias or select.is_star or join.method or join.kind not in ("", "INNER") or groups.conditions:
+        return
+    if len(groups.places) > 1 or originals.record(groups.places[0].this) is None:
+        return
+    places = [p.this for p in (select.args["from_"], *select.args["joins"]) if p is not join]
+    records = [lowered(p.alias_or_name) for p in places if p.name == groups.places[0].this.name and originals.record(p)]
+    pairs = [sides for part in on if (sides := _sides(part, alias)) is not None]
+    if len(pairs) != len(on) or {lowered(inside.name) for inside, _ in pairs} != groups.keys.keys():
+        return
+    by = [resolved(key, select) for key in select.args["group"].expressions]
+    for inside, outer in pairs:
+        of_record = all(lowered(column.table) in records for column in outer.find_all(exp.Column))
+        same = unnamed(groups.keys[lowered(inside.name)]) == unnamed(outer)
+        if not same or not of_record or outer not in by or not is_present(outer, select, originals.present):
+            return
+    own = [key for key in by if isinstance(key, exp.Column) and lowered(key.table) == alias]
+    if all(lowered(key.name) in groups.values for key in own) and _put(select, join, groups, pairs):
+        select.set("group", exp.Group(expressions=[key.copy() for key in by if key not in own]))
+
+
+def _put(select: exp.Select, join: exp.Join, groups: Groups, pairs: Sequence[tuple[exp.Expr, exp.Expr]]) -> bool:
+    """Put subqueries in place of the numbers of joined groups, if these are all that a SELECT names of them."""
+    source, alias = join.this, lowered(join.this.alias_or_name)
+    inside = {id(column) for column in join.find_all(exp.Column)}
+    columns = [c for c in select.find_all(exp.Column) if id(c) not in inside]
+    columns = [c for c in columns if (lowered(c.table) == alias if c.table else lowered(c.name) in groups.values)]
+    if any(lowered(c.name) not in groups.values or c.parent_select is not select for c in columns):
+        return False
+    equal = [exp.EQ(this=theirs.copy(), expression=mine.copy()) for theirs, mine in pairs]
+    for column in columns:
+        looked = exp.select(exp.column(column.this.copy(), source.alias_or_name)).from_(source.copy())
+        subquery = exp.Subquery(this=looked.where(*(part.copy() for part in equal)))
+        column.replace(exp.alias_(subquery, column.name, quoted=True) if column.parent is select else subquery)
+    select.args["joins"].remove(join)
+    return True
+
+
+def _are_equal(on: exp.Expr | None, one: exp.Column, other: exp.Column) -> bool:
+    """Whether a condition says that two columns are equal, and no more."""
+    sides = [bare(side) for side in bare(on).iter_expressions()] if on is not None and isinstance(bare(on), exp.EQ) else []
+    named = {(lowered(side.text("table")), lowered(side.name)) for side in sides if isinstance(side, exp.Column)}
+    return named == {(lowered(column.table), lowered(column.name)) for column in (one, other)}
 
 
 def _write(node: exp.Subquery, query: exp.Select) -> None:
@@ -34,10 +114,12 @@ def _write(node: exp.Subquery, query: exp.Select) -> None:
     chosen = _chosen(query, lowered(source.alias_or_name), groups)
     if chosen is None:
         return
+    groups = _apart(groups, {lowered(column.table) for _, to in chosen for column in to.find_all(exp.Column)})
     value, made = groups.values[lowered(shown.name)], exp.Select()
     for key in ("from_", "joins", "where"):
         made.set(key, groups.select.args.get(key))
-    made = made.copy().where(*(exp.EQ(this=exp.paren(key.copy()), expression=to.copy()) for key, to in chosen))
+    equal = [exp.EQ(this=exp.paren(groups.keys[name].copy()), expression=to.copy()) for name, to in chosen]
+    made = made.copy().where(*equal)
     filled, counts = node.parent, isinstance(value, exp.Count)
     whole = counts and isinstance(filled, exp.Coalesce) and filled.this is node and filled.expressions == [exp.convert(0)]
     if not whole and not isinstance(value, exp.Count | exp.Sum | exp.Min | exp.Max | exp.Avg):
@@ -48,18 +130,32 @@ def _write(node: exp.Subquery, query: exp.Select) -> None:
     target.replace(exp.alias_(subquery, shown.name, quoted=True) if isinstance(target.parent, exp.Select) else subquery)
 
 
-def _chosen(query: exp.Select, alias: str, groups: Groups) -> list[tuple[exp.Expr, exp.Expr]] | None:
+def _apart(groups: Groups, taken: Collection[str]) -> Groups:
+    """The groups with other names for those of their sources that are taken around them."""
+    made = groups.select.copy()
+    for table in [t for t in made.find_all(exp.Table, exp.Subquery) if lowered(t.alias_or_name) in taken]:
+        old, new = lowered(table.alias_or_name), exp.to_identifier(fresh("inner"))
+        inside = table.parent_select or made
+        for column in [c for c in inside.find_all(exp.Column) if lowered(c.table) == old]:
+            column.set("table", new.copy())
+        table.set("alias", exp.TableAlias(this=new, columns=table.alias_column_names))
+    return groups.written(made)
+
+
+def _chosen(query: exp.Select, alias: str, groups: Groups) -> list[tuple[str, exp.Expr]] | None:
     """What a subquery compares each key of its groups with, some of it of the rows around; None for others."""
-    found: dict[str, exp.Expr] = {}
-    for part in conjoined(query.args["where"].this):
-        sides: tuple[exp.Expr, exp.Expr] | None = link(part, {alias}) if isinstance(part, exp.EQ) else None
-        if sides is None and isinstance(part, exp.EQ):
-            one, other = sorted((bare(part.this), bare(part.expression)), key=lambda side: isinstance(side, exp.Literal))
-            sides = (one, other) if isinstance(other, exp.Literal) else None
-        if sides is None or not isinstance(sides[0], exp.Column) or lowered(sides[0].table) not in ("", alias):
-            return None
-        found[lowered(sides[0].name)] = sides[1]
-    outside = any(isinstance(value, exp.Column) for value in found.values())
-    return (
-        [(groups.keys[name], to) for name, to in found.items()] if outside and found.keys() == groups.keys.keys() else None
-    )
+    parts = [_sides(part, alias) for part in conjoined(query.args["where"].this)]
+    found = {lowered(sides[0].name): sides[1] for sides in parts if sides is not None}
+    outside = any(value.find(exp.Column) is not None for value in found.values())
+    every = None not in parts and outside and found.keys() == groups.keys.keys()
+    return list(found.items()) if every else None
+
+
+def _sides(part: exp.Expr, alias: str) -> tuple[exp.Column, exp.Expr] | None:
+    """The column of a source that a condition says to be equal to something else, and this; None for others."""
+    sides = [bare(side) for side in part.iter_expressions()] if isinstance(part, exp.EQ) else []
+    for own, other in (sides, sides[::-1]) if sides else ():
+        apart = all(column.table and lowered(column.table) != alias for column in other.find_all(exp.Column))
+        if isinstance(own, exp.Column) and lowered(own.table) == alias and apart and other.find(exp.Query) is None:
+            return own, other
+    return None

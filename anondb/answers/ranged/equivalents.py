@@ -296,13 +296,19 @@ def shown_name(shown: exp.Expr) -> str:
     return shown.alias or shown.name or shown.sql("duckdb")
 
 
-def link(part: exp.Expr, names: Collection[str]) -> tuple[exp.Expr, exp.Column] | None:
-    """What a condition compares of a subquery from these tables with a column around it, and that; None for others."""
+def linked(part: exp.Expr, names: Collection[str]) -> tuple[exp.Expr, exp.Expr] | None:
+    """What a condition compares of a subquery from these tables with the rows around it, and with what; None for others."""
     sides: Sequence[exp.Expr] = (bare(part.this), bare(part.expression)) if isinstance(part, exp.EQ | exp.NullSafeEQ) else ()
     for inside, outer in (sides, sides[::-1]) if sides else ():
-        if not isinstance(outer, exp.Column) or not outer.table or lowered(outer.table) in names:
-            continue
-        columns = list(inside.find_all(exp.Column))
-        if columns and all(lowered(column.table) in names for column in columns) and not inside.find(exp.Query):
+        own, others = (list(side.find_all(exp.Column)) for side in (inside, outer))
+        plain = own and others and not inside.find(exp.Query) and not outer.find(exp.Query)
+        apart = all(column.table and lowered(column.table) not in names for column in others)
+        if plain and apart and all(lowered(column.table) in names for column in own):
             return inside, outer
     return None
+
+
+def link(part: exp.Expr, names: Collection[str]) -> tuple[exp.Expr, exp.Column] | None:
+    """The same of a condition that compares with a column around the subquery."""
+    inside, outer = linked(part, names) or (None, None)
+    return (inside, outer) if inside is not None and isinstance(outer, exp.Column) else None

@@ -11,9 +11,17 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from anondb.answers.ranged.equivalents import resolved
 from anondb.answers.ranged.never_null import Present
 from anondb.query.parsing import conjoined, lowered
 
+_STRICT = (
+    *(exp.Column, exp.Identifier, exp.Literal, exp.Paren, exp.Cast, exp.DataType, exp.Length),
+    *(exp.Add, exp.Sub, exp.Mul, exp.Neg),
+)
+"""What is NULL wherever a column in it is."""
+_OMITTING = (exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max)
+"""Aggregates of what is not NULL."""
 _PARTS = {"expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset", "with_"}
 
 
@@ -99,10 +107,12 @@ class RowsOfRecords:
         """An aggregate of the rows, perhaps with FILTER, as one of the records."""
         inner, wanted = (call.this, [call.expression.this]) if isinstance(call, exp.Filter) else (call, [])
         if not isinstance(inner.this, exp.Distinct):
-            return exp.Sum(this=exp.Subquery(this=self._rows(call)))
-        return filtered_by(exp.Count(this=exp.Star()), [exp.Exists(this=self._rows(exp.convert(1), *wanted))])
+            return exp.Sum(this=exp.Subquery(this=self.rows(call)))
+        return filtered_by(exp.Count(this=exp.Star()), [exp.Exists(this=self.rows(exp.convert(1), *wanted))])
 
-    def _rows(self, shown: exp.Expr, *further: exp.Expr) -> exp.Expr:
+    def rows(self, shown: exp.Expr, *further: exp.Expr) -> exp.Expr:
+        """The rows of a record that satisfy further conditions."""
+
         def moved(node: exp.Expr) -> exp.Expr:
             of = isinstance(node, exp.Column) and lowered(node.table) == lowered(self.inside)
             return exp.column(node.this.copy(), self.record) if of else node
@@ -145,10 +155,39 @@ def _write(select: exp.Select, originals: Originals) -> None:
     of_persons = [call for call in calls if _counts(call, lowered(rows.record), rows.ids[0])]
     others = [call for call in calls if call not in of_persons]
     aliases = {lowered(join.this.alias_or_name) for join in joins}
-    if not of_persons or not all(rows.is_read(call) and _is_of(call, aliases) for call in others):
+    if not all(_is_of(call, aliases) for call in others) or not _groups_records(select, calls, originals):
         return
-    if all(isinstance(call.this, exp.Distinct) for call in others) or not _groups_records(select, calls, originals):
-        return
+    if len(joins) > 1 and not of_persons and _is_each(select, rows):
+        _write_each(select, calls, rows)
+    elif of_persons and all(map(rows.is_read, others)) and not all(isinstance(c.this, exp.Distinct) for c in others):
+        _write_sums(select, calls, of_persons, rows)
+
+
+def _is_each(select: exp.Select, rows: RowsOfRecords) -> bool:
+    """Whether a SELECT groups records by their ids, so that each group is one person."""
+    group = select.args.get("group")
+    if group is None or {key for key, part in group.args.items() if part} != {"expressions"}:
+        return False
+    keys = [resolved(key, select) for key in group.expressions]
+    own = [key for key in keys if isinstance(key, exp.Column) and lowered(key.table) in ("", lowered(rows.record))]
+    return any(lowered(key.name) == rows.ids[0] and key.table for key in own)
+
+
+def _write_each(select: exp.Select, calls: Sequence[exp.Expr], rows: RowsOfRecords) -> None:
+    """Write the aggregates of the rows of each person as subqueries."""
+    for call in calls:
+        whole = call.parent if isinstance(call.parent, exp.Filter) else call
+        one = exp.Subquery(this=rows.rows(whole))
+        whole.replace(exp.alias_(one, whole.sql("duckdb"), quoted=True) if whole.parent is select else one)
+    having, where = (select.args.get(key) for key in ("having", "where"))
+    parts = [part.this for part in (where, having) if part is not None]
+    select.set("where", exp.Where(this=exp.and_(*parts)) if parts else None)
+    for key in ("group", "having", "joins"):
+        select.set(key, [] if key == "joins" else None)
+
+
+def _write_sums(select: exp.Select, calls: Sequence[exp.Expr], of_persons: Sequence[exp.Expr], rows: RowsOfRecords) -> None:
+    """Write the aggregates of persons and of their rows as those of records."""
     for call in calls:
         whole = call.parent if isinstance(call.parent, exp.Filter) else call
         if call in of_persons:
@@ -183,10 +222,13 @@ def _counts(call: exp.Expr, alias: str, name: str) -> bool:
 
 
 def _is_of(call: exp.Expr, aliases: Collection[str]) -> bool:
-    """Whether an aggregate, with its FILTER, names only columns of some sources."""
+    """Whether an aggregate names only columns of some sources, and leaves out a row where these are NULL."""
     whole = call.parent if isinstance(call.parent, exp.Filter) else call
+    what = call.this.expressions if isinstance(call.this, exp.Distinct) else [call.this]
+    strict = len(what) == 1 and isinstance(what[0], exp.Expr) and all(isinstance(n, _STRICT) for n in what[0].walk())
     columns = list(whole.find_all(exp.Column))
-    return bool(columns) and all(lowered(column.table) in aliases for column in columns) and whole.find(exp.Query) is None
+    own = bool(columns) and all(lowered(column.table) in aliases for column in columns) and whole.find(exp.Query) is None
+    return own and strict and what[0].find(exp.Column) is not None and isinstance(call, _OMITTING)
 
 
 def each_written(node: exp.Expr, write: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:

@@ -7,15 +7,22 @@ from collections import Counter
 from sqlglot import exp
 
 from anondb.answers.ranged.aggregates import aggregates
-from anondb.answers.ranged.equivalents import are_same, common_table, query_of
-from anondb.query.parsing import lowered
+from anondb.answers.ranged.equivalents import are_same, common_table, link, query_of
+from anondb.answers.ranged.never_null import Present, is_present
+from anondb.query.parsing import conjoined, lowered
 
 _PLAIN = {"expressions", "from_", "joins", "order", "limit", "offset", "with_"}
 _TOTALS = (exp.Sum, exp.Count, exp.Min, exp.Max, exp.Avg)
 
 
-def with_totals(tree: exp.Expr) -> exp.Expr:
-    """A query with windows over all rows in place of subqueries and sources of one row that aggregate the same rows."""
+def with_totals(tree: exp.Expr, present: Present) -> exp.Expr:
+    """A query with windows in place of subqueries and sources of one row that aggregate the same rows, or those of them that
+    have equal columns.
+
+    Args:
+        tree: the query.
+        present: whether a column of a table is never NULL.
+    """
     if tree.find(exp.CTE) is None:
         return tree
     made = tree.copy()
@@ -28,11 +35,11 @@ def with_totals(tree: exp.Expr) -> exp.Expr:
         own = any(True for part in (*select.expressions, order) for _ in aggregates(part))
         if own or not {key for key, part in select.args.items() if part} <= _PLAIN:
             continue
-        _write(select, source)
+        _write(select, source, present)
     return made
 
 
-def _write(select: exp.Select, source: exp.Table) -> None:
+def _write(select: exp.Select, source: exp.Table, present: Present) -> None:
     """Write the totals of a SELECT of all rows of one source, beside which there is nothing else."""
     joins = select.args.get("joins") or []
     beside = {lowered(join.this.alias_or_name): _beside(join, source) for join in joins}
@@ -58,9 +65,30 @@ def _write(select: exp.Select, source: exp.Table) -> None:
             column.replace(exp.alias_(value.copy(), column.name, quoted=True) if shown else value.copy())
     select.set("joins", [])
     for inner in [s for e in select.expressions for s in e.find_all(exp.Subquery) if s.parent_select is select]:
-        values = _totals(inner.this, source)
-        if len(values) == 1:
-            inner.replace(next(iter(values.values())))
+        query, where = inner.this, inner.this.args.get("where")
+        by = _equal(query, source) if isinstance(query, exp.Select) else None
+        if by is None or not all(is_present(key, select, present) for key in by):
+            continue
+        query.set("where", None)
+        if len(values := _totals(query, source)) == 1:
+            (window,) = values.values()
+            window.set("partition_by", [key.copy() for key in by])
+            inner.replace(window)
+        else:
+            query.set("where", where)
+
+
+def _equal(query: exp.Select, source: exp.Table) -> list[exp.Column] | None:
+    """The columns of a source that a subquery says to be equal to its own of the same names; None if it asks more."""
+    where, clause = query.args.get("where"), query.args.get("from_")
+    own = "" if clause is None else lowered(clause.this.alias_or_name)
+    found = []
+    for part in conjoined(None if where is None else where.this):
+        inside, outer = (link(part, {own}) if isinstance(part, exp.EQ) else None) or (None, None)
+        if not isinstance(inside, exp.Column) or outer is None or lowered(inside.name) != lowered(outer.name):
+            return None
+        found.append(outer)
+    return found if all(lowered(outer.table) == lowered(source.alias_or_name) for outer in found) else None
 
 
 def _beside(join: exp.Join, source: exp.Table) -> dict[str, exp.Window] | None:

@@ -18,12 +18,48 @@ if TYPE_CHECKING:
     from anondb.answers.ranged.compiler import Compiler, Env
 
 MAX_SIDES = 100  # of one UNION ALL
+_PLAIN = {"expressions", "from_", "joins", "where"}
 LISTED = {"expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset", "with_"}
 STRICT = (exp.Column, exp.Identifier, exp.Literal, exp.Paren, exp.Neg, exp.Cast, exp.DataType, exp.Binary)
 NOT_STRICT = (exp.Predicate, exp.Connector)
 SETS = exp.Rollup | exp.Cube | exp.GroupingSets
 GROUPING = exp.Grouping | exp.GroupingId
 _OF_ROWS = (exp.AggFunc, exp.Filter, exp.WithinGroup, exp.IgnoreNulls, exp.Query)  # they see the rows of a group
+
+
+def with_all(tree: exp.Expr) -> exp.Expr:
+    """A query with UNION ALL of different rows in place of UNION, if a column has another constant on each side."""
+    if tree.find(exp.Union) is None:
+        return tree
+    made = tree.copy()
+    for union in [node for node in made.find_all(exp.Union) if not isinstance(node.parent, exp.Union)]:
+        sides, chain = _sides(union)
+        plain = all(isinstance(side, exp.Select) and {k for k, v in side.args.items() if v} <= _PLAIN for side in sides)
+        widths = {len(side.expressions) for side in sides} if plain else set()
+        if len(widths) == 1 and all(node.args.get("distinct") and not node.args.get("by_name") for node in chain):
+            columns = zip(*([e.unalias() for e in side.expressions] for side in sides), strict=True)
+            if any(map(_are_different, columns)):
+                for side in sides:
+                    side.set("distinct", exp.Distinct())
+                for node in chain:
+                    node.set("distinct", False)
+    return made
+
+
+def _are_different(values: Sequence[exp.Expr]) -> bool:
+    """Whether expressions are different texts, or different whole numbers."""
+    texts = [isinstance(value, exp.Literal) and value.is_string for value in values]
+    numbers = [isinstance(value, exp.Literal) and bool(value.is_int) for value in values]
+    cells = [int(value.name) if number else value.name for value, number in zip(values, numbers, strict=True)]
+    return (all(texts) or all(numbers)) and len({*cells}) == len(cells)
+
+
+def _sides(node: exp.Expr) -> tuple[list[exp.Expr], list[exp.Expr]]:
+    """The queries that a chain of UNION joins, and its nodes."""
+    if not isinstance(node, exp.Union):
+        return [node], []
+    (left, nodes), (right, others) = _sides(node.this), _sides(node.expression)
+    return [*left, *right], [node, *nodes, *others]
 
 
 def grouping_sets(node: exp.Select) -> exp.Query | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from anondb.answers.ranged.aggregates import aggregates
-from anondb.answers.ranged.equivalents import link
+from anondb.answers.ranged.equivalents import linked
 from anondb.answers.ranged.groups import Groups, Pair, beside, read_groups, unnamed
 from anondb.answers.ranged.known import fresh
 from anondb.answers.ranged.rows_of_records import Originals
@@ -36,7 +36,8 @@ def with_values_beside(tree: exp.Expr, originals: Originals) -> exp.Expr:
         ):
             continue
         if select.args.get("from_") is None:
-            _write_together(select, originals)
+            if not _write_together(select, originals):
+                _write_quotients(select, originals)
         elif select.args.get("group") is not None or any(True for e in select.expressions for _ in aggregates(e)):
             for inner in subqueries:
                 _write(select, inner, originals)
@@ -53,8 +54,17 @@ def _subqueries(select: exp.Select) -> list[exp.Subquery]:
     return [s for s in every if s.find_ancestor(exp.AggFunc, exp.Select) is select]
 
 
-def _write_together(select: exp.Select, originals: Originals) -> None:
-    """Write aggregates of the same rows, those of a SELECT and of subqueries in it, as those of one of these."""
+def _write_quotients(select: exp.Select, originals: Originals) -> None:
+    """Write each quotient of aggregates of the same rows, each a subquery, as one of them."""
+    quotients = [div for e in select.expressions for div in e.find_all(exp.Div) if div.find_ancestor(exp.Select) is select]
+    for quotient in quotients:
+        one = exp.Select(expressions=[exp.alias_(quotient.copy(), "quotient")])
+        if len(_subqueries(one)) == 2 and _write_together(one, originals):
+            quotient.replace(exp.paren(exp.Subquery(this=one)))
+
+
+def _write_together(select: exp.Select, originals: Originals) -> bool:
+    """Write aggregates of a SELECT and of subqueries in it as those of one of these; returns whether they have its rows."""
     apart, rows = select.copy(), ("from_", "joins", "where")
     if select.args.get("from_") is not None:
         for whole in [call for e in apart.expressions for call in aggregates(e)]:
@@ -68,9 +78,9 @@ def _write_together(select: exp.Select, originals: Originals) -> None:
     for place in range(len(_subqueries(apart))):
         made = apart.copy()
         base = _subqueries(made)[place]
-        asked = _grouped(base.this) if isinstance(base.this, exp.Select) else None
+        asked = _grouped(base.this, originals) if isinstance(base.this, exp.Select) else None
         if asked is None or asked[1]:
-            return
+            return False
         core, _ = asked
         base.replace(exp.paren(core.expressions[0].unalias()))
         for key in rows:
@@ -80,13 +90,14 @@ def _write_together(select: exp.Select, originals: Originals) -> None:
         if not _subqueries(made):
             for key in ("expressions", *rows):
                 select.set(key, made.args.get(key))
-            return
+            return True
+    return False
 
 
 def _write(select: exp.Select, inner: exp.Subquery, originals: Originals) -> None:
     """Put an aggregate of the groups of a SELECT in place of a subquery, if it is one of the same rows."""
     query, order = inner.this, select.args.get("order")
-    asked = _grouped(query) if isinstance(query, exp.Select) else None
+    asked = _grouped(query, originals) if isinstance(query, exp.Select) else None
     if asked is None or (order is not None and order.find(exp.AggFunc)):
         return
     other, outside = asked
@@ -120,20 +131,26 @@ def _of_all(select: exp.Select) -> Groups | None:
     return Groups(select, {}, values) if len(values) == len(select.expressions) and all(values) else None
 
 
-def _grouped(query: exp.Select) -> tuple[exp.Select, list[exp.Expr]] | None:
+def _grouped(query: exp.Select, originals: Originals) -> tuple[exp.Select, list[exp.Expr]] | None:
     """A subquery that aggregates rows as groups by the columns that it compares with some around it, and these; None for
     others."""
     places = [query.args.get("from_"), *(query.args.get("joins") or ())]
     if not {key for key, part in query.args.items() if part} <= _INNER or None in places or len(query.expressions) != 1:
         return None
-    names = {lowered(place.this.alias_or_name) for place in places if place is not None}
+    query = query.copy()
+    places = [query.args["from_"], *(query.args.get("joins") or ())]
+    names = {lowered(place.this.alias_or_name) for place in places}
+    for column in [c for c in query.find_all(exp.Column) if not c.table and c.parent_select is query]:
+        owners = [p.this for p in places if lowered(column.name) in originals.columns.get(lowered(p.this.name), ())]
+        if owners:
+            column.set("table", exp.to_identifier(owners[0].alias_or_name))
     value, where = query.expressions[0].unalias(), query.args.get("where")
     calls = list(value.find_all(exp.AggFunc))
     if not calls or any(c.find_ancestor(exp.AggFunc) is None for c in value.find_all(exp.Column)):
         return None
     parts = conjoined(where.this if where is not None else None)
-    links = [(part, sides) for part in parts if isinstance(part, exp.EQ) and (sides := link(part, names)) is not None]
-    rest = [part for part in parts if all(part is not linked for linked, _ in links)]
+    links = [(part, sides) for part in parts if isinstance(part, exp.EQ) and (sides := linked(part, names)) is not None]
+    rest = [part for part in parts if all(part is not one for one, _ in links)]
     made = query.copy()
     made.set("where", exp.Where(this=exp.and_(*(part.copy() for part in rest))) if rest else None)
     keys = [inside for _, (inside, _) in links]
