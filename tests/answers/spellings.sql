@@ -1063,3 +1063,45 @@ SELECT (SELECT count(*) FROM customers c JOIN sales s ON s.tid = c.tid WHERE c.t
 SELECT count(*) / nullif((SELECT count(*) FROM customers WHERE town = 'Delft'), 0) AS m FROM customers c JOIN sales s ON s.tid = c.tid WHERE c.town = 'Delft';
 SELECT count(s.tid) / nullif(count(DISTINCT c.tid), 0) AS m FROM customers c LEFT JOIN sales s ON s.tid = c.tid WHERE c.town = 'Delft';
 SELECT avg((SELECT count(*) FROM sales s WHERE s.tid = c.tid)) AS m FROM customers c WHERE c.town = 'Delft';
+
+-- customers_without_sweets_by_town [records]
+SELECT c.town, count(*) AS n FROM customers c WHERE NOT EXISTS (SELECT 1 FROM sales s JOIN food f ON f.node = s.item WHERE s.tid = c.tid AND f.parent = 'sweets') GROUP BY c.town;
+SELECT town, count(*) AS n FROM customers WHERE tid NOT IN (SELECT s.tid FROM sales s JOIN food f ON f.node = s.item WHERE f.parent = 'sweets') GROUP BY town;
+SELECT c.town, count(*) AS n FROM customers c LEFT JOIN (SELECT DISTINCT tid FROM sales WHERE item IN (SELECT node FROM food WHERE parent = 'sweets')) b ON b.tid = c.tid WHERE b.tid IS NULL GROUP BY c.town;
+WITH k AS (SELECT c.tid, c.town, count(f.node) AS sweets FROM customers c LEFT JOIN sales s ON s.tid = c.tid LEFT JOIN food f ON f.node = s.item AND f.parent = 'sweets' GROUP BY c.tid, c.town) SELECT town, count(*) AS n FROM k WHERE sweets = 0 GROUP BY town;
+
+-- basket_size_of_buyers_by_age_band [records]
+SELECT CASE WHEN c.age < 30 THEN 'young' WHEN c.age < 60 THEN 'middle' ELSE 'old' END AS band, count(*) / count(DISTINCT c.tid) AS items FROM customers c JOIN sales s ON s.tid = c.tid GROUP BY 1;
+SELECT CASE WHEN c.age >= 60 THEN 'old' WHEN c.age >= 30 THEN 'middle' ELSE 'young' END AS band, avg(b.n) AS items FROM customers c JOIN (SELECT tid, count(*) AS n FROM sales GROUP BY tid) b ON b.tid = c.tid GROUP BY band;
+WITH p AS (SELECT c.tid, CASE WHEN c.age < 30 THEN 'young' WHEN c.age BETWEEN 30 AND 59 THEN 'middle' ELSE 'old' END AS band, count(s.item) AS n FROM customers c JOIN sales s ON s.tid = c.tid GROUP BY c.tid, c.age) SELECT band, sum(n) * 1.0 / count(*) AS items FROM p GROUP BY band;
+SELECT a.band, count(*) * 1.0 / count(DISTINCT s.tid) AS items FROM sales s JOIN customers c USING (tid) JOIN (VALUES ('young', 0, 29), ('middle', 30, 59), ('old', 60, 200)) a(band, youngest, oldest) ON c.age >= a.youngest AND c.age <= a.oldest GROUP BY a.band;
+
+-- ibuprofen_rate_older_minus_younger [records]
+SELECT (SELECT count(*) FROM customers c JOIN sales s ON s.tid = c.tid WHERE s.item = 'ibuprofen' AND c.age >= 65) / nullif((SELECT count(*) FROM customers WHERE age >= 65), 0) - (SELECT count(*) FROM customers c JOIN sales s ON s.tid = c.tid WHERE s.item = 'ibuprofen' AND c.age < 65) / nullif((SELECT count(*) FROM customers WHERE age < 65), 0) AS difference;
+SELECT avg(CASE WHEN c.age >= 65 THEN CASE WHEN s.tid IS NULL THEN 0 ELSE 1 END END) - avg(CASE WHEN c.age < 65 THEN CASE WHEN s.tid IS NULL THEN 0 ELSE 1 END END) AS difference FROM customers c LEFT JOIN sales s ON s.tid = c.tid AND s.item = 'ibuprofen';
+WITH p AS (SELECT c.age >= 65 AS older, CASE WHEN EXISTS (SELECT 1 FROM sales s WHERE s.tid = c.tid AND s.item = 'ibuprofen') THEN 1.0 ELSE 0.0 END AS x FROM customers c) SELECT avg(x) FILTER (WHERE older) - avg(x) FILTER (WHERE NOT older) AS difference FROM p;
+WITH r AS (SELECT CASE WHEN age >= 65 THEN 'older' ELSE 'younger' END AS band, avg(CASE WHEN tid IN (SELECT tid FROM sales WHERE item = 'ibuprofen') THEN 1.0 ELSE 0.0 END) AS rate FROM customers GROUP BY 1) SELECT (SELECT rate FROM r WHERE band = 'older') - (SELECT rate FROM r WHERE band = 'younger') AS difference;
+
+-- baby_food_conversion_by_sex [records]
+SELECT c.sex, count(*) AS buyers, count(b.tid) / count(*) AS conversion FROM customers c JOIN sales n ON n.tid = c.tid AND n.item = 'nappies' LEFT JOIN sales b ON b.tid = c.tid AND b.item = 'baby food' GROUP BY c.sex;
+SELECT c.sex, count(*) AS buyers, avg(CASE WHEN EXISTS (SELECT 1 FROM sales b WHERE b.tid = c.tid AND b.item = 'baby food') THEN 1.0 ELSE 0.0 END) AS conversion FROM customers c WHERE EXISTS (SELECT 1 FROM sales n WHERE n.tid = c.tid AND n.item = 'nappies') GROUP BY c.sex;
+SELECT sex, count(*) AS buyers, count(*) FILTER (WHERE tid IN (SELECT tid FROM sales WHERE item = 'baby food')) * 1.0 / count(*) AS conversion FROM customers WHERE tid IN (SELECT tid FROM sales WHERE item = 'nappies') GROUP BY sex;
+WITH f AS (SELECT c.tid, c.sex, max(CASE WHEN s.item = 'nappies' THEN 1 ELSE 0 END) AS nappies, max(CASE WHEN s.item = 'baby food' THEN 1 ELSE 0 END) AS food FROM customers c JOIN sales s ON s.tid = c.tid GROUP BY c.tid, c.sex) SELECT sex, sum(nappies) AS buyers, sum(nappies * food) / nullif(sum(nappies), 0) AS conversion FROM f GROUP BY sex HAVING sum(nappies) > 0;
+
+-- big_spenders_by_town [records]
+SELECT c.town, count(*) AS people, count(v.tid) AS big, count(v.tid) / count(*) AS share FROM customers c LEFT JOIN (SELECT s.tid FROM sales s JOIN prices p ON p.item = s.item GROUP BY s.tid HAVING sum(p.price) >= 15) v ON v.tid = c.tid GROUP BY c.town;
+WITH v AS (SELECT c.tid, c.town, sum(p.price) AS euros FROM customers c LEFT JOIN sales s ON s.tid = c.tid LEFT JOIN prices p ON p.item = s.item GROUP BY c.tid, c.town) SELECT town, count(*) AS people, count(*) FILTER (WHERE euros >= 15) AS big, count(*) FILTER (WHERE euros >= 15) / count(*) AS share FROM v GROUP BY town;
+SELECT town, count(*) AS people, sum(big) AS big, avg(big) AS share FROM (SELECT town, CASE WHEN tid IN (SELECT tid FROM sales JOIN prices USING (item) GROUP BY tid HAVING sum(price) >= 15) THEN 1 ELSE 0 END AS big FROM customers) GROUP BY town;
+WITH spend AS (SELECT tid, sum(price) AS euros FROM sales JOIN prices USING (item) GROUP BY tid) SELECT c.town, count(*) AS people, sum(CASE WHEN spend.euros >= 15 THEN 1 ELSE 0 END) AS big, avg(CASE WHEN spend.euros >= 15 THEN 1.0 ELSE 0.0 END) AS share FROM customers c LEFT JOIN spend ON spend.tid = c.tid GROUP BY c.town;
+
+-- spend_of_new_and_old_customers [records]
+SELECT CASE WHEN c.since >= DATE '2026-05-01' THEN 'new' ELSE 'old' END AS kind, count(DISTINCT c.tid) AS people, coalesce(sum(p.price), 0) / count(DISTINCT c.tid) AS spend FROM customers c LEFT JOIN sales s ON s.tid = c.tid LEFT JOIN prices p ON p.item = s.item GROUP BY 1;
+WITH v AS (SELECT s.tid, sum(p.price) AS euros FROM sales s JOIN prices p ON p.item = s.item GROUP BY s.tid) SELECT CASE WHEN c.since < DATE '2026-05-01' THEN 'old' ELSE 'new' END AS kind, count(*) AS people, avg(coalesce(v.euros, 0)) AS spend FROM customers c LEFT JOIN v ON v.tid = c.tid GROUP BY kind;
+WITH v AS (SELECT c.tid, c.since, coalesce(sum(p.price), 0) AS euros FROM customers c LEFT JOIN sales s ON s.tid = c.tid LEFT JOIN prices p ON p.item = s.item GROUP BY c.tid, c.since) SELECT 'new' AS kind, count(*) AS people, avg(euros) AS spend FROM v WHERE since >= '2026-05-01' HAVING count(*) > 0 UNION ALL SELECT 'old', count(*), avg(euros) FROM v WHERE since < '2026-05-01' HAVING count(*) > 0;
+SELECT kind, count(*) AS people, sum(euros) / count(*) AS spend FROM (SELECT CASE WHEN c.since >= DATE '2026-05-01' THEN 'new' ELSE 'old' END AS kind, coalesce((SELECT sum(p.price) FROM sales s JOIN prices p ON p.item = s.item WHERE s.tid = c.tid), 0) AS euros FROM customers c) GROUP BY kind;
+
+-- buyers_by_named_segment
+SELECT CASE WHEN item IN ('nappies', 'baby food', 'wipes') THEN 'parents' WHEN item IN ('aspirin', 'ibuprofen') THEN 'in pain' WHEN item IN ('chocolate', 'crisps', 'cola') THEN 'snackers' END AS segment, count(DISTINCT tid) AS n FROM sales WHERE item IN ('nappies', 'baby food', 'wipes', 'aspirin', 'ibuprofen', 'chocolate', 'crisps', 'cola') GROUP BY 1;
+SELECT v.segment, count(DISTINCT s.tid) AS n FROM sales s JOIN (VALUES ('nappies', 'parents'), ('baby food', 'parents'), ('wipes', 'parents'), ('aspirin', 'in pain'), ('ibuprofen', 'in pain'), ('chocolate', 'snackers'), ('crisps', 'snackers'), ('cola', 'snackers')) v(item, segment) ON v.item = s.item GROUP BY v.segment;
+SELECT segment, count(*) AS n FROM (SELECT tid, 'parents' AS segment FROM sales WHERE item IN ('nappies', 'baby food', 'wipes') UNION SELECT tid, 'in pain' FROM sales WHERE item IN ('aspirin', 'ibuprofen') UNION SELECT tid, 'snackers' FROM sales WHERE item IN ('chocolate', 'crisps', 'cola')) GROUP BY segment;
+SELECT 'parents' AS segment, count(DISTINCT tid) AS n FROM sales WHERE item IN ('nappies', 'baby food', 'wipes') HAVING count(*) > 0 UNION ALL SELECT 'in pain', count(DISTINCT tid) FROM sales WHERE item IN ('aspirin', 'ibuprofen') HAVING count(*) > 0 UNION ALL SELECT 'snackers', count(DISTINCT tid) FROM sales WHERE item IN ('chocolate', 'crisps', 'cola') HAVING count(*) > 0;

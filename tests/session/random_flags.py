@@ -51,9 +51,13 @@ def flagged_numbers(a: Analyst) -> Asked:
 
 def flagged_groups(a: Analyst) -> Asked:
     keys = a.one("f0 AS k0", "t AS k0", "f0 AS k0, f1 AS k1", "f0 AS k0, t AS k1", "f0 = 1 AS k0").split(", ")
-    number = a.one("count(*) AS c0", "count(DISTINCT tid) AS c0", "sum(f1) AS n0")
+    number = a.one(
+        "count(*) AS c0", "count(DISTINCT tid) AS c0", "sum(f1) AS n0", "sum(f0 * f1) / nullif(sum(f1), 0) AS n0",
+        "sum(f1 * 2 - f0) / sum(f1) AS n0", "sum(f0) / sum(f1) AS n0",
+    )  # fmt: skip
     group = ", ".join(key.rsplit(" AS ", 1)[0] for key in keys)
-    return Asked((*keys, number), f"FROM ({_of_persons(a)}) q GROUP BY {group}")
+    having = a.one("", "", " HAVING sum(f1) > 0", " HAVING count(*) > 1") if number.endswith("n0") else ""
+    return Asked((*keys, number), f"FROM ({_of_persons(a)}) q GROUP BY {group}{having}", filtered=bool(having))
 
 
 def flagged_persons(a: Analyst) -> Asked:

@@ -68,6 +68,7 @@ class Basic:
         some: whether it is of all rows of a group, of which there is one where the group exists or the number is not NULL.
         terms: of a sum of other aggregates, these and how often each is added.
         present: whether it is NULL for no group.
+        unsigned, whole: of a sum, whether it is never negative, and of whole numbers.
     """
 
     how: str
@@ -77,6 +78,8 @@ class Basic:
     some: bool = False
     terms: tuple[tuple[int, Basic], ...] = ()
     present: bool = False
+    unsigned: bool = False
+    whole: bool = False
 
     @property
     def key(self) -> tuple[object, ...]:

@@ -11,7 +11,8 @@ from sqlglot import exp
 
 from anondb.answers.persons.aggregates import Aggregates, Basic
 from anondb.answers.persons.dependent import OF_ONE, items_of
-from anondb.answers.persons.flags import PAIRS, is_flag, spread_of_flags
+from anondb.answers.persons.flags import PAIRS, counted, is_flag, spread_of_flags
+from anondb.answers.persons.signs import ends_of
 from anondb.answers.persons.terms import Id, Item, Looked, Number, Of, Scope, Truth
 from anondb.answers.quotients import Quotient, filtered, quotient_of, terms_of
 from anondb.answers.ranged.aggregates import aggregates, of_value
@@ -105,7 +106,7 @@ class Composer:
         if isinstance(call, exp.Sum):
             only(call, "this")
             value = call.this.unnest()
-            summed = self._sum_of_truths(value, wanted) or self._basic(self._in_groups(Basic("sum", value, wanted)))
+            summed = self._sum_of_truths(value, wanted) or self._basic(self._in_groups(self._sum_of(value, wanted)))
             return self._unless_empty(summed, self._where_present(value, wanted))
         if isinstance(call, exp.Avg):
             only(call, "this")
@@ -121,6 +122,10 @@ class Composer:
         if isinstance(call, _KINDS):
             return self._number(call, wanted)
         return ". ".join(filter(None, [name_of(call), HINTS.get(type(call))]))
+
+    def _sum_of(self, value: exp.Expr, wanted: exp.Expr | None) -> Basic:
+        least, _, whole = ends_of(self._trees(value), self._reader.atom)
+        return Basic("sum", value, wanted, unsigned=least >= 0, whole=whole)
 
     def _decided(self, call: exp.Expr, wanted: exp.Expr | None) -> exp.Expr:
         """bool_or(x): x is true for some row; bool_and(x): x is false for none."""
@@ -254,6 +259,8 @@ class Composer:
     def _quotient(self, node: exp.Div) -> exp.Expr | None:
         """A sum by its number of rows as an average, and a number of rows by that of its persons; None for others."""
         of = quotient_of(node)
+        if self._keys or of.never_zero:
+            of = counted(of, self._trees)
         terms = terms_of(of.above)
         others = [(factor, term) for factor, term in terms if filtered(term) != (of.below, of.also)]
         if len(others) == 1 < len(terms):  # (a + n * b) / b

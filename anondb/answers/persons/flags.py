@@ -5,11 +5,15 @@ DuckDB adds up deviations from running means, which differs by rounding alone: l
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import reduce
 
 from sqlglot import exp
 
+from anondb.answers.quotients import Quotient, product_of
 from anondb.query.aggregates import SPREADS
+from anondb.query.parsing import bare
 
 PAIRS = (exp.CovarPop, exp.CovarSamp, exp.Corr)
 """Aggregates of two numbers."""
@@ -44,3 +48,33 @@ def spread_of_flags(call: exp.Expr, average: Callable[[exp.Expr], exp.Expr], row
     if kind.endswith("samp"):
         made = exp.paren(made * rows() / exp.Nullif(this=rows() - exp.convert(1), expression=exp.convert(0)))
     return exp.Sqrt(this=made) if kind.startswith("stddev") else made
+
+
+def counted(of: Quotient, trees: Callable[[exp.Expr], Sequence[exp.Expr]]) -> Quotient:
+    """A quotient by a sum of flags as one by the number of rows that have the flag; others stay as they are.
+
+    Args:
+        of: the quotient, which is not asked where there are no rows.
+        trees: what an expression is in each kind of rows.
+    """
+    value = bare(of.below.this) if isinstance(of.below, exp.Sum) and of.also is None else None
+    met = _met(value, trees) if value is not None and of.wanted is None and isinstance(of.above, exp.Sum) else None
+    if value is None or met is None:
+        return of
+    every, factors = exp.Count(this=exp.Star()), [bare(part) for part in product_of(of.above.this)]
+    rest = [part for part in factors if part != value]
+    if len(rest) < len(factors):
+        product = reduce(lambda one, other: exp.Mul(this=one, expression=other), [part.copy() for part in rest or [value]])
+        return replace(of, above=exp.Sum(this=product), wanted=met, below=every, also=met, filled=True)
+    both = _met(bare(of.above.this), trees)
+    return of if both is None else replace(of, above=every, wanted=both, below=every.copy(), also=met)
+
+
+def _met(value: exp.Expr, trees: Callable[[exp.Expr], Sequence[exp.Expr]]) -> exp.Expr | None:
+    """The condition that a flag is 1; None for other expressions."""
+    cases = [tree.unnest() for tree in trees(value)]
+    if not all(map(is_flag, cases)):
+        return None
+    branches = cases[0].args["ifs"]
+    alone = len(cases) == len(branches) == 1 and branches[0].args["true"] == exp.convert(1)
+    return exp.paren(branches[0].this.copy() if alone else exp.EQ(this=value.copy(), expression=exp.convert(1)))

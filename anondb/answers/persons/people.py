@@ -374,8 +374,8 @@ def _column(number: int, basics: Sequence[Basic], keys: int, *, maybe: bool) -> 
     if basic.terms:
         return Column(f"#{number}", bounded=True, present=True, whole=True)
     if basic.how not in COUNTED:
-        least = 0 if basic.how in SPREADS.values() else None
-        return Column(f"#{number}", bounded=True, present=basic.present, least=least, maybe=maybe)
+        least = 0 if basic.unsigned or basic.how in SPREADS.values() else None
+        return Column(f"#{number}", bounded=True, present=basic.present, least=least, whole=basic.whole, maybe=maybe)
     same = [n for n, b in enumerate(basics) if b.key == replace(basic, wanted=None).key and n != number]
     wholes = same + [n for n, b in enumerate(basics) if b.how == "rows" and b.wanted is None and n != number]
     least = int(keys > 0 and basic.how != "distinct" and basic.wanted is None)

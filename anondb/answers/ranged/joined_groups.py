@@ -14,7 +14,7 @@ from anondb.answers.ranged.dependent_keys import group_columns, selected
 from anondb.answers.ranged.known import SOME_ROWS, fresh
 from anondb.query.parsing import bare, conjoined, lowered
 
-_GROUPS = {"expressions", "from_", "group"}
+_GROUPS = {"expressions", "from_", "group", "having"}
 
 
 def with_joined_groups(tree: exp.Expr, table: str, item: str) -> exp.Expr:
@@ -32,10 +32,13 @@ def with_joined_groups(tree: exp.Expr, table: str, item: str) -> exp.Expr:
     clear = len(named) == len(listed) and table not in named  # each name has one meaning
     for select in list(made.find_all(exp.Select)) if clear else ():
         joins = select.args.get("joins") or []
+        _put_table_first(select, named, table)
         for join in reversed(joins):
-            values = _values(select, join, named, (table, item))
-            if values is not None and _replace(select, join, values):
+            found = _values(select, join, named, (table, item))
+            if found is not None and _replace(select, join, found[0]):
                 joins.remove(join)
+                if found[1] is not None:
+                    select.where(found[1], copy=False)
         if any(key.find(exp.Subquery) for key in _keys(select)):
             _drop_dependent(select)
     return made
@@ -48,8 +51,9 @@ def _keys(select: exp.Select) -> Sequence[exp.Expr]:
 
 def _values(
     select: exp.Select, join: exp.Join, named: Mapping[str, exp.CTE], names: tuple[str, str]
-) -> dict[str, exp.Expr] | None:
-    """The columns of a source that are aggregates, by their names in lower case, as subqueries; None for other sources."""
+) -> tuple[dict[str, exp.Expr], exp.Expr | None] | None:
+    """The columns of a source of aggregates, by their names in lower case, as subqueries, and the condition that its groups
+    set on the rows; None for other sources."""
     source = join.this
     cte = named.get(lowered(source.name)) if isinstance(source, exp.Table) and not source.db else None
     query = cte.this if cte is not None else source.this
@@ -63,10 +67,11 @@ def _values(
     outer = _linked(select, join, names[1], of) if keys == {names[1]} and parts <= _GROUPS else None
     if outer is None:
         return None
-    name = fresh("g")
+    name, having = fresh("g"), query.args.get("having")
     values: dict[str, exp.Expr] = {}
     for shown in query.expressions:
         if lowered(shown.alias_or_name) in keys:
+            values[lowered(shown.alias_or_name)] = outer.copy()
             continue
         one = exp.select(shown.unalias().copy()).from_(exp.alias_(exp.to_table(of.name), name, table=True))
         for column in one.find_all(exp.Column):
@@ -76,7 +81,24 @@ def _values(
         if isinstance(shown.unalias(), exp.Count) and isinstance(shown.unalias().this, exp.Star):
             value = exp.Greatest(this=value, expressions=[exp.convert(1)])  # a group has some row
         values[lowered(shown.alias_or_name)] = value
-    return values
+    kept = None
+    if having is not None:
+        chosen = query.copy()
+        chosen.set("expressions", [exp.column(names[1])])
+        kept = exp.In(this=outer.copy(), query=exp.Subquery(this=chosen))
+    return values, kept
+
+
+def _put_table_first(select: exp.Select, named: Mapping[str, exp.CTE], table: str) -> None:
+    """Let a join of groups with the table be one of the table with the groups."""
+    clause, joins = select.args.get("from_"), select.args.get("joins") or []
+    is_table = bool(joins) and isinstance(joins[0].this, exp.Table) and lowered(joins[0].this.name) == table
+    if clause is None or not is_table or joins[0].side or joins[0].method or joins[0].kind not in ("", "INNER"):
+        return
+    first, other = clause.this, joins[0].this
+    if isinstance(first, exp.Subquery) or lowered(first.name) in named:
+        joins[0].set("this", first)
+        clause.set("this", other)
 
 
 def _linked(select: exp.Select, join: exp.Join, key: str, of: exp.Table) -> exp.Expr | None:
@@ -107,15 +129,17 @@ def _linked(select: exp.Select, join: exp.Join, key: str, of: exp.Table) -> exp.
 
 def _replace(select: exp.Select, join: exp.Join, values: Mapping[str, exp.Expr]) -> bool:
     """Put subqueries in the place of the columns of a source, if these are all that the SELECT names of it."""
-    alias, on = lowered(join.this.alias_or_name), join.args.get("on")
-    inside = set() if on is None else {id(column) for column in on.find_all(exp.Column)}
+    alias = lowered(join.this.alias_or_name)
+    apart = [part for part in (join, select.args.get("with_")) if part is not None]
+    inside = {id(column) for part in apart for column in part.find_all(exp.Column)}
     columns = [c for c in select.find_all(exp.Column) if id(c) not in inside and _is_of(c, alias, values)]
     plain = not any(isinstance(e.unalias(), exp.Star) for e in select.expressions)
     if not plain or any(lowered(c.name) not in values or c.parent_select is not select for c in columns):
         return False
     for column in columns:
         value = values[lowered(column.name)].copy()
-        place = column.parent if isinstance(column.parent, exp.Max) else column  # of one value in each group
+        of_group = isinstance(column.parent, exp.Max) and not isinstance(value, exp.Column)
+        place = column.parent if of_group and column.parent is not None else column  # of one value in each group
         place.replace(exp.alias_(value, column.name, quoted=True) if place.parent is select else value)
     return True
 
