@@ -195,8 +195,9 @@ def beside(rnd: random.Random) -> str:
     key, rows, alone = one("town", "sex"), "sales s JOIN customers d USING (tid)", one(*ALONE)
     wanted, named = one("", " AND item = 'milk'", " AND sex = 'male'"), f"FROM {{}} WHERE d.{key} = c.{key}"
     subquery = one(
-        f"(SELECT {one('count(*)', 'count(DISTINCT d.tid)')} {named.format(rows)}{wanted})",
-        f"(SELECT {one('count(*)', 'sum(d.age)')} {named.format('customers d')}{one('', ' AND d.age > 30')})",
+        f"(SELECT {one('count(*)', 'count(DISTINCT d.tid)', 'count(*) * 1.5 + 1')} {named.format(rows)}{wanted})",
+        f"(SELECT {one('count(*)', 'sum(d.age)', 'coalesce(sum(d.age), -1)')} {named.format('customers d')}"
+        f"{one('', ' AND d.age > 30')})",
         "(SELECT count(*) FROM customers)",
     )
     by = one(f"c.{key}", "c.town, c.sex")

@@ -116,7 +116,7 @@ class Pair:
 
 
 def beside(
-    pair: Pair, keys: Collection[str], originals: Originals, *, outer: bool
+    pair: Pair, keys: Collection[str], originals: Originals, *, outer: bool, row: bool = False
 ) -> tuple[exp.Select, dict[str, exp.Expr]] | None:
     """The SELECT of groups to which the columns of others are added, and these; None if they are of different rows.
 
@@ -125,6 +125,7 @@ def beside(
         keys: the names of the keys of the first by which the others are grouped, too.
         originals: the original's tables.
         outer: whether groups that only the first have are kept; a count of the other is then also ``NAME or 0``.
+        row: whether each of the others is one row where it has no rows, too, as an aggregate without GROUP BY.
     """
     one, mine, common = pair.one, pair.mine, list(pair.common)
     made, kept, own = one.select.copy(), one.select.args.get("having"), [one.keys[name] for name in keys]
@@ -147,11 +148,7 @@ def beside(
     having = [] if kept is None else [each_written(kept.this, lambda call: filtered_by(call, mine))]
     having += [exp.GT(this=n.copy(), expression=exp.convert(0)) for n in some]
     made.set("having", exp.Having(this=exp.and_(*having)) if having else None)
-    if outer and further and not one.keys:  # aggregates of all rows are one row
-        zero = exp.convert(0)
-        empty = {n for n, value in pair.other.values.items() if isinstance(value, exp.Count) and not pair.same}
-        values = {n: exp.func("coalesce", value, zero) if n in empty else value for n, value in values.items()}
-    elif outer and further:
+    if outer and further and not row:
         there = exp.GT(this=number, expression=exp.convert(0))
         cases = {n: exp.Case(ifs=[exp.If(this=there.copy(), true=value)]) for n, value in values.items()}
         counts = {f"{n} or 0": value for n, value in values.items() if isinstance(pair.other.values[n], exp.Count)}
@@ -167,7 +164,8 @@ def _rows_of_groups(
     coarse = len(keys) < len(one.keys)
     if not pair.same:
         plain = not coarse and not mine
-        return _of_records(one, other, originals, [p for p in theirs if p not in other.linked]) if plain else None
+        write = _of_records(one, other, originals, [p for p in theirs if p not in other.linked]) if plain else None
+        return _never_null(write) if write is not None and not one.keys else write
     if not pair.joined and mine + theirs:
         return None  # a condition that joins stays in WHERE
     if not coarse:
@@ -186,6 +184,16 @@ def _rows_of_groups(
         return exp.Window(this=together, partition_by=[key.copy() for key in keys], over="OVER")
 
     return total
+
+
+def _never_null(write: Callable[[exp.Expr], exp.Expr]) -> Callable[[exp.Expr], exp.Expr]:
+    """What writes aggregates over all records, with counts that are 0 without records."""
+
+    def filled(call: exp.Expr) -> exp.Expr:
+        of = call.this if isinstance(call, exp.Filter) else call
+        return exp.func("coalesce", write(call), exp.convert(0)) if isinstance(of, exp.Count) else write(call)
+
+    return filled
 
 
 def _are_linked(one: Groups, common: Sequence[exp.Expr], every: Collection[exp.Expr]) -> bool:

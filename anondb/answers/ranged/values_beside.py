@@ -114,13 +114,12 @@ def _write(select: exp.Select, inner: exp.Subquery, originals: Originals) -> Non
     groups = read_groups(other) if keys else _of_all(other)
     if groups is None or None in keys or len(names) < len(one.keys):
         return
-    together = beside(Pair.of(one, groups, originals), [key for key in keys if key], originals, outer=True)
+    together = beside(Pair.of(one, groups, originals), [key for key in keys if key], originals, outer=True, row=True)
     if together is None:
         return
     made, values = together
-    value = values.get("value or 0") or values["value"]
     for node in [node for e in made.expressions for node in e.find_all(exp.Placeholder) if node == place]:
-        node.replace(exp.paren(value.copy()))
+        node.replace(exp.paren(values["value"].copy()))
     for key in ("expressions", "from_", "joins", "where", "group", "having"):
         select.set(key, made.args.get(key))
 
