@@ -21,6 +21,8 @@ FLAGS = (
 ASKED = [
     f"SELECT sum(milk) AS c0, avg(bread) AS n1, sum(milk * bread) * 1.0 / sum(bread) AS n2 FROM ({FLAGS})",
     f"WITH p AS ({FLAGS}) SELECT milk AS k0, two AS k1, count(*) AS c0 FROM p GROUP BY milk, two",
+    f"SELECT two AS k0, sum(milk * bread) / nullif(sum(bread), 0) AS n0, sum(milk) / nullif(sum(bread), 0) AS n1, "
+    f"sum(bread * 3 - milk) / nullif(sum(milk), 0) AS n2 FROM ({FLAGS}) GROUP BY two",
     f"SELECT count(*) AS c0 FROM ({FLAGS}) WHERE milk = 1 AND bread <> 1 AND NOT two",
     "SELECT count(*) AS c0 FROM (SELECT tid FROM sales GROUP BY tid"
     " HAVING bool_or(item = 'milk') <> bool_or(item = 'bread'))",
@@ -103,6 +105,15 @@ def test_answers_by_estimates(named: Named, sql: str) -> None:
     result, other = named[1].sql(sql), named[1].sql(BY_ESTIMATE[sql])
     assert result.fetchall() == other.fetchall() and len(result.fetchall()) > 0
     assert any("estimate" in note for note in result.notes)
+
+
+def test_a_quotient_by_the_number_of_those_with_a_flag_is_an_average(named: Named) -> None:
+    flags = ", ".join(f"max(CASE WHEN item = '{item}' THEN 1 ELSE 0 END) AS {item}" for item in ("milk", "rolls"))
+    quotient, average = "sum(milk * rolls) / nullif(sum(rolls), 0)", "avg(milk) FILTER (WHERE rolls = 1)"
+    for group in ("", " GROUP BY two"):
+        rows = f"(SELECT tid, {flags}, count(*) > 1 AS two FROM sales GROUP BY tid){group}"
+        one, other = (named[1].sql(f"SELECT {number} AS n FROM {rows}").fetchall() for number in (quotient, average))
+        assert sorted(one) == sorted(other) and one
 
 
 def test_a_flag_has_the_bounds_of_its_count(named: Named) -> None:
