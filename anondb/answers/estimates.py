@@ -22,6 +22,7 @@ TYPED = (*INTEGERS, "DOUBLE", "BOOLEAN", "DATE", "TIMESTAMP", "UUID")
 WORLDS, OUTSIDE = "worlds", "outside"
 
 KEYLESS_NOTE = "No bounds: several rows have the same keys, so that rows do not match between worlds. One world answers."
+APART_NOTE = "No bounds: no key is in half of the worlds, though most have rows. One world answers; rows may be missing."
 OUTSIDE_NOTE = (
     "Internal error: an answer of a possible original lies outside of the bounds of this query. The bounds are left out; "
     "please report the query."
@@ -75,7 +76,9 @@ class Estimator(InWorlds):
                 rows = Known(exp.select(*names).from_(drawn.expression()).order_by(PLACE), (Column(""),) * len(names))
                 return Estimated(rows, made)
             if are_mixed(self.engine, self.asked, drawn, WORLD):
-                return self._first_world(drawn, made)
+                return self._first_world(drawn, made, KEYLESS_NOTE)
+            if known is None and self.keys and self._are_apart(drawn):
+                return self._first_world(drawn, made, APART_NOTE)
             return self._beside(self._means(drawn), known, made)
         except BaseException:
             self.engine.drop(*made)
@@ -83,14 +86,24 @@ class Estimator(InWorlds):
 
     # ---------------------------------------------------------------- worlds
 
-    def _first_world(self, drawn: Table, made: list[Table]) -> Estimated:
+    def _are_apart(self, drawn: Table) -> bool:
+        """Whether most worlds keep rows, but no key is that of rows in half of them."""
+        kept, half = [exp.column("kept")] if self.asked.kept else [], exp.convert((self.worlds.count + 1) // 2)
+        worlds = exp.Count(this=exp.Distinct(expressions=[exp.column(WORLD)]))
+        rows = exp.select(exp.GTE(this=worlds, expression=half).as_("often")).from_(drawn.expression()).where(*kept)
+        often = self.engine.select(rows, "worlds with rows")["often"].tolist() == [True]
+        shared = rows.select(exp.convert(1).as_("one"), append=False).group_by(*self.keys)
+        shared = shared.having(exp.GTE(this=worlds.copy(), expression=half.copy())).limit(1)
+        return often and not len(self.engine.select(shared, "keys of worlds")["one"])
+
+    def _first_world(self, drawn: Table, made: list[Table], note: str) -> Estimated:
         """The rows that the first world keeps, in their order."""
         kept = [exp.column("kept")] if self.asked.kept else []
         unknown = exp.cast(exp.null(), "DOUBLE").as_(IN_WORLDS)
         rows = exp.select("*", unknown).from_(drawn.expression()).where(exp.column(WORLD).eq(exp.convert(0)), *kept)
         table = self.make("rows", rows, made)
         columns = tuple(Column("") for _ in self.types)
-        return Estimated(self._ended(Known(rows, columns), table), made, notes=[KEYLESS_NOTE])
+        return Estimated(self._ended(Known(rows, columns), table), made, notes=[note])
 
     def _means(self, drawn: Table) -> exp.Select:
         """One row for each key: its means with the ends over worlds, and the number of worlds that keep it."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import reduce
 from typing import Any, Protocol
 
 from sqlglot import exp
@@ -20,10 +21,11 @@ from anondb.answers.ranged.listed import with_aggregates, with_own_lists, with_w
 from anondb.answers.ranged.matches import with_counted_matches, with_places
 from anondb.answers.ranged.numbered import with_numbers_of_rows
 from anondb.answers.ranged.ordered_pairs import with_ordered_pairs
+from anondb.answers.ranged.originals import Originals
 from anondb.answers.ranged.over_groups import as_one
 from anondb.answers.ranged.plain_sources import without_inner_rows
 from anondb.answers.ranged.quantified import with_extremes_of_persons
-from anondb.answers.ranged.rows_of_records import Originals, with_sums_of_records
+from anondb.answers.ranged.rows_of_records import with_sums_of_records
 from anondb.answers.ranged.running_joins import with_running
 from anondb.answers.ranged.totals import with_totals
 from anondb.answers.ranged.unions import with_all
@@ -41,6 +43,23 @@ class Desk(Protocol):
         """Whether a function of DuckDB computes one value from several rows."""
 
 
+def is_present(
+    table: exp.Table,
+    name: str,
+    tables: Mapping[str, Collection[str]],
+    own: Mapping[str, Collection[str]],
+    nullable: Collection[str],
+    desk: Desk,
+) -> bool | None:
+    """Whether a column of a table, in lower case, is never NULL; None if the table has no such column. See ``normal``."""
+    columns = own.get(lowered(table.name)) or tables.get(lowered(table.name)) or ()
+    if table.db or name not in columns:
+        return None if columns and not table.db else False
+    column = exp.column(exp.to_identifier(name, quoted=True))
+    missing = exp.select("1").from_(exp.Table(this=table.this.copy())).where(is_null(column)).limit(1)
+    return not desk.rows(missing) if lowered(table.name) in own else name not in nullable
+
+
 def normal(
     tree: exp.Expr,
     tables: Mapping[str, Mapping[str, bool]],
@@ -50,10 +69,10 @@ def normal(
     nullable: Collection[str],
     desk: Desk,
 ) -> exp.Expr:
-    """A query with aggregates in place of functions of lists and of numbers of rows, GROUP BY in place of the first rows of
-    groups, joins in place of LATERAL, subqueries in place of matches by numbers, windows in place of totals of the rows,
-    conditions in place of windows over rows of an item, tables in place of subqueries that choose rows of them, HAVING in
-    place of a list of the same groups, and one SELECT in place of groups that are joined on their keys.
+    """A query with the same result, of the forms that rules and worlds read.
+
+    Each step writes one thing that may be said in several ways as one of them: first lists, matches and places as sources,
+    groups and windows; then sources as tables; then groups by the same keys as one SELECT.
 
     Args:
         tree: the query.
@@ -65,23 +84,35 @@ def normal(
     """
 
     def present(table: exp.Table, name: str) -> bool | None:
-        columns = own.get(lowered(table.name)) or tables.get(lowered(table.name)) or ()
-        if table.db or name not in columns:
-            return None if columns and not table.db else False
-        column = exp.column(exp.to_identifier(name, quoted=True))
-        missing = exp.select("1").from_(exp.Table(this=table.this.copy())).where(is_null(column)).limit(1)
-        return not desk.rows(missing) if lowered(table.name) in own else name not in nullable
+        return is_present(table, name, tables, own, nullable, desk)
 
-    tree = with_totals(with_ordered_pairs(with_variances(with_all(with_written_rows(tree)), present)), present)
-    tree = with_running(tree, present)
-    made = with_first_rows(with_numbers_of_rows(with_aggregates(with_own_lists(tree, own, desk.rows)), desk.rows, present))
-    made = with_places(with_counted_matches(with_joins(made, tables, own), tables), tables, present)
-    made = with_extremes_of_persons(made, tables, item, present)
-    made = with_groups(with_item_windows(with_different_persons(made, ids_of(tables)), persons, item), ids_of(tables))
-    originals = Originals(tables, persons, present)
-    made = with_chosen_groups(without_inner_rows(made, tables), originals)
-    made = with_sums_of_records(made, originals)
-    made = with_having(with_one_select(with_values_beside(made, originals), originals), item)
+    ids, originals = ids_of(tables), Originals(tables, persons, present)
+    steps: tuple[Callable[[exp.Expr], exp.Expr], ...] = (
+        with_written_rows,
+        with_all,
+        lambda made: with_variances(made, present),
+        with_ordered_pairs,
+        lambda made: with_totals(made, present),
+        lambda made: with_running(made, present),
+        lambda made: with_own_lists(made, own, desk.rows),
+        with_aggregates,
+        lambda made: with_numbers_of_rows(made, desk.rows, present),
+        with_first_rows,
+        lambda made: with_joins(made, tables, own),
+        lambda made: with_counted_matches(made, tables),
+        lambda made: with_places(made, tables, present),
+        lambda made: with_extremes_of_persons(made, tables, item, present),
+        lambda made: with_different_persons(made, ids),
+        lambda made: with_item_windows(made, persons, item),
+        lambda made: with_groups(made, ids),
+        lambda made: without_inner_rows(made, tables),
+        lambda made: with_chosen_groups(made, originals),
+        lambda made: with_sums_of_records(made, originals),
+        lambda made: with_values_beside(made, originals),
+        lambda made: with_one_select(made, originals),
+        lambda made: with_having(made, item),
+    )
+    made = reduce(lambda before, step: step(before), steps, tree)
     one: exp.Expr | None = None if any(clause.recursive for clause in made.find_all(exp.With)) else made
     while isinstance(one, exp.Select):
         made, one = one, as_one(one, with_ctes(one, {}, lambda query, env: False), desk.is_aggregate)

@@ -353,3 +353,13 @@ COUNTED = "SELECT item, count(*) AS n FROM sales GROUP BY item"
 )
 def test_ends_may_follow_parentheses(named: Named, outside: str, inside: str) -> None:
     assert named[1].sql(outside).fetchall() == named[1].sql(inside).fetchall()
+
+
+def test_rows_whose_keys_no_worlds_share_are_those_of_one(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Such as groups by numbers that are never the same."""
+    monkeypatch.setattr("anondb.answers.worlds.MOST_WORLDS", 6)
+    counts = "SELECT item, count(*) AS n FROM sales GROUP BY item"
+    number = f"SELECT sum(n * n * length(item) + n * ascii(item)) AS k FROM ({counts})"
+    with anondb.open(shop / "plain.duckdb") as session:
+        made = session.sql(f"SELECT k FROM ({number}) GROUP BY k")
+        assert len(made.fetchall()) == 1 and any("no key is in half of the worlds" in note for note in made.notes)

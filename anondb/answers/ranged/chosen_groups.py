@@ -11,7 +11,7 @@ from anondb.answers.ranged.equivalents import ids_of, query_of, resolved
 from anondb.answers.ranged.groups import Groups, read_groups, unnamed
 from anondb.answers.ranged.known import fresh
 from anondb.answers.ranged.never_null import is_present
-from anondb.answers.ranged.rows_of_records import Originals
+from anondb.answers.ranged.originals import Originals
 from anondb.query.parsing import bare, conjoined, lowered
 
 

@@ -14,8 +14,8 @@ from anondb.answers.ranged.equivalents import select_sources
 from anondb.answers.ranged.groups import Groups, Pair, beside, read_groups, unnamed
 from anondb.answers.ranged.known import fresh
 from anondb.answers.ranged.never_null import is_present
+from anondb.answers.ranged.originals import Originals
 from anondb.answers.ranged.over_groups import is_itself
-from anondb.answers.ranged.rows_of_records import Originals
 from anondb.query.parsing import bare, conjoined, lowered
 
 

@@ -13,6 +13,7 @@ from anondb.query.parsing import lowered
 Columns = Mapping[str, Collection[str]]
 _PLAIN = {"expressions", "from_", "where"}
 _ENDS = ("order", "having", "qualify", "group")
+_CLAUSES = (exp.Order, exp.Having, exp.Qualify, exp.Group)
 _OTHER = (exp.AggFunc, exp.Window, exp.Query, exp.Explode, exp.Unnest, exp.Anonymous)
 
 
@@ -107,9 +108,6 @@ def _columns_of(
             elif own:
                 columns.append(column)
     return columns
-
-
-_CLAUSES = (exp.Order, exp.Having, exp.Qualify, exp.Group)
 
 
 def _is_of_table(column: exp.Column, tables: Columns) -> bool:

@@ -6,13 +6,13 @@ What the rows of persons come to by the persons is then an average of a number o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
 
 from anondb.answers.ranged.equivalents import resolved
-from anondb.answers.ranged.never_null import Present
+from anondb.answers.ranged.originals import Originals
 from anondb.query.parsing import conjoined, lowered
 
 _STRICT = (
@@ -23,31 +23,6 @@ _STRICT = (
 _OMITTING = (exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max)
 """Aggregates of what is not NULL."""
 _PARTS = {"expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset", "with_"}
-
-
-@dataclass(frozen=True)
-class Originals:
-    """The original's tables.
-
-    Attributes:
-        columns: the columns of each, in lower case, and whether one is the id.
-        persons: the table of persons and their items; others have one row for each person.
-        present: whether a column of a table is never NULL; None if the table has no such column.
-    """
-
-    columns: Mapping[str, Mapping[str, bool]]
-    persons: str
-    present: Present
-
-    def record(self, table: exp.Expr) -> str | None:
-        """The id of a table with one row for each person; None for other sources."""
-        name = lowered(table.name) if isinstance(table, exp.Table) and not table.db else self.persons
-        return None if name == self.persons else self.id_of(name)
-
-    def id_of(self, name: str) -> str | None:
-        """The id of a table, if it has one."""
-        ids = [column for column, is_id in self.columns.get(name, {}).items() if is_id]
-        return ids[0] if len(ids) == 1 else None
 
 
 @dataclass(frozen=True)

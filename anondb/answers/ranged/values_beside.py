@@ -8,7 +8,7 @@ from anondb.answers.ranged.aggregates import aggregates
 from anondb.answers.ranged.equivalents import linked
 from anondb.answers.ranged.groups import Groups, Pair, beside, read_groups, unnamed
 from anondb.answers.ranged.known import fresh
-from anondb.answers.ranged.rows_of_records import Originals
+from anondb.answers.ranged.originals import Originals
 from anondb.query.parsing import bare, conjoined, lowered
 
 _PARTS = {"expressions", "from_", "joins", "where", "group", "order", "limit", "offset", "with_"}

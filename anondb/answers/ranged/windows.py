@@ -16,7 +16,7 @@ from anondb.answers.ranged.running import rank_as_number, running
 from anondb.answers.ranged.subqueries import scalar
 from anondb.answers.ranged.values import Value, greatest, narrowed
 
-ORDER_NOTE = "Rows are ordered, ranked and cut off by the estimates."
+ORDER_NOTE = "Rows are ordered, ranked and cut off by the estimates; where they are cut off, rows may be missing."
 
 
 @dataclass(frozen=True)
