@@ -60,6 +60,15 @@ def is_present(
     return not desk.rows(missing) if lowered(table.name) in own else name not in nullable
 
 
+def _has_clear_names(tree: exp.Expr, tables: Collection[str]) -> bool:
+    """Whether each common table expression has a name of its own, which is that of no table."""
+    names = [lowered(cte.alias) for cte in tree.find_all(exp.CTE)]
+    return len({*names}) == len(names) and not {*names} & {*tables}
+
+
+_OF_SOURCES = 6  # the last steps, which move the sources of queries
+
+
 def normal(
     tree: exp.Expr,
     tables: Mapping[str, Mapping[str, bool]],
@@ -102,7 +111,7 @@ def normal(
         lambda made: with_counted_matches(made, tables),
         lambda made: with_places(made, tables, present),
         lambda made: with_extremes_of_persons(made, tables, item, present),
-        lambda made: with_different_persons(made, ids),
+        lambda made: with_different_persons(made, tables),
         lambda made: with_item_windows(made, persons, item),
         lambda made: with_groups(made, ids),
         lambda made: without_inner_rows(made, tables),
@@ -112,7 +121,8 @@ def normal(
         lambda made: with_one_select(made, originals),
         lambda made: with_having(made, item),
     )
-    made = reduce(lambda before, step: step(before), steps, tree)
+    last = steps if _has_clear_names(tree, {*tables, *own}) else steps[:-_OF_SOURCES]
+    made = reduce(lambda before, step: step(before), last, tree)
     one: exp.Expr | None = None if any(clause.recursive for clause in made.find_all(exp.With)) else made
     while isinstance(one, exp.Select):
         made, one = one, as_one(one, with_ctes(one, {}, lambda query, env: False), desk.is_aggregate)

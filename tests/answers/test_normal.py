@@ -128,6 +128,122 @@ WRITTEN = [
     "USING (tid) GROUP BY x.b",
 ]
 
+TOWNS = "SELECT town, count(*) AS n FROM customers GROUP BY town"
+ODD = [
+    "SELECT c.town, (SELECT count(*) FROM customers d WHERE d.sex = c.town) AS x FROM customers c GROUP BY c.town",
+    "SELECT c.town, c.sex, (SELECT count(*) FROM customers d WHERE d.sex = c.town AND d.town = c.sex) AS x FROM "
+    "customers c GROUP BY 1, 2",
+    "SELECT town AS town, tid FROM (SELECT sex AS town, tid FROM customers) v",
+    "SELECT town AS t, max(age) AS age FROM (SELECT town, -age AS age FROM customers) v GROUP BY town",
+    "SELECT x AS x FROM (SELECT age + 1 AS x FROM customers) v WHERE x > 31",
+    "WITH x AS (SELECT tid, age + 1 AS age FROM customers), y AS (SELECT tid, age * 2 AS age FROM x) "
+    "SELECT a.age, b.age AS b FROM x a JOIN y b ON a.tid = b.tid",
+    "SELECT age, count(*) AS n FROM (SELECT age // 10 AS age FROM customers) GROUP BY age HAVING age > 3",
+    "SELECT age FROM (SELECT age // 10 AS age, count(*) AS n FROM customers GROUP BY 1) WHERE age > 3",
+    "SELECT -n AS age FROM (SELECT age // 20 AS k, count(*) AS n FROM customers GROUP BY 1) WHERE k > 1",
+    "SELECT age, d, count(*) AS n FROM (SELECT DISTINCT tid, age // 10 AS age, sex AS d FROM customers) GROUP BY "
+    "age, d HAVING age > 3",
+    "SELECT DISTINCT age // 10 AS age, count(*) OVER (PARTITION BY age // 10) AS n FROM customers QUALIFY age > 30",
+    "SELECT count(*) FROM (SELECT tid, age > 40 OR sex = 'male' AS b FROM customers) c WHERE b AND c.tid > 3",
+    "SELECT count(*) FROM (SELECT tid, age > 40 OR sex = 'male' AS b FROM customers) c WHERE NOT b",
+    "SELECT k FROM (SELECT town AS k, max(age) > 40 OR min(age) < 20 AS b, count(*) AS n FROM customers GROUP BY "
+    "town) WHERE b AND n > 2",
+    "SELECT x.tid, (SELECT count(*) FROM customers y WHERE y.since <= x.since) AS n FROM customers x WHERE x.sex = 'male'",
+    "SELECT max((SELECT count(*) FROM customers y WHERE y.since <= x.since)) AS n FROM customers x",
+    "SELECT x.tid, 3 IN (SELECT count(*) FROM customers y WHERE y.since <= x.since) AS n FROM customers x",
+    "WITH g AS (SELECT town, count(age) AS n FROM customers GROUP BY town) SELECT c.tid, (SELECT n FROM g WHERE "
+    "g.town = c.town) AS x "
+    "FROM customers c",
+    "SELECT c.tid, v.n FROM customers c LEFT JOIN (SELECT c.tid, count(s.item) AS n FROM customers c LEFT JOIN "
+    "sales s ON c.tid = s.tid "
+    "GROUP BY c.tid) v ON v.tid = c.tid",
+    "SELECT c.tid, sum(p.price) AS x, count(s.item) AS n FROM customers c LEFT JOIN sales s ON s.tid = c.tid LEFT "
+    "JOIN prices p "
+    "ON p.price < c.age GROUP BY c.tid",
+    "SELECT c.tid, sum(p.price) AS x FROM customers c LEFT JOIN sales s ON s.tid = c.tid LEFT JOIN prices p ON "
+    "true GROUP BY c.tid",
+    "SELECT c.sex, sum(p.price) / count(DISTINCT c.tid) AS x FROM customers c LEFT JOIN sales s ON s.tid = c.tid "
+    "LEFT JOIN prices p "
+    "ON coalesce(s.item, 'milk') = p.item GROUP BY c.sex",
+    "SELECT c.tid, count(t.item) AS n FROM customers c LEFT JOIN sales s ON s.tid = c.tid AND s.item = 'milk' LEFT "
+    "JOIN sales t "
+    "ON t.tid = c.tid GROUP BY c.tid",
+    "SELECT k, a.n, b.n AS m FROM (SELECT c.town AS k, count(*) AS n FROM customers c LEFT JOIN sales s ON s.tid = "
+    "c.tid GROUP BY 1) a "
+    "JOIN (SELECT c.town AS k, count(*) AS n FROM customers c JOIN sales s ON s.tid = c.tid GROUP BY 1) b USING (k)",
+    "SELECT k, a.n, b.n AS m FROM (SELECT c.town AS k, count(*) AS n FROM customers c SEMI JOIN sales s ON s.tid = "
+    "c.tid GROUP BY 1) a "
+    "JOIN (SELECT c.town AS k, count(*) AS n FROM customers c JOIN sales s ON s.tid = c.tid GROUP BY 1) b USING (k)",
+    "SELECT a.k, a.n, b.n AS m FROM (SELECT s.item AS k, count(*) AS n FROM sales s JOIN prices p USING (item) "
+    "GROUP BY 1) a LEFT JOIN "
+    "(SELECT s.item AS k, count(*) AS n FROM sales s, prices p GROUP BY 1) b ON a.k = b.k",
+    "SELECT x.k, x.n, y.n AS m FROM (SELECT a.item AS k, count(*) AS n FROM sales a JOIN sales b ON a.tid = b.tid "
+    "GROUP BY a.item) x "
+    "LEFT JOIN (SELECT b.item AS k, count(*) AS n FROM sales a JOIN sales b ON a.tid = b.tid WHERE a.item = 'milk' "
+    "GROUP BY b.item) y "
+    "ON x.k = y.k",
+    "SELECT a.k, a.n, b.n AS m FROM (SELECT town AS k, product(age) AS n FROM customers WHERE sex = 'male' GROUP "
+    "BY town) a JOIN "
+    "(SELECT town AS k, count(*) AS n FROM customers WHERE age > 30 GROUP BY town) b ON a.k = b.k",
+    "SELECT c.sex, (SELECT sum(d.age) FROM sales t JOIN customers d USING (tid) WHERE d.sex = c.sex) AS x FROM "
+    "customers c GROUP BY c.sex",
+    "SELECT c.tid, p.price FROM customers c, prices p FULL JOIN food f ON f.node = p.item WHERE c.tid = p.price "
+    "AND f.node IS NOT NULL "
+    "GROUP BY ALL",
+    "SELECT count(*) FROM (SELECT tid, age // 10 AS age FROM customers) c WHERE EXISTS (SELECT 1 FROM customers c "
+    "WHERE c.age > 30 "
+    "AND c.age < 40)",
+    "WITH d AS (SELECT c.tid, c.age AS a FROM customers c WHERE c.age > 30), c AS (SELECT tid, age // 10 AS age "
+    "FROM customers) "
+    "SELECT c.tid, c.age, d.a FROM c JOIN d ON c.tid = d.tid",
+    "SELECT c.tid, (SELECT count(*) FROM (SELECT tid AS t FROM customers) s WHERE EXISTS (SELECT 1 FROM food WHERE "
+    "length(node) > "
+    "age - 25)) AS x FROM customers c",
+    "SELECT count(DISTINCT x) FROM (SELECT sex FROM customers) x",
+    "SELECT town AS age, v.age AS b FROM (SELECT town, age // 10 AS age FROM customers) v ORDER BY age, v.age",
+    "WITH g AS (SELECT item, sum(price) AS n FROM prices GROUP BY item), prices AS (SELECT 'milk' AS item, 100 AS price) "
+    "SELECT s.tid, (SELECT n FROM g WHERE g.item = s.item) AS x FROM sales s",
+    "SELECT k FROM (SELECT town AS k, count(*) AS n FROM customers GROUP BY town HAVING n > 1) WHERE k > 'C'",
+    "SELECT c.tid, sum(p.price) AS age FROM customers c LEFT JOIN sales s ON s.tid = c.tid LEFT JOIN prices p ON "
+    "p.item = s.item "
+    "GROUP BY c.tid HAVING age > 2",
+    f"WITH g AS ({TOWNS}) SELECT c.tid, (SELECT g.n FROM g WHERE g.town = c.sex AND g.town = c.town) AS x FROM customers c",
+    "WITH g AS (SELECT age > 40 AS old, count(*) AS n FROM customers GROUP BY 1) SELECT c.tid, (SELECT n FROM g "
+    "WHERE g.old = "
+    "(c.age > 40)) AS x FROM customers c",
+    "WITH g AS (SELECT item, count(*) AS n FROM sales GROUP BY item) SELECT p.item, 1 = ANY (SELECT n FROM g WHERE "
+    "g.item = p.item) AS x "
+    "FROM prices p",
+    f"SELECT c.sex, count(*) AS x FROM customers c JOIN ({TOWNS}) t ON t.town = c.town GROUP BY c.sex, c.town, t.n + 1",
+    "SELECT a, b, count(*) AS n FROM (SELECT DISTINCT s.tid, left(s.item, 1) AS a, length(s.item) AS b FROM sales "
+    "s) GROUP BY a, b "
+    "HAVING n > 1 ORDER BY n, a, b",
+    "SELECT a, b, count(*) AS n FROM (SELECT DISTINCT s.tid, c.town AS a, c.sex AS b FROM customers c LEFT JOIN "
+    "sales s ON s.tid = c.tid) "
+    "GROUP BY a, b",
+    "SELECT DISTINCT town, 3 AS a, count(*) OVER (PARTITION BY town) AS n FROM customers",
+    f"WITH c AS ({TOWNS}) SELECT town, sum(n / (SELECT sum(n) FROM c)) OVER (ORDER BY town) AS x FROM c",
+    f"WITH c AS ({TOWNS}) SELECT town, n IN (SELECT max(n) FROM c) AS x FROM c",
+    "WITH c AS (SELECT sum(tid) AS n FROM customers WHERE age > 99 GROUP BY ALL) SELECT n, (SELECT count(*) FROM c "
+    "d WHERE d.n = c.n) AS z "
+    "FROM c",
+    "WITH RECURSIVE t AS (SELECT 'a' AS k, node FROM food UNION SELECT 'b', f.parent FROM food f JOIN t ON f.node = t.node) "
+    "SELECT k, node FROM t",
+    "SELECT c.tid, l.n FROM customers c, LATERAL (SELECT count(*) AS n FROM sales s WHERE s.tid = c.tid HAVING "
+    "count(*) > 0) l",
+    "SELECT (SELECT max(age) FROM customers) AS a, count(*) AS n",
+    "SELECT town, count(*) FILTER (WHERE (SELECT count(*) FROM customers) > 1) AS n FROM customers GROUP BY town",
+    "SELECT since AS y FROM (SELECT tid, 1 AS x, since FROM customers) v ORDER BY v.x, v.tid LIMIT 2",
+]
+"""What a rule took for another query."""
+
+
+@pytest.mark.parametrize("seeds", portions(4, night=20))
+def test_odd_queries_keep_their_results(shop: Shop, seeds: range) -> None:
+    for con, nullable in originals(shop, seeds):
+        for sql in ODD:
+            check(con, nullable, sql)
+
 
 @pytest.mark.parametrize("seeds", portions(4, night=20))
 def test_what_is_written_in_another_way_keeps_its_result(shop: Shop, seeds: range) -> None:

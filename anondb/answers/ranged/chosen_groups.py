@@ -7,12 +7,15 @@ from collections.abc import Collection, Sequence
 
 from sqlglot import exp
 
-from anondb.answers.ranged.equivalents import ids_of, query_of, resolved
+from anondb.answers.ranged.equivalents import ids_of, is_itself, query_of, resolved
 from anondb.answers.ranged.groups import Groups, read_groups, unnamed
 from anondb.answers.ranged.known import fresh
 from anondb.answers.ranged.never_null import is_present
 from anondb.answers.ranged.originals import Originals
 from anondb.query.parsing import bare, conjoined, lowered
+
+_APART = (exp.From, exp.Join, exp.Select, exp.In, exp.Any, exp.All, exp.Exists)
+_ENDS = (exp.Order, exp.Group, exp.Having, exp.Qualify)
 
 
 def with_chosen_groups(tree: exp.Expr, originals: Originals) -> exp.Expr:
@@ -33,7 +36,7 @@ def with_chosen_groups(tree: exp.Expr, originals: Originals) -> exp.Expr:
             elif not join.side and select.args.get("group") is not None:
                 _look_up_all(select, join, originals)
     for node in list(made.find_all(exp.Subquery)):
-        query, around = node.this, node.find_ancestor(exp.From, exp.Join, exp.Select, exp.In)
+        query, around = node.this, node.find_ancestor(*_APART)
         parts = {key for key, part in query.args.items() if part}
         if isinstance(query, exp.Select) and parts == {"expressions", "from_", "where"} and isinstance(around, exp.Select):
             _write(node, query)
@@ -71,10 +74,13 @@ def _look_up_all(select: exp.Select, join: exp.Join, originals: Originals) -> No
     by = [resolved(key, select) for key in select.args["group"].expressions]
     for inside, outer in pairs:
         of_record = all(lowered(column.table) in records for column in outer.find_all(exp.Column))
-        same = unnamed(groups.keys[lowered(inside.name)]) == unnamed(outer)
+        same = unnamed(groups.keys[lowered(inside.name)]) == unnamed(outer)  # of one record each
         if not same or not of_record or outer not in by or not is_present(outer, select, originals.present):
             return
     own = [key for key in by if isinstance(key, exp.Column) and lowered(key.table) == alias]
+    others = [column for key in by if key not in own for column in key.find_all(exp.Column)]
+    if any(lowered(c.table) == alias or (not c.table and lowered(c.name) in groups.values) for c in others):
+        return
     if all(lowered(key.name) in groups.values for key in own) and _put(select, join, groups, pairs):
         select.set("group", exp.Group(expressions=[key.copy() for key in by if key not in own]))
 
@@ -88,6 +94,10 @@ def _put(select: exp.Select, join: exp.Join, groups: Groups, pairs: Sequence[tup
     if any(lowered(c.name) not in groups.values or c.parent_select is not select for c in columns):
         return False
     equal = [exp.EQ(this=theirs.copy(), expression=mine.copy()) for theirs, mine in pairs]
+    given = {lowered(e.alias) for e in select.expressions if isinstance(e, exp.Alias) and not is_itself(e)}
+    ends = [c for c in columns if not c.table and c.find_ancestor(*_ENDS, exp.Select) is not select]
+    if any(lowered(column.name) in given for column in ends):
+        return False  # what the SELECT gives, or the number
     for column in columns:
         looked = exp.select(exp.column(column.this.copy(), source.alias_or_name)).from_(source.copy())
         subquery = exp.Subquery(this=looked.where(*(part.copy() for part in equal)))
@@ -118,13 +128,17 @@ def _write(node: exp.Subquery, query: exp.Select) -> None:
     value, made = groups.values[lowered(shown.name)], exp.Select()
     for key in ("from_", "joins", "where"):
         made.set(key, groups.select.args.get(key))
-    equal = [exp.EQ(this=exp.paren(groups.keys[name].copy()), expression=to.copy()) for name, to in chosen]
+    equal = [exp.EQ(this=exp.paren(groups.keys[name].copy()), expression=exp.paren(to.copy())) for name, to in chosen]
     made = made.copy().where(*equal)
     filled, counts = node.parent, isinstance(value, exp.Count)
     whole = counts and isinstance(filled, exp.Coalesce) and filled.this is node and filled.expressions == [exp.convert(0)]
     if not whole and not isinstance(value, exp.Count | exp.Sum | exp.Min | exp.Max | exp.Avg):
         return
-    one = value.copy() if whole or not counts else exp.Nullif(this=value.copy(), expression=exp.convert(0))
+    one: exp.Expr = value.copy()
+    if counts and not whole:  # a group has rows
+        some = exp.GT(this=exp.Count(this=exp.Star()), expression=exp.convert(0))
+        every = isinstance(value.this, exp.Star)
+        one = exp.Nullif(this=one, expression=exp.convert(0)) if every else exp.Case(ifs=[exp.If(this=some, true=one)])
     target: exp.Expr = filled if whole and filled is not None else node
     subquery = exp.Subquery(this=made.select(one))
     target.replace(exp.alias_(subquery, shown.name, quoted=True) if isinstance(target.parent, exp.Select) else subquery)
@@ -147,7 +161,7 @@ def _chosen(query: exp.Select, alias: str, groups: Groups) -> list[tuple[str, ex
     parts = [_sides(part, alias) for part in conjoined(query.args["where"].this)]
     found = {lowered(sides[0].name): sides[1] for sides in parts if sides is not None}
     outside = any(value.find(exp.Column) is not None for value in found.values())
-    every = None not in parts and outside and found.keys() == groups.keys.keys()
+    every = None not in parts and outside and found.keys() == groups.keys.keys() and len(found) == len(parts)
     return list(found.items()) if every else None
 
 

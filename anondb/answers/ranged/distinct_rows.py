@@ -3,11 +3,11 @@ of which only the keys are shown, as this group."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from sqlglot import exp
 
-from anondb.answers.ranged.equivalents import query_of, resolved, write_windows
+from anondb.answers.ranged.equivalents import ids_of, is_itself, query_of, resolved, write_windows
 from anondb.query.parsing import bare, conjoined, lowered
 
 _TOTALS: dict[type[exp.Expr], type[exp.Expr]] = {
@@ -51,12 +51,12 @@ def with_groups(tree: exp.Expr, ids: Collection[str]) -> exp.Expr:
     return made
 
 
-def with_different_persons(tree: exp.Expr, ids: Collection[str]) -> exp.Expr:
+def with_different_persons(tree: exp.Expr, tables: Mapping[str, Mapping[str, bool]]) -> exp.Expr:
     """A query with ``count(DISTINCT id)`` of groups in place of a number of different rows, each of an id and all keys.
 
     Args:
         tree: the query.
-        ids: the names of ids, in lower case.
+        tables: the columns of each of the original's tables, in lower case, and whether one is the id.
     """
     if tree.find(exp.Distinct) is None or tree.find(exp.Group) is None:
         return tree
@@ -66,9 +66,20 @@ def with_different_persons(tree: exp.Expr, ids: Collection[str]) -> exp.Expr:
         alone = place is not None and not select.args.get("joins") and not place.this.alias_column_names
         inner = query_of(place.this) if place is not None and alone else None
         parts = set() if inner is None else {key for key, part in inner.args.items() if part}
-        if isinstance(inner, exp.Select) and "distinct" in parts and parts <= _DIFFERENT:
-            _count_persons(select, inner, ids)
+        if isinstance(inner, exp.Select) and "distinct" in parts and parts <= _DIFFERENT and _of_originals(inner, tables):
+            _count_persons(select, inner, ids_of(tables))
     return made
+
+
+def _of_originals(inner: exp.Select, tables: Mapping[str, Mapping[str, bool]]) -> bool:
+    """Whether a SELECT joins no others than the original's tables and, by their names, such without a column of ids, and
+    leaves none of their rows NULL."""
+    places = [inner.args["from_"], *(inner.args.get("joins") or ())]
+    plain = all(isinstance(p.this, exp.Table) and not p.args.get("side") and not p.args.get("method") for p in places)
+    own = {lowered(p.this.alias_or_name) for p in places if plain and lowered(p.this.name) in tables}
+    persons = [e.unalias() for e in inner.expressions if lowered(e.unalias().name) in ids_of(tables)]
+    alone = len(own) == len(places)
+    return plain and all(alone or (isinstance(c, exp.Column) and lowered(c.table) in own) for c in persons)
 
 
 def _count_persons(select: exp.Select, inner: exp.Select, ids: Collection[str]) -> None:
@@ -82,30 +93,37 @@ def _count_persons(select: exp.Select, inner: exp.Select, ids: Collection[str]) 
         return
     keys = [resolved(key, select) for key in group.expressions]
     names = {lowered(key.name) for key in keys if isinstance(key, exp.Column)}
-    clauses = [*select.expressions, *(select.args[key] for key in ("having", "order") if select.args.get(key))]
+    having, order = select.args.get("having"), select.args.get("order")
+    clauses = [*select.expressions, *(part for part in (having, order) if part is not None)]
     calls = [call for part in clauses for call in part.find_all(exp.AggFunc)]
-    if (
-        len(names) < len(keys)
-        or names != shown.keys() - set(persons)
-        or any(part.find(exp.Query, exp.Window) for part in clauses)
-    ):
+    if len(names) < len(keys) or names != shown.keys() - set(persons) or not all(_is_key(shown[name]) for name in names):
         return
-    if not all(
-        isinstance(c, exp.Count) and _is_every(c, persons[0]) and not isinstance(c.parent, exp.Filter) for c in calls
-    ):
+    plain = all(isinstance(call, exp.Count) and _is_every(call, persons[0]) for call in calls)
+    if not plain or any(part.find(exp.Query, exp.Window, exp.Filter) for part in clauses):
+        return
+    given = {lowered(e.alias) for e in select.expressions if isinstance(e, exp.Alias) and not is_itself(e)}
+    inside = {id(column) for call in calls for column in call.find_all(exp.Column)}
+    columns = [c for part in clauses for c in part.find_all(exp.Column) if id(c) not in inside]
+    ordered = [c for c in columns if not c.table and lowered(c.name) in given and c.find_ancestor(exp.Order) is not None]
+    columns = [c for c in columns if all(c is not one for one in ordered)]
+    computed = any(not isinstance(shown[name], exp.Column) for name in names)
+    if any(lowered(c.name) not in names for c in columns) or given & {*shown} or (computed and (having or order)):
         return
     for call in calls:
         call.set("this", exp.Distinct(expressions=[shown[persons[0]].copy()]))
-    select.set(
-        "group", exp.Group(expressions=[shown[lowered(key.name)].copy() for key in keys if isinstance(key, exp.Column)])
-    )
-    inside = {id(column) for call in calls for column in call.find_all(exp.Column)}
-    for column in [c for part in clauses for c in part.find_all(exp.Column) if id(c) not in inside]:
+    select.set("group", exp.Group(expressions=[shown[name].copy() for name in sorted(names)]))
+    for column in columns:
         value = shown[lowered(column.name)].copy()
         column.replace(exp.alias_(value, column.name, quoted=True) if column.parent is select else exp.paren(value))
     for key in ("from_", "joins", "where"):
         part = inner.args.get(key)
         select.set(key, [p.copy() for p in part] if isinstance(part, list) else part and part.copy())
+
+
+def _is_key(value: exp.Expr) -> bool:
+    """Whether rows can be grouped by an expression: it has columns, and no aggregate, window or list of rows."""
+    odd = (exp.AggFunc, exp.Window, exp.Explode, exp.Unnest, exp.Query)
+    return value.find(exp.Column) is not None and value.find(*odd) is None
 
 
 def _is_every(call: exp.Count, person: str) -> bool:
@@ -227,7 +245,7 @@ def _groups(node: exp.Select) -> exp.Select | None:
         return None
     keys = [e.unalias() for e in made.expressions if e.find(exp.Window) is None]
     windows = [w for w in made.find_all(exp.Window) if w.parent_select is made]
-    if not keys or not windows or any(not isinstance(key, exp.Column) and key.find(exp.Query) for key in keys):
+    if not keys or not windows or not all(map(_is_key, keys)):
         return None
     if any(isinstance(key.this if isinstance(key, exp.Column) else key, exp.Star) for key in keys):
         return None
@@ -240,7 +258,9 @@ def _groups(node: exp.Select) -> exp.Select | None:
         return None
     made.set("distinct", None)
     made.set("group", exp.Group(expressions=[key.copy() for key in dict.fromkeys(keys)]))
-    qualify = made.args.get("qualify")
+    qualify, given = made.args.get("qualify"), {lowered(e.alias) for e in made.expressions if e.alias and not is_itself(e)}
+    if qualify is not None and any(not c.table and lowered(c.name) in given for c in qualify.find_all(exp.Column)):
+        return None  # the column, or what the SELECT gives
     if qualify is not None and made.find(exp.Window) is None:
         made.set("having", exp.Having(this=qualify.this))
         made.set("qualify", None)

@@ -9,6 +9,8 @@ from sqlglot import exp
 from anondb.query.parsing import bare, is_conjunct, is_null, lowered, whole
 
 _ROWS = {"expressions", "from_", "joins", "where", "with_"}
+_INSIDE = (exp.AggFunc, exp.Filter, exp.Window, exp.In, exp.Any, exp.All, exp.Exists, exp.Select)
+"""What a subquery in is no value of a row, but for the SELECT."""
 _ENDED = (exp.Distinct, exp.Literal, exp.Order)
 
 
@@ -234,6 +236,24 @@ def are_apart(parts: Iterable[exp.Expr], aliases: Collection[str], names: Collec
     return all(
         lowered(c.table) not in aliases if c.table else names is not None and lowered(c.name) not in names for c in inner
     )
+
+
+def is_itself(shown: exp.Expr) -> bool:
+    """Whether a shown expression is a column under its own name."""
+    value = shown.unalias()
+    return isinstance(value, exp.Column) and lowered(value.name) == lowered(shown.alias_or_name)
+
+
+def names_alias(part: exp.Expr, select: exp.Select) -> bool:
+    """Whether a clause names something that the SELECT computes, rather than a column of its sources."""
+    given = {lowered(e.alias) for e in select.expressions if isinstance(e, exp.Alias) and not is_itself(e)}
+    return any(not column.table and lowered(column.name) in given for column in part.find_all(exp.Column))
+
+
+def values_shown(select: exp.Select) -> list[exp.Subquery]:
+    """The subqueries in what a SELECT shows that are a value of each of its rows."""
+    every = [s for e in select.expressions for s in e.find_all(exp.Subquery) if not isinstance(s.parent, exp.Select)]
+    return [s for s in every if s.find_ancestor(*_INSIDE) is select]
 
 
 def ids_of(tables: Mapping[str, Mapping[str, bool]]) -> set[str]:

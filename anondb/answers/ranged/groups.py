@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
+from anondb.answers.ranged.equivalents import names_alias
 from anondb.answers.ranged.key_parts import TOGETHER
 from anondb.answers.ranged.known import fresh
 from anondb.answers.ranged.never_null import is_present
@@ -72,6 +73,7 @@ def read_groups(inner: exp.Select | None, *, having: bool = False) -> Groups | N
     keys = grouped(inner, lambda column: False)
     names = {name: value for name, value in shown.items() if value in keys}
     whole = len(shown) == len(inner.expressions) and all(shown) and {*names.values()} == {*keys}
+    whole = whole and (inner.args.get("having") is None or not names_alias(inner.args["having"], inner))
     return Groups(inner, names, {n: v for n, v in shown.items() if n not in names}) if whole and keys else None
 
 
@@ -101,13 +103,14 @@ class Pair:
     @classmethod
     def of(cls, one: Groups, other: Groups, originals: Originals) -> Pair:
         """Compare two groups."""
-        one, other = _alike(one, _with_records(other, one, originals), originals)
+        alike = _alike(one, _with_records(other, one, originals), originals)
+        one, other = alike or (one, other)
         every = [_turned(part) for part in (*other.linked, *other.conditions)]
         common = [part for part in one.conditions if _turned(part) in every]
         own = [_turned(part) for part in (*one.linked, *common)]
         theirs = [part for part in (*other.linked, *other.conditions) if _turned(part) not in own]
         mine = [part for part in one.conditions if part not in common]
-        linked = one.sources == other.sources and _are_linked(one, common, every)
+        linked = alike is not None and one.sources == other.sources and _are_linked(one, common, every)
         return cls(one, other, common, mine, theirs, one.places == other.places or linked)
 
     @property
@@ -117,19 +120,21 @@ class Pair:
 
 
 def beside(
-    pair: Pair, keys: Collection[str], originals: Originals, *, outer: bool, row: bool = False
+    pair: Pair, pairs: Collection[tuple[str, str]], originals: Originals, *, outer: bool, row: bool = False
 ) -> tuple[exp.Select, dict[str, exp.Expr]] | None:
     """The SELECT of groups to which the columns of others are added, and these; None if they are of different rows.
 
     Args:
         pair: the groups.
-        keys: the names of the keys of the first by which the others are grouped, too.
+        pairs: the names of the keys of the others, each after that of the key of the first to which it is equal.
         originals: the original's tables.
         outer: whether groups that only the first have are kept; a count of the other is then also ``NAME or 0``.
         row: whether each of the others is one row where it has no rows, too, as an aggregate without GROUP BY.
     """
     one, mine, common = pair.one, pair.mine, list(pair.common)
-    made, kept, own = one.select.copy(), one.select.args.get("having"), [one.keys[name] for name in keys]
+    made, kept, own = one.select.copy(), one.select.args.get("having"), [one.keys[name] for name, _ in pairs]
+    if own != [pair.other.keys[name] for _, name in pairs] or any(map(_is_odd, (*one.values.values(), kept))):
+        return None  # other keys of the same names
     absent = [exp.Not(this=is_null(key)) for key in own if not is_present(key, one.select, originals.present)]
     if outer:  # NULL is equal to nothing
         pair = replace(pair, theirs=[*pair.theirs, *absent])
@@ -157,6 +162,13 @@ def beside(
     return made, values
 
 
+def _is_odd(value: exp.Expr | None) -> bool:
+    """Whether a value may have an aggregate that is not written with FILTER."""
+    return (
+        value is not None and value.find(exp.Anonymous, exp.AnonymousAggFunc, exp.WithinGroup, exp.IgnoreNulls) is not None
+    )
+
+
 def _rows_of_groups(
     pair: Pair, keys: Sequence[exp.Expr], originals: Originals, *, outer: bool
 ) -> Callable[[exp.Expr], exp.Expr] | None:
@@ -169,6 +181,8 @@ def _rows_of_groups(
         return _never_null(write) if write is not None and not one.keys else write
     if not pair.joined and mine + theirs:
         return None  # a condition that joins stays in WHERE
+    if any(map(_is_odd, other.values.values())):
+        return None
     if not coarse:
         return lambda call: filtered_by(call, theirs)
     calls = [c for value in other.values.values() for c in value.find_all(exp.AggFunc)]
@@ -233,18 +247,18 @@ def _text(node: exp.Expr) -> str:
     return node.sql("duckdb")
 
 
-def _alike(one: Groups, other: Groups, originals: Originals) -> tuple[Groups, Groups]:
+def _alike(one: Groups, other: Groups, originals: Originals) -> tuple[Groups, Groups] | None:
     """Groups with the table of each column and the conditions of joins written, and equal tables under the names that the
-    first has for them; as they are if they do not join tables, each once."""
+    first has for them; None if they do not join tables, each once."""
     written = [made for of in (one, other) if (made := _written(of, originals)) is not None]
     if len(written) < 2:
-        return one, other
+        return None
     names, theirs = ({lowered(p.this.name): lowered(p.this.alias_or_name) for p in of.places} for of in written)
     again = {theirs[table]: alias for table, alias in names.items() if table in theirs}
     inner = {lowered(t.alias_or_name) for of in written for t in _sources_inside(of.select)}
     rest = {*theirs.values()} - {*again}
     if inner & {*names.values(), *theirs.values()} or rest & {*names.values()}:
-        return one, other
+        return None
     for of, aliases in zip(written, ({alias: alias for alias in names.values()}, again), strict=True):
         for column in [c for c in of.select.find_all(exp.Column) if lowered(c.table) in aliases]:
             column.set("table", exp.to_identifier(aliases[lowered(column.table)]))

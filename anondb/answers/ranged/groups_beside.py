@@ -10,12 +10,11 @@ from collections.abc import Collection, Mapping
 
 from sqlglot import exp
 
-from anondb.answers.ranged.equivalents import select_sources
+from anondb.answers.ranged.equivalents import is_itself, select_sources
 from anondb.answers.ranged.groups import Groups, Pair, beside, read_groups, unnamed
 from anondb.answers.ranged.known import fresh
 from anondb.answers.ranged.never_null import is_present
 from anondb.answers.ranged.originals import Originals
-from anondb.answers.ranged.over_groups import is_itself
 from anondb.query.parsing import bare, conjoined, lowered
 
 
@@ -36,14 +35,19 @@ def with_one_select(tree: exp.Expr, originals: Originals) -> exp.Expr:
         joins = select.args.get("joins") or []
         if not joins or select.is_star or select.find(exp.Lateral):
             continue
-        named = _name_sources(select)
-        _write_on(select)
-        before = select.copy() if joins[0].side in ("FULL", "RIGHT") else None
-        if before is None:
-            _merge_all(select, originals)
-        elif len(joins) > 1 or not _write_as_left(select, originals) or not _merge_all(select, originals):
+        if len(joins) > 1 and any(join.args.get("using") or join.method for join in joins):
+            continue  # a name may be of several sources
+        before, named = select.copy(), _name_sources(select)
+        if not any(join.side for join in joins):
+            _write_on(select)
+        as_left = joins[0].side in ("FULL", "RIGHT")
+        possible = not as_left or (len(joins) == 1 and _write_as_left(select, originals))
+        left = len(select.args["joins"])
+        whole = possible and _merge_all(select, originals)
+        if not whole and (as_left or len(select.args["joins"]) == left):  # as it was
             for key, part in before.args.items():
                 select.set(key, part)
+            continue
         for source in named:
             source.set("alias", None)  # if it is still there
     return made
@@ -75,7 +79,7 @@ def _write_as_left(select: exp.Select, originals: Originals) -> bool:
     one, other = (read_groups(sources.get(id(source))) for source in places)
     names = [lowered(source.alias_or_name) for source in places]
     pairs = _pairs(join, *names)
-    if one is None or other is None or pairs is None or not _are_keys(pairs, one, other):
+    if one is None or other is None or pairs is None or not _are_keys(pairs, one, other) or len(pairs) < len(one.keys):
         return False
     if join.side == "FULL" and not all(is_present(key, one.select, originals.present) for key in one.keys.values()):
         return False  # groups of NULL are of one side each
@@ -86,6 +90,7 @@ def _write_as_left(select: exp.Select, originals: Originals) -> bool:
         first = fresh("every")
         base, either = pair.one.select.copy(), [exp.and_(*(p.copy() for p in of)) for of in (pair.mine, pair.theirs)]
         base.set("expressions", [exp.alias_(pair.one.keys[mine].copy(), mine, quoted=True) for mine, _ in pairs])
+        base.set("group", exp.Group(expressions=[key.copy() for key in pair.one.keys.values()]))
         base.set("where", exp.Where(this=exp.and_(*(p.copy() for p in pair.common), exp.paren(exp.or_(*either)))))
         select.set("from_", exp.From(this=base.subquery(first, copy=False)))
         select.set("joins", [_on_keys(places[n], first, [(p[0], p[n]) for p in pairs]) for n in (0, 1)])
@@ -196,7 +201,7 @@ def _merge(
     given = {lowered(e.alias) for e in select.expressions if e.alias and not is_itself(e)}
     if any(not c.table and lowered(c.name) in given and is_theirs(c) for c in ends):
         return False  # a name of the SELECT, or of the groups
-    together = beside(Pair.of(one, other, originals), [mine for mine, _ in pairs], originals, outer=outer)
+    together = beside(Pair.of(one, other, originals), pairs, originals, outer=outer)
     if together is None or (outer and any(lowered(column.name) in keys for column in columns)):
         return False
     made, written = together

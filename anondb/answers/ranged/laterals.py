@@ -117,7 +117,10 @@ def _write_groups(select: exp.Select, join: exp.Join, query: exp.Select, tables:
     limit, order, group = (query.args.get(key) for key in ("limit", "order", "group"))
     number = rows_kept(limit)
     keyed = group is None or {k for k, v in group.args.items() if v} in ({"expressions"}, {"all"})
-    if not plain or not keyed or len({limit is None, number is None, order is None}) != 1:
+    odd = [e.find(exp.Window, exp.Explode, exp.Unnest, exp.AggFunc) for e in query.expressions]
+    shown = group is not None or (not any(odd) and query.args.get("having") is None)
+    windows = any(e.find(exp.Window, exp.Explode, exp.Unnest) for e in (*query.expressions, *([order] if order else [])))
+    if not plain or not keyed or not shown or windows or len({limit is None, number is None, order is None}) != 1:
         return
     inside = {lowered(place.alias_or_name) for place in places}
     names = {name for place in places for name in tables[lowered(place.name)]}

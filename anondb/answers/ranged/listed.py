@@ -55,7 +55,8 @@ def with_written_rows(tree: exp.Expr) -> exp.Expr:
     made = tree.copy()
     for node in list(made.find_all(exp.Unnest)):
         alias, cells = node.args.get("alias"), _cells(node.expressions[0]) if len(node.expressions) == 1 else None
-        if cells and alias is not None and len(alias.columns) == 1 and isinstance(node.parent, exp.From | exp.Join):
+        one = alias is not None and len(alias.columns) == 1 and not node.args.get("offset")
+        if cells and alias is not None and one and isinstance(node.parent, exp.From | exp.Join):
             node.replace(exp.Values(expressions=cells, alias=alias.copy()))
     for select in list(made.find_all(exp.Select)):
         shown = select.expressions[0] if len(select.expressions) == 1 and len(_parts(select) - {"with_"}) == 1 else None

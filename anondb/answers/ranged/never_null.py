@@ -34,8 +34,15 @@ def is_present(value: exp.Expr, select: exp.Select, present: Present, named: Nam
         of = [place for place in places if not value.table or lowered(place.alias_or_name) == lowered(value.table)]
         told = [one for place in of if (one := _of_source(place, lowered(value.name), present, named)) is not None]
         return bool(told) and all(told)
-    parts = _parts(value, grouped=group is not None)
+    parts = _parts(value, grouped=group is not None and _has_rows(group))
     return parts is not None and all(is_present(part, select, present, named) for part in parts)
+
+
+def _has_rows(group: exp.Expr) -> bool:
+    """Whether each group has rows: GROUP BY has one set of keys, which is not empty."""
+    keys = group.expressions if {key for key, part in group.args.items() if part} == {"expressions"} else []
+    sets = (exp.GroupingSets, exp.Rollup, exp.Cube)
+    return bool(keys) and all(key.find(exp.Column, exp.Literal) is not None and not isinstance(key, sets) for key in keys)
 
 
 def _parts(value: exp.Expr, *, grouped: bool) -> list[exp.Expr] | None:

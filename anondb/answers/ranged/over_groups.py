@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from anondb.answers.ranged.aggregates import has_aggregate
 from anondb.answers.ranged.compiler import Env
-from anondb.answers.ranged.equivalents import are_apart, shown_name
+from anondb.answers.ranged.equivalents import are_apart, is_itself, names_alias, shown_name
 from anondb.answers.ranged.rollups import groups_of
 from anondb.answers.ranged.sources import grouped
 from anondb.answers.ranged.unions import sets_of
@@ -45,6 +45,8 @@ def as_one(node: exp.Select, env: Env, is_aggregate: Callable[[str], bool]) -> e
     values = {lowered(e.alias_or_name): e.unalias() for e in inner.expressions}
     if keys is None or len(values) < len(inner.expressions) or not all(values):
         return None
+    if (having := inner.args.get("having")) is not None and names_alias(having, inner):
+        return None
     shown = [e for selected in made.expressions for e in _shown(selected, inner, alias)]
     if made.args.get("group") is not None and not _without_groups(made, shown, values, keys):
         return None
@@ -53,7 +55,9 @@ def as_one(node: exp.Select, env: Env, is_aggregate: Callable[[str], bool]) -> e
     parts = [*made.expressions, *(made.args[key] for key in _CLAUSES if made.args.get(key) is not None)]
     if any(has_aggregate(part, is_aggregate) for part in parts) or not are_apart(parts, {alias}, values):
         return None
-    if not all(_write(part, values, alias, computed) for part in parts):
+    plain = {n for e in shown if is_itself(e) and isinstance(values.get(n := lowered(e.alias_or_name)), exp.Column)}
+    renamed = {lowered(e.alias_or_name) for e in shown} - {n for n in plain if lowered(values[n].name) == n}
+    if not all(_write(part, values, alias, computed, renamed) for part in parts):
         return None
     clauses = ((inner, "having"), (made, "where"), (made, "having"))
     if windows and (where := made.args.get("where")) is not None:  # of rows for which the windows are computed
@@ -110,13 +114,7 @@ def _shown(selected: exp.Expr, inner: exp.Select, alias: str) -> list[exp.Expr]:
     return [exp.column(exp.to_identifier(e.alias_or_name, quoted=True)) for e in inner.expressions]
 
 
-def is_itself(shown: exp.Expr) -> bool:
-    """Whether a shown expression is a column under its own name."""
-    value = shown.unalias()
-    return isinstance(value, exp.Column) and lowered(value.name) == lowered(shown.alias_or_name)
-
-
-def _write(part: exp.Expr, values: Mapping[str, exp.Expr], alias: str, computed: Set[str]) -> bool:
+def _write(part: exp.Expr, values: Mapping[str, exp.Expr], alias: str, computed: Set[str], made: Set[str]) -> bool:
     """Write what columns of groups are in their place; returns whether each name has one meaning.
 
     Args:
@@ -124,6 +122,7 @@ def _write(part: exp.Expr, values: Mapping[str, exp.Expr], alias: str, computed:
         values: what the columns of the groups are, by their names.
         alias: the name of the groups.
         computed: the names of shown expressions that are no columns of these names, which QUALIFY and ORDER BY may use.
+        made: the names of shown expressions that are then no columns of these names.
     """
     inside = {id(column) for query in part.find_all(exp.Select) for column in query.find_all(exp.Column)}
     for column in [column for column in part.find_all(exp.Column) if id(column) not in inside]:
@@ -136,6 +135,9 @@ def _write(part: exp.Expr, values: Mapping[str, exp.Expr], alias: str, computed:
             return False  # sqlglot counts indices from 0 where it knows that they are whole numbers
         if is_shown or value is None or (part.key == "having" and not column.table and name in computed):
             return False
-        whole = isinstance(value, exp.Column | exp.Literal | exp.Func) or isinstance(column.parent, exp.Alias)
+        if part.key in _CLAUSES and any(not c.table and lowered(c.name) in made for c in value.find_all(exp.Column)):
+            return False  # the column, or what the SELECT gives
+        plain = isinstance(value, exp.Column | exp.Literal | exp.Func) and not isinstance(value, exp.Connector)
+        whole = plain or isinstance(column.parent, exp.Alias)
         column.replace(value.copy() if whole else exp.paren(value.copy()))
     return True

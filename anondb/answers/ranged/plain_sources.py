@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 
 from sqlglot import exp
 
-from anondb.answers.ranged.equivalents import select_sources
+from anondb.answers.ranged.equivalents import is_itself, select_sources
 from anondb.query.parsing import lowered
 
 Columns = Mapping[str, Collection[str]]
@@ -51,27 +51,25 @@ def _only_table(inner: exp.Select, tables: Columns) -> exp.Table | None:
 def _read_table(select: exp.Select, source: exp.Expr, inner: exp.Select, table: exp.Table, tables: Columns) -> None:
     """Let a SELECT read the table of a source, if each of its names keeps its meaning."""
     before, own, inner = lowered(table.alias_or_name), tables[lowered(table.name)], inner.copy()
-    alias = lowered(source.alias_or_name or table.alias_or_name)
-    if not source.alias_or_name and select.args.get("joins"):
+    alias, alone = lowered(source.alias_or_name or table.alias_or_name), not select.args.get("joins")
+    if not source.alias_or_name and not alone:
         return
-    alone = not select.args.get("joins")  # where a name needs no table
     for column in [c for c in inner.find_all(exp.Column) if c.parent_select is inner or lowered(c.table) == before]:
-        if column.table or not alone:
+        if column.table or not alone:  # alone a name needs no table
             column.set("table", exp.to_identifier(alias))
     values = {lowered(e.alias_or_name): e.unalias() for e in inner.expressions}
     place = next(p for p in (select.args["from_"], *(select.args.get("joins") or ())) if p.this is source)
-    columns = _columns_of(select, place, alias, values, tables)
-    where = inner.args.get("where")
-    if columns is None or not _keeps_rows(select, place, values, where) or _unqualified(select) & (set(own) - set(values)):
+    columns, where = _columns_of(select, alias, values, own, tables), inner.args.get("where")
+    if columns is None or not _keeps_rows(select, place, values, where) or not _keeps_names(select, columns, values):
         return
-    renamed = alias != before or not alone
-    if where is not None and renamed and not _is_apart(where, alias, tables):
+    if where is not None and (alias != before or not alone) and not _is_apart(where, alias, tables):
         return
     for column in columns:
         value, shown = values[lowered(column.name)].copy(), column.parent is select
         for name in [c for c in value.find_all(exp.Column) if column.table]:
             name.set("table", exp.to_identifier(alias))
-        value = value if isinstance(value, exp.Column | exp.Literal | exp.Func) or shown else exp.paren(value)
+        plain = shown or isinstance(value, exp.Column | exp.Literal | exp.Case)
+        value = value if plain else exp.paren(value)
         column.replace(exp.alias_(value, column.this.copy()) if shown else value)
     if where is not None and _is_plain(place):
         old = select.args.get("where")
@@ -83,31 +81,67 @@ def _read_table(select: exp.Select, source: exp.Expr, inner: exp.Select, table: 
 
 
 def _columns_of(
-    select: exp.Select, place: exp.Expr, alias: str, values: Mapping[str, exp.Expr], tables: Columns
+    select: exp.Select, alias: str, values: Mapping[str, exp.Expr], own: Collection[str], tables: Columns
 ) -> list[exp.Column] | None:
-    """The columns of a source that a SELECT names; None if one may be of another, or is joined with USING and computed."""
-    given = {lowered(e.alias) for e in select.expressions if isinstance(e, exp.Alias)}
+    """The columns of a source that a SELECT names; None if one may mean something else then.
+
+    Args:
+        select: the SELECT.
+        alias: the name of the source.
+        values: what its columns are, by their names.
+        own: the columns of its table, some of which it hides.
+        tables: the columns of each of the original's tables.
+    """
+    given = {lowered(e.alias) for e in select.expressions if isinstance(e, exp.Alias) and not is_itself(e)}
     using = {lowered(u.name) for join in select.args.get("joins") or () for u in join.args.get("using") or ()}
     if any(not isinstance(v, exp.Column) or lowered(v.name) != name for name, v in values.items() if name in using):
         return None
-    inside = {id(column) for column in place.this.find_all(exp.Column)}
+    parts = _parts(select)
+    inner = {lowered(t.alias_or_name) for part in parts for t in part.find_all(exp.Table, exp.Subquery)}
+    if alias in inner or given & (set(own) - set(values)):
+        return None
     columns = []
-    for column in [c for c in select.find_all(exp.Column) if id(c) not in inside]:
-        name, own = lowered(column.name), column.parent_select is select
+    for column in [c for part in parts for c in part.find_all(exp.Column)]:
+        name, here = lowered(column.name), column.parent_select is select
         if lowered(column.table) == alias:
             if name not in values:
                 return None
             columns.append(column)
-        elif not column.table and name in values and name not in using:
-            if not own and not _is_of_table(column, tables):
-                return None
-            end = next((key for key in _ENDS if own and column.find_ancestor(*_CLAUSES) is select.args.get(key)), None)
-            if end is not None and name in given:
-                if end != "order":
-                    return None
-            elif own:
-                columns.append(column)
+        elif not column.table and not here and (name in values or name in own) and not _is_of_table(column, tables):
+            return None  # of a query inside, or of the rows around it
+        elif not column.table and here and (name == alias or (name in own and name not in values)):
+            return None  # a row as a value, or a column that the source hides
+        elif not column.table and here and name in values and name not in using:
+            if name in given and column.find_ancestor(*_CLAUSES, exp.Select) is not select:
+                return None  # what the SELECT gives, or the column
+            columns.append(column)
     return columns
+
+
+def _parts(select: exp.Select) -> list[exp.Expr]:
+    """What a SELECT shows, tests and orders by, and the conditions of its joins."""
+    parts = [select.args.get(key) for key in ("where", *_ENDS, "distinct")]
+    on = [join.args.get("on") for join in select.args.get("joins") or ()]
+    return [*select.expressions, *(part for part in (*parts, *on) if part is not None), *(select.args.get("windows") or ())]
+
+
+def _keeps_names(select: exp.Select, columns: Collection[exp.Column], values: Mapping[str, exp.Expr]) -> bool:
+    """Whether no clause after what is shown reads a column of an expression as what the SELECT gives under this name."""
+    shown = [lowered(e.alias_or_name) for e in select.expressions]
+    plain = {lowered(e.alias_or_name) for e in select.expressions if isinstance(e, exp.Column)}
+    for column in columns:
+        value = values[lowered(column.name)]
+        inside = {lowered(c.name) for c in value.find_all(exp.Column)}
+        in_clause = column.find_ancestor(*_CLAUSES, exp.Select) is not select
+        if in_clause and not inside:
+            return False  # a constant would be a position
+        if in_clause and inside & {*shown}:
+            same = isinstance(value, exp.Column) and lowered(value.name) == lowered(column.name)
+            if not same or not inside & {*shown} <= plain:
+                return False
+        if column.parent is select and not isinstance(value, exp.Column) and shown.count(lowered(column.name)) > 1:
+            return False
+    return True
 
 
 def _is_of_table(column: exp.Column, tables: Columns) -> bool:
@@ -116,12 +150,6 @@ def _is_of_table(column: exp.Column, tables: Columns) -> bool:
     clause = None if inner is None else inner.args.get("from_")
     table = None if clause is None or inner is None or inner.args.get("joins") else clause.this
     return isinstance(table, exp.Table) and not table.db and lowered(column.name) in tables.get(lowered(table.name), ())
-
-
-def _unqualified(select: exp.Select) -> set[str]:
-    """The names that a SELECT gives to what it shows, and those of its columns that name no table."""
-    columns = [c for c in select.find_all(exp.Column) if not c.table and c.parent_select is select]
-    return {lowered(e.alias) for e in select.expressions if e.alias} | {lowered(c.name) for c in columns}
 
 
 def _is_apart(where: exp.Expr, alias: str, tables: Columns) -> bool:

@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from anondb.answers.ranged.equivalents import resolved
 from anondb.answers.ranged.originals import Originals
-from anondb.query.parsing import conjoined, lowered
+from anondb.query.parsing import bare, conjoined, lowered
 
 _STRICT = (
     *(exp.Column, exp.Identifier, exp.Literal, exp.Paren, exp.Cast, exp.DataType, exp.Length),
@@ -75,8 +75,11 @@ class RowsOfRecords:
         if isinstance(call.this, exp.Distinct):
             what = call.this.expressions
             one = isinstance(call, exp.Count) and len(what) == 1 and isinstance(what[0], exp.Column)
-            return one and lowered(what[0].name) in self.ids
-        return isinstance(call, exp.Sum | exp.Count)
+            linked = {lowered(self.inside): self.ids[0], lowered(self.rest[0].this.alias_or_name): self.ids[1]}
+            return one and linked.get(lowered(what[0].table)) == lowered(what[0].name)
+        own, columns = {lowered(p.this.alias_or_name) for p in self.rest}, list(call.find_all(exp.Column))
+        of_rows = all(lowered(column.table) in own for column in columns) and (columns or isinstance(call.this, exp.Star))
+        return isinstance(call, exp.Sum | exp.Count) and bool(of_rows)
 
     def write(self, call: exp.Expr) -> exp.Expr:
         """An aggregate of the rows, perhaps with FILTER, as one of the records."""
@@ -123,7 +126,7 @@ def _write(select: exp.Select, originals: Originals) -> None:
         return
     record = select.args["from_"].this
     rows = RowsOfRecords.of(record, record.alias_or_name, joins[0], joins, originals)
-    if rows is None:
+    if rows is None or not all(_depends(join, joins[:n]) for n, join in enumerate(joins) if n):
         return
     clauses = [*select.expressions, *(select.args[key] for key in ("having", "order") if select.args.get(key) is not None)]
     calls = [c for clause in clauses for c in clause.find_all(exp.AggFunc) if c.parent_select is select]
@@ -132,10 +135,27 @@ def _write(select: exp.Select, originals: Originals) -> None:
     aliases = {lowered(join.this.alias_or_name) for join in joins}
     if not all(_is_of(call, aliases) for call in others) or not _groups_records(select, calls, originals):
         return
+    filters = [call.parent.expression for call in of_persons if isinstance(call.parent, exp.Filter)]
+    if any(lowered(column.table) in aliases or not column.table for part in filters for column in part.find_all(exp.Column)):
+        return
     if len(joins) > 1 and not of_persons and _is_each(select, rows):
         _write_each(select, calls, rows)
     elif of_persons and all(map(rows.is_read, others)) and not all(isinstance(c.this, exp.Distinct) for c in others):
         _write_sums(select, calls, of_persons, rows)
+
+
+def _depends(join: exp.Join, before: Sequence[exp.Expr]) -> bool:
+    """Whether a join adds nothing where the rows before it are NULL: it needs a column of theirs to be equal to its own."""
+    earlier, alias = {lowered(p.this.alias_or_name) for p in before}, lowered(join.this.alias_or_name)
+    columns = list(join.args["on"].find_all(exp.Column)) if join.args.get("on") is not None else []
+    if not columns or any(lowered(column.table) not in {*earlier, alias} for column in columns):
+        return False
+    for part in conjoined(join.args["on"]):
+        sides = [bare(side) for side in part.iter_expressions()] if isinstance(part, exp.EQ) else []
+        tables = [lowered(side.text("table")) for side in sides if isinstance(side, exp.Column)]
+        if len(tables) == 2 and tables.count(alias) == 1 and {*tables} <= {*earlier, alias}:
+            return True
+    return False
 
 
 def _is_each(select: exp.Select, rows: RowsOfRecords) -> bool:
@@ -150,6 +170,10 @@ def _is_each(select: exp.Select, rows: RowsOfRecords) -> bool:
 
 def _write_each(select: exp.Select, calls: Sequence[exp.Expr], rows: RowsOfRecords) -> None:
     """Write the aggregates of the rows of each person as subqueries."""
+    given = {lowered(e.alias) for e in select.expressions if isinstance(e, exp.Alias)}
+    named = select.args["having"].find_all(exp.Column) if select.args.get("having") is not None else ()
+    if any(not column.table and lowered(column.name) in given for column in named):
+        return  # WHERE reads columns alone
     for call in calls:
         whole = call.parent if isinstance(call.parent, exp.Filter) else call
         one = exp.Subquery(this=rows.rows(whole))

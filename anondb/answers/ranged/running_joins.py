@@ -7,12 +7,21 @@ from sqlglot import exp
 
 from anondb.answers.ranged.compiler import Compiler, Env
 from anondb.answers.ranged.dependent_keys import group_columns, selected
-from anondb.answers.ranged.equivalents import are_apart, are_same, common_table, query_of, resolved, terms_of_order
+from anondb.answers.ranged.equivalents import (
+    are_apart,
+    are_same,
+    common_table,
+    query_of,
+    resolved,
+    terms_of_order,
+    values_shown,
+)
 from anondb.answers.ranged.known import fresh
 from anondb.answers.ranged.never_null import Present, is_present
 from anondb.query.parsing import bare, conjoined, lowered
 
 _PARTS = {"expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset", "with_"}
+_ALL_ROWS = {"expressions", "from_", "order", "limit", "offset", "with_"}
 _AGGREGATES = (exp.Count, exp.Sum, exp.Min, exp.Max, exp.Avg)
 _FLIPPED = {exp.GT: exp.LT, exp.GTE: exp.LTE, exp.LT: exp.GT, exp.LTE: exp.GTE, exp.EQ: exp.EQ}
 Term = tuple[str, bool]
@@ -68,10 +77,11 @@ def _with_subqueries(node: exp.Select, present: Present) -> exp.Select | None:
     """A SELECT with windows in place of ``(SELECT sum(y.n) FROM c y WHERE y.k <= x.k)`` beside the rows of ``c x``; None for
     others."""
     clause = node.args.get("from_")
-    if clause is None or node.args.get("joins") or node.args.get("group") or not isinstance(clause.this, exp.Table):
+    parts = {key for key, part in node.args.items() if part}
+    if clause is None or not parts <= _ALL_ROWS or not isinstance(clause.this, exp.Table):
         return None
     one, found = clause.this, False
-    for query in [q for e in node.expressions for q in e.find_all(exp.Subquery) if q.parent_select is node]:
+    for query in values_shown(node):
         terms = _up_to(query.this, one)
         if terms is None or not _are_never_null(terms, one, node, present):
             continue

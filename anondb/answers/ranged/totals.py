@@ -7,7 +7,7 @@ from collections import Counter
 from sqlglot import exp
 
 from anondb.answers.ranged.aggregates import aggregates
-from anondb.answers.ranged.equivalents import are_same, common_table, link, query_of
+from anondb.answers.ranged.equivalents import are_same, common_table, link, query_of, values_shown
 from anondb.answers.ranged.never_null import Present, is_present
 from anondb.query.parsing import conjoined, lowered
 
@@ -50,6 +50,10 @@ def _write(select: exp.Select, source: exp.Table, present: Present) -> None:
     named = Counter(name for of in beside.values() for name in of or ())
     query = query_of(source)
     own = [lowered(e.alias_or_name) for e in query.expressions] if query is not None and not query.is_star else [*named]
+    if any(column.find_ancestor(exp.Window, exp.AggFunc, exp.Select) is not column.parent_select for column in columns):
+        named_inside = [c for c in columns if c.find_ancestor(exp.Window, exp.AggFunc, exp.Select) is not c.parent_select]
+        if any(lowered(c.table) in beside or (not c.table and lowered(c.name) in named) for c in named_inside):
+            return
     for column in columns:
         inside, of, name = column.parent_select is select, lowered(column.table), lowered(column.name)
         if (of in beside or (not of and name in named)) and not inside:
@@ -64,7 +68,7 @@ def _write(select: exp.Select, source: exp.Table, present: Present) -> None:
             shown = column.parent is select
             column.replace(exp.alias_(value.copy(), column.name, quoted=True) if shown else value.copy())
     select.set("joins", [])
-    for inner in [s for e in select.expressions for s in e.find_all(exp.Subquery) if s.parent_select is select]:
+    for inner in values_shown(select):
         query, where = inner.this, inner.this.args.get("where")
         by = _equal(query, source) if isinstance(query, exp.Select) else None
         if by is None or not all(is_present(key, select, present) for key in by):

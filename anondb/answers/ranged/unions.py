@@ -32,6 +32,8 @@ def with_all(tree: exp.Expr) -> exp.Expr:
     if tree.find(exp.Union) is None:
         return tree
     made = tree.copy()
+    if any(clause.recursive for clause in made.find_all(exp.With)):
+        return tree
     for union in [node for node in made.find_all(exp.Union) if not isinstance(node.parent, exp.Union)]:
         sides, chain = _sides(union)
         plain = all(isinstance(side, exp.Select) and {k for k, v in side.args.items() if v} <= _PLAIN for side in sides)

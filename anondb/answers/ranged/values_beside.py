@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from anondb.answers.ranged.aggregates import aggregates
-from anondb.answers.ranged.equivalents import linked
+from anondb.answers.ranged.equivalents import linked, values_shown
 from anondb.answers.ranged.groups import Groups, Pair, beside, read_groups, unnamed
 from anondb.answers.ranged.known import fresh
 from anondb.answers.ranged.originals import Originals
@@ -28,30 +28,23 @@ def with_values_beside(tree: exp.Expr, originals: Originals) -> exp.Expr:
         return tree  # a name that may mean two tables
     made = tree.copy()
     for select in list(made.find_all(exp.Select)):
-        subqueries = _subqueries(select)
+        subqueries = values_shown(select)
         if (
             not subqueries
             or any(e.find(exp.Window) for e in select.expressions)
             or not {key for key, part in select.args.items() if part} <= _PARTS
         ):
             continue
-        if select.args.get("from_") is None:
+        aggregated = any(True for e in select.expressions for _ in aggregates(e))
+        if select.args.get("from_") is None and not aggregated:
             if not _write_together(select, originals):
                 _write_quotients(select, originals)
-        elif select.args.get("group") is not None or any(True for e in select.expressions for _ in aggregates(e)):
+        elif select.args.get("from_") is not None and (select.args.get("group") is not None or aggregated):
             for inner in subqueries:
                 _write(select, inner, originals)
-            if _subqueries(select) and not {key for key, part in select.args.items() if part} - _INNER:
+            if values_shown(select) and not {key for key, part in select.args.items() if part} - _INNER:
                 _write_together(select, originals)
     return made
-
-
-def _subqueries(select: exp.Select) -> list[exp.Subquery]:
-    """The subqueries in the expressions that a SELECT shows, each of which is a value, but those in aggregates."""
-    every = [
-        s for e in select.expressions for s in e.find_all(exp.Subquery) if not isinstance(s.parent, exp.In | exp.Select)
-    ]
-    return [s for s in every if s.find_ancestor(exp.AggFunc, exp.Select) is select]
 
 
 def _write_quotients(select: exp.Select, originals: Originals) -> None:
@@ -59,7 +52,7 @@ def _write_quotients(select: exp.Select, originals: Originals) -> None:
     quotients = [div for e in select.expressions for div in e.find_all(exp.Div) if div.find_ancestor(exp.Select) is select]
     for quotient in quotients:
         one = exp.Select(expressions=[exp.alias_(quotient.copy(), "quotient")])
-        if len(_subqueries(one)) == 2 and _write_together(one, originals):
+        if len(values_shown(one)) == 2 and _write_together(one, originals):
             quotient.replace(exp.paren(exp.Subquery(this=one)))
 
 
@@ -75,9 +68,9 @@ def _write_together(select: exp.Select, originals: Originals) -> bool:
             whole.replace(exp.Subquery(this=one) if whole.parent is not apart else exp.paren(exp.Subquery(this=one)))
         for key in rows:
             apart.set(key, None)
-    for place in range(len(_subqueries(apart))):
+    for place in range(len(values_shown(apart))):
         made = apart.copy()
-        base = _subqueries(made)[place]
+        base = values_shown(made)[place]
         asked = _grouped(base.this, originals) if isinstance(base.this, exp.Select) else None
         if asked is None or asked[1]:
             return False
@@ -85,9 +78,9 @@ def _write_together(select: exp.Select, originals: Originals) -> bool:
         base.replace(exp.paren(core.expressions[0].unalias()))
         for key in rows:
             made.set(key, core.args.get(key))
-        for inner in _subqueries(made):
+        for inner in values_shown(made):
             _write(made, inner, originals)
-        if not _subqueries(made):
+        if not values_shown(made):
             for key in ("expressions", *rows):
                 select.set(key, made.args.get(key))
             return True
@@ -102,19 +95,20 @@ def _write(select: exp.Select, inner: exp.Subquery, originals: Originals) -> Non
         return
     other, outside = asked
     place, core = exp.Placeholder(this=fresh("beside")), select.copy()
-    for old in [s for s in _subqueries(core) if s == inner]:
+    for old in [s for s in values_shown(core) if s == inner]:
         old.replace(place.copy())
     for key in ("order", "limit", "offset", "with_"):
         core.set(key, None)
     one = read_groups(core) if core.args.get("group") is not None else _of_all(core)
     if one is None:
         return
-    names = {unnamed(key): name for name, key in one.keys.items()}
-    keys = [names.get(unnamed(column)) for column in outside]
+    names = {key if core.args.get("joins") else unnamed(key): name for name, key in one.keys.items()}
+    keys = [names.get(column if core.args.get("joins") else unnamed(column)) for column in outside]
     groups = read_groups(other) if keys else _of_all(other)
     if groups is None or None in keys or len(names) < len(one.keys):
         return
-    together = beside(Pair.of(one, groups, originals), [key for key in keys if key], originals, outer=True, row=True)
+    pairs = [(key, f"key{n}") for n, key in enumerate(keys) if key is not None]
+    together = beside(Pair.of(one, groups, originals), pairs, originals, outer=True, row=True)
     if together is None:
         return
     made, values = together
