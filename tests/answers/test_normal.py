@@ -130,6 +130,9 @@ WRITTEN = [
 
 TOWNS = "SELECT town, count(*) AS n FROM customers GROUP BY town"
 ODD = [
+    "SELECT coalesce(b.n, 0) AS n, c.m FROM (SELECT town, count(*) AS n FROM customers GROUP BY town) a LEFT JOIN (SELECT "
+    "town, count(*) AS n FROM customers WHERE age < 50 GROUP BY town) b ON b.town = a.town FULL JOIN (SELECT sex, "
+    "count(*) AS m FROM customers GROUP BY sex) c ON c.sex = a.town",
     "SELECT c.town, (SELECT count(*) FROM customers d WHERE d.sex = c.town) AS x FROM customers c GROUP BY c.town",
     "SELECT c.town, c.sex, (SELECT count(*) FROM customers d WHERE d.sex = c.town AND d.town = c.sex) AS x FROM "
     "customers c GROUP BY 1, 2",

@@ -188,6 +188,7 @@ def _merge(
     if any(c.parent_select is not select for c in columns) or any(lowered(c.name) in named and not c.table for c in columns):
         return False
     outer, keys = join.side == "LEFT", {theirs: mine for mine, theirs in pairs}
+    absent = any(later.side in ("FULL", "RIGHT") for later in select.args["joins"][1:])  # rows without these groups
 
     def is_theirs(column: exp.Column) -> bool:
         name = lowered(column.name)
@@ -215,7 +216,9 @@ def _merge(
         target = places.get(f"{name} or 0" if counted else name) or exp.to_identifier(keys[name], quoted=True)
         node = filled if counted and filled is not None else column
         shown = isinstance(node.parent, exp.Select) and node.arg_key == "expressions"
-        read = exp.column(target.copy(), first.alias_or_name)
+        read: exp.Expr = exp.column(target.copy(), first.alias_or_name)
+        if counted and absent:
+            read = exp.func("coalesce", read, exp.convert(0))
         node.replace(exp.alias_(read, column.this.copy()) if shown else read)
     source = exp.Subquery(this=made, alias=exp.TableAlias(this=exp.to_identifier(first.alias_or_name, quoted=True)))
     select.args["from_"].set("this", source)
