@@ -12,7 +12,6 @@ from anondb.answers.ranged.chosen_groups import with_chosen_groups
 from anondb.answers.ranged.compiler import with_ctes
 from anondb.answers.ranged.deviations import with_variances
 from anondb.answers.ranged.distinct_rows import with_different_persons, with_first_rows, with_groups
-from anondb.answers.ranged.equivalents import ids_of
 from anondb.answers.ranged.groups_beside import with_one_select
 from anondb.answers.ranged.item_filters import with_having
 from anondb.answers.ranged.item_windows import with_item_windows
@@ -95,7 +94,7 @@ def normal(
     def present(table: exp.Table, name: str) -> bool | None:
         return is_present(table, name, tables, own, nullable, desk)
 
-    ids, originals = ids_of(tables), Originals(tables, persons, present)
+    originals = Originals(tables, persons, present)
     steps: tuple[Callable[[exp.Expr], exp.Expr], ...] = (
         with_written_rows,
         with_all,
@@ -113,7 +112,7 @@ def normal(
         lambda made: with_extremes_of_persons(made, tables, item, present),
         lambda made: with_different_persons(made, tables),
         lambda made: with_item_windows(made, persons, item),
-        lambda made: with_groups(made, ids),
+        lambda made: with_groups(made, tables),
         lambda made: without_inner_rows(made, tables),
         lambda made: with_chosen_groups(made, originals),
         lambda made: with_sums_of_records(made, originals),

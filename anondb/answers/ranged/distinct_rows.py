@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 
 from sqlglot import exp
 
-from anondb.answers.ranged.equivalents import ids_of, is_itself, query_of, resolved, write_windows
+from anondb.answers.ranged.equivalents import ids_of, is_itself, names_alias, query_of, resolved, write_windows
 from anondb.query.parsing import bare, conjoined, lowered
 
 _TOTALS: dict[type[exp.Expr], type[exp.Expr]] = {
@@ -24,25 +24,26 @@ _GROUPED = {"expressions", "from_", "group", "having", "order", "limit", "offset
 _AGGREGATES = (*_TOTALS, exp.Avg, exp.CountIf, exp.Median)
 
 
-def with_groups(tree: exp.Expr, ids: Collection[str]) -> exp.Expr:
+def with_groups(tree: exp.Expr, tables: Mapping[str, Mapping[str, bool]]) -> exp.Expr:
     """A query with GROUP BY in place of SELECT DISTINCT over aggregates of windows, wherever it has one.
 
     Args:
         tree: the query.
-        ids: the names of ids, in lower case: one row for each person stays as it is.
+        tables: the columns of each of the original's tables, in lower case, and whether one is the id: one row for each
+            person stays as it is.
     """
     if tree.find(exp.Window, exp.Subquery) is None or tree.find(exp.Distinct) is None:
         return tree
-    made = tree.copy()
+    made, ids = tree.copy(), ids_of(tables)
     for select in list(made.find_all(exp.Select)):  # outer ones first
         inner = _of_any_number(select)
-        if inner is not None and not _keys_of(inner) & set(ids):
+        if inner is not None and not _keys_of(inner) & ids:
             inner.set("distinct", exp.Distinct())
             keys = {lowered(e.alias_or_name) for e in inner.expressions if e.find(exp.Window) is None}
-            if _groups(inner) is not None and keys <= _keys_of(select):  # each of the groups is one row
+            if _groups(inner, tables) is not None and keys <= _keys_of(select):  # each of the groups is one row
                 select.set("distinct", None)
-        groups = _groups(select) or _with_nested(select)
-        if groups is None or ((keys := _keys_of(select)) and keys <= set(ids)):
+        groups = _groups(select, tables) or _with_nested(select)
+        if groups is None or ((keys := _keys_of(select)) and keys <= ids):
             continue
         if select is made:
             made = groups
@@ -101,7 +102,7 @@ def _count_persons(select: exp.Select, inner: exp.Select, ids: Collection[str]) 
     plain = all(isinstance(call, exp.Count) and _is_every(call, persons[0]) for call in calls)
     if not plain or any(part.find(exp.Query, exp.Window, exp.Filter) for part in clauses):
         return
-    given = {lowered(e.alias) for e in select.expressions if isinstance(e, exp.Alias) and not is_itself(e)}
+    given = _given(select)
     inside = {id(column) for call in calls for column in call.find_all(exp.Column)}
     columns = [c for part in clauses for c in part.find_all(exp.Column) if id(c) not in inside]
     ordered = [c for c in columns if not c.table and lowered(c.name) in given and c.find_ancestor(exp.Order) is not None]
@@ -232,7 +233,7 @@ def _of_any_number(node: exp.Select) -> exp.Select | None:
     return inner if once and merged else None
 
 
-def _groups(node: exp.Select) -> exp.Select | None:
+def _groups(node: exp.Select, tables: Mapping[str, Mapping[str, bool]]) -> exp.Select | None:
     """A SELECT DISTINCT of keys and of aggregates over all rows with some of them as GROUP BY these keys; None for others.
 
     The rows with equal keys are equal, and DISTINCT keeps one of each; a window over the keys has the rows of their group,
@@ -258,13 +259,26 @@ def _groups(node: exp.Select) -> exp.Select | None:
         return None
     made.set("distinct", None)
     made.set("group", exp.Group(expressions=[key.copy() for key in dict.fromkeys(keys)]))
-    qualify, given = made.args.get("qualify"), {lowered(e.alias) for e in made.expressions if e.alias and not is_itself(e)}
-    if qualify is not None and any(not c.table and lowered(c.name) in given for c in qualify.find_all(exp.Column)):
+    qualify = made.args.get("qualify")
+    if qualify is not None and names_alias(qualify, made) and not _has_no_column_of(_given(made), made, tables):
         return None  # the column, or what the SELECT gives
     if qualify is not None and made.find(exp.Window) is None:
         made.set("having", exp.Having(this=qualify.this))
         made.set("qualify", None)
     return made
+
+
+def _given(node: exp.Select) -> set[str]:
+    """The names that a SELECT gives to what it computes, in lower case."""
+    return {lowered(e.alias) for e in node.expressions if isinstance(e, exp.Alias) and not is_itself(e)}
+
+
+def _has_no_column_of(names: Collection[str], node: exp.Select, tables: Mapping[str, Mapping[str, bool]]) -> bool:
+    """Whether a SELECT reads tables of the original alone, and none of them has a column of some names."""
+    sources = [place.this for place in (node.args["from_"], *(node.args.get("joins") or ()))]
+    return all(
+        isinstance(source, exp.Table) and not {*tables.get(lowered(source.name), names)} & {*names} for source in sources
+    )
 
 
 def _with_nested(node: exp.Select) -> exp.Select | None:
