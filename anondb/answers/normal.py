@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import reduce
+from functools import partial, reduce
 from typing import Any, Protocol
 
 from sqlglot import exp
@@ -42,7 +42,7 @@ class Desk(Protocol):
         """Whether a function of DuckDB computes one value from several rows."""
 
 
-def is_present(
+def _is_present(
     table: exp.Table,
     name: str,
     tables: Mapping[str, Collection[str]],
@@ -63,9 +63,6 @@ def _has_clear_names(tree: exp.Expr, tables: Collection[str]) -> bool:
     """Whether each common table expression has a name of its own, which is that of no table."""
     names = [lowered(cte.alias) for cte in tree.find_all(exp.CTE)]
     return len({*names}) == len(names) and not {*names} & {*tables}
-
-
-_OF_SOURCES = 6  # the last steps, which move the sources of queries
 
 
 def normal(
@@ -90,10 +87,7 @@ def normal(
         nullable: the columns of the original's tables that may be NULL, in lower case.
         desk: the analyst's tables.
     """
-
-    def present(table: exp.Table, name: str) -> bool | None:
-        return is_present(table, name, tables, own, nullable, desk)
-
+    present = partial(_is_present, tables=tables, own=own, nullable=nullable, desk=desk)
     originals = Originals(tables, persons, present)
     steps: tuple[Callable[[exp.Expr], exp.Expr], ...] = (
         with_written_rows,
@@ -113,6 +107,8 @@ def normal(
         lambda made: with_different_persons(made, tables),
         lambda made: with_item_windows(made, persons, item),
         lambda made: with_groups(made, tables),
+    )
+    of_sources: tuple[Callable[[exp.Expr], exp.Expr], ...] = (
         lambda made: without_inner_rows(made, tables),
         lambda made: with_chosen_groups(made, originals),
         lambda made: with_sums_of_records(made, originals),
@@ -120,8 +116,9 @@ def normal(
         lambda made: with_one_select(made, originals),
         lambda made: with_having(made, item),
     )
-    last = steps if _has_clear_names(tree, {*tables, *own}) else steps[:-_OF_SOURCES]
-    made = reduce(lambda before, step: step(before), last, tree)
+    if _has_clear_names(tree, {*tables, *own}):  # sources keep their meaning wherever they stand
+        steps += of_sources
+    made = reduce(lambda before, step: step(before), steps, tree)
     one: exp.Expr | None = None if any(clause.recursive for clause in made.find_all(exp.With)) else made
     while isinstance(one, exp.Select):
         made, one = one, as_one(one, with_ctes(one, {}, lambda query, env: False), desk.is_aggregate)

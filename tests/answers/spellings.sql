@@ -1105,3 +1105,7 @@ SELECT CASE WHEN item IN ('nappies', 'baby food', 'wipes') THEN 'parents' WHEN i
 SELECT v.segment, count(DISTINCT s.tid) AS n FROM sales s JOIN (VALUES ('nappies', 'parents'), ('baby food', 'parents'), ('wipes', 'parents'), ('aspirin', 'in pain'), ('ibuprofen', 'in pain'), ('chocolate', 'snackers'), ('crisps', 'snackers'), ('cola', 'snackers')) v(item, segment) ON v.item = s.item GROUP BY v.segment;
 SELECT segment, count(*) AS n FROM (SELECT tid, 'parents' AS segment FROM sales WHERE item IN ('nappies', 'baby food', 'wipes') UNION SELECT tid, 'in pain' FROM sales WHERE item IN ('aspirin', 'ibuprofen') UNION SELECT tid, 'snackers' FROM sales WHERE item IN ('chocolate', 'crisps', 'cola')) GROUP BY segment;
 SELECT 'parents' AS segment, count(DISTINCT tid) AS n FROM sales WHERE item IN ('nappies', 'baby food', 'wipes') HAVING count(*) > 0 UNION ALL SELECT 'in pain', count(DISTINCT tid) FROM sales WHERE item IN ('aspirin', 'ibuprofen') HAVING count(*) > 0 UNION ALL SELECT 'snackers', count(DISTINCT tid) FROM sales WHERE item IN ('chocolate', 'crisps', 'cola') HAVING count(*) > 0;
+
+-- people_of_no_listed_band [records]
+SELECT sex, count(*) FILTER (WHERE age > 64) AS n FROM customers GROUP BY sex;
+SELECT sex, count(*) - count(*) FILTER (WHERE age < 30) - count(*) FILTER (WHERE age BETWEEN 30 AND 49) - count(*) FILTER (WHERE age BETWEEN 50 AND 64) AS n FROM customers GROUP BY sex;

@@ -59,9 +59,25 @@ def test_equal_queries_have_equal_answers(shop: Shop, release: str) -> None:
     check(shop, release, lambda name: True)
 
 
+SPENT = (
+    "SELECT sex, {} FROM customers c LEFT JOIN (SELECT tid, sum(price) AS n FROM sales JOIN prices USING (item) "
+    "GROUP BY tid) v ON v.tid = c.tid GROUP BY sex ORDER BY sex"
+)
+
+
+@pytest.mark.parametrize("value", ["coalesce(n, 0)", "3 * coalesce(n, 0) - 1"])
+def test_an_average_is_within_its_sum_by_its_number(shop: Shop, value: str) -> None:
+    with asked(shop, "kkm") as (session, _):
+        averages, sums = (session.sql(SPENT.format(f"{how}({value})")).fetchall() for how in ("avg", "sum"))
+        numbers = session.sql("SELECT sex, count(*) FROM customers GROUP BY sex ORDER BY sex").fetchall()
+    assert len(averages) == len(sums) == len(numbers) > 1
+    for (_, _, low, high), (_, _, least, most), (_, _, few, many) in zip(averages, sums, numbers, strict=True):
+        assert low >= least / many * (1 - 1e-9) and high <= most / few * (1 + 1e-9)
+
+
 def test_what_is_listed_is_in_the_corpus() -> None:
     names = {group.name: len(group.spellings) for group in GROUPS}
-    assert len(names) == len(GROUPS) == 191 and min(names.values()) >= 2
+    assert len(names) == len(GROUPS) == 192 and min(names.values()) >= 2
     for kind in LISTED:
         for release in RELEASES:
             for line in known(kind, release):

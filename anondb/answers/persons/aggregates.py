@@ -269,7 +269,10 @@ class Aggregates(Sums):
         counted = both(condition, present)
         some = basic.some and whole and counted == condition
         plan = Plan(MEASURE, counted, measure=measured, aggregate=how, share=basic.share, some=some)
-        bounds = self.times(self.one(plan), float(factor)) if factor != 1 else self.one(plan)
+        bounds = self.one(plan)
+        if how == "avg" and (number := self.persons(counted))[1] != 0:
+            bounds = self.within(bounds, lambda: quotient(self.one(replace(plan, aggregate="sum", some=False)), number))
+        bounds = self.times(bounds, float(factor)) if factor != 1 else bounds
         if not constant:
             return bounds
         low, high = (None if end is None else end + float(constant) for end in bounds)

@@ -331,14 +331,16 @@ class Composer:
         return self._basic(Basic("combined", terms=found)) if kinds in ({"rows"}, {"ids"}) else None
 
     def _remainder(self, terms: Sequence[tuple[int, Basic]]) -> exp.Expr | None:
-        """All rows less those of one condition, or of two: the rows of none, less those of both; None for other sums."""
+        """All rows less those of conditions: the rows of none, less those that are taken away again; None for other sums."""
         every = [factor for factor, basic in terms if basic.wanted is None]
         taken = [basic.wanted for factor, basic in terms if factor == -1 and basic.wanted is not None]
-        if every != [1] or len(taken) != len(terms) - 1 or len(taken) > 2 or any(basic.how != "rows" for _, basic in terms):
+        if every != [1] or len(taken) != len(terms) - 1 or any(basic.how != "rows" for _, basic in terms):
             return None
         others = [exp.Not(this=exp.paren(exp.Is(this=exp.paren(part.copy()), expression=exp.true()))) for part in taken]
         left = self._rows(exp.and_(*others))
-        return left if len(taken) == 1 else exp.paren(left - self._rows(_both(*taken)))
+        for n, part in enumerate(taken[1:], 1):
+            left = left - self._rows(_both(exp.or_(*(exp.paren(p.copy()) for p in taken[:n])), part))
+        return exp.paren(left) if len(taken) > 1 else left
 
     def _measured(self, how: str, value: exp.Expr, wanted: exp.Expr | None, share: Fraction | None = None) -> exp.Expr:
         """An aggregate of a number of each person who has one."""

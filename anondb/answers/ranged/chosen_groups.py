@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 
 from sqlglot import exp
 
-from anondb.answers.ranged.equivalents import ids_of, is_itself, query_of, resolved
+from anondb.answers.ranged.equivalents import aliases_of, ids_of, query_of, resolved
 from anondb.answers.ranged.groups import Groups, read_groups, unnamed
 from anondb.answers.ranged.known import fresh
 from anondb.answers.ranged.never_null import is_present
@@ -94,9 +94,9 @@ def _put(select: exp.Select, join: exp.Join, groups: Groups, pairs: Sequence[tup
     if any(lowered(c.name) not in groups.values or c.parent_select is not select for c in columns):
         return False
     equal = [exp.EQ(this=theirs.copy(), expression=mine.copy()) for theirs, mine in pairs]
-    given = {lowered(e.alias) for e in select.expressions if isinstance(e, exp.Alias) and not is_itself(e)}
+    aliases = aliases_of(select)
     ends = [c for c in columns if not c.table and c.find_ancestor(*_ENDS, exp.Select) is not select]
-    if any(lowered(column.name) in given for column in ends):
+    if any(lowered(column.name) in aliases for column in ends):
         return False  # what the SELECT gives, or the number
     for column in columns:
         looked = exp.select(exp.column(column.this.copy(), source.alias_or_name)).from_(source.copy())
@@ -159,10 +159,10 @@ def _apart(groups: Groups, taken: Collection[str]) -> Groups:
 def _chosen(query: exp.Select, alias: str, groups: Groups) -> list[tuple[str, exp.Expr]] | None:
     """What a subquery compares each key of its groups with, some of it of the rows around; None for others."""
     parts = [_sides(part, alias) for part in conjoined(query.args["where"].this)]
-    found = {lowered(sides[0].name): sides[1] for sides in parts if sides is not None}
-    outside = any(value.find(exp.Column) is not None for value in found.values())
-    every = None not in parts and outside and found.keys() == groups.keys.keys() and len(found) == len(parts)
-    return list(found.items()) if every else None
+    compared = {lowered(sides[0].name): sides[1] for sides in parts if sides is not None}
+    outside = any(value.find(exp.Column) is not None for value in compared.values())
+    every = None not in parts and outside and compared.keys() == groups.keys.keys() and len(compared) == len(parts)
+    return list(compared.items()) if every else None
 
 
 def _sides(part: exp.Expr, alias: str) -> tuple[exp.Column, exp.Expr] | None:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 
 from sqlglot import exp
 
-from anondb.answers.ranged.equivalents import ids_of, is_itself, names_alias, query_of, resolved, write_windows
+from anondb.answers.ranged.equivalents import aliases_of, ids_of, names_alias, query_of, resolved, write_windows
 from anondb.query.parsing import bare, conjoined, lowered
 
 _TOTALS: dict[type[exp.Expr], type[exp.Expr]] = {
@@ -102,13 +102,13 @@ def _count_persons(select: exp.Select, inner: exp.Select, ids: Collection[str]) 
     plain = all(isinstance(call, exp.Count) and _is_every(call, persons[0]) for call in calls)
     if not plain or any(part.find(exp.Query, exp.Window, exp.Filter) for part in clauses):
         return
-    given = _given(select)
+    aliases = aliases_of(select)
     inside = {id(column) for call in calls for column in call.find_all(exp.Column)}
     columns = [c for part in clauses for c in part.find_all(exp.Column) if id(c) not in inside]
-    ordered = [c for c in columns if not c.table and lowered(c.name) in given and c.find_ancestor(exp.Order) is not None]
+    ordered = [c for c in columns if not c.table and lowered(c.name) in aliases and c.find_ancestor(exp.Order) is not None]
     columns = [c for c in columns if all(c is not one for one in ordered)]
     computed = any(not isinstance(shown[name], exp.Column) for name in names)
-    if any(lowered(c.name) not in names for c in columns) or given & {*shown} or (computed and (having or order)):
+    if any(lowered(c.name) not in names for c in columns) or aliases & {*shown} or (computed and (having or order)):
         return
     for call in calls:
         call.set("this", exp.Distinct(expressions=[shown[persons[0]].copy()]))
@@ -260,17 +260,12 @@ def _groups(node: exp.Select, tables: Mapping[str, Mapping[str, bool]]) -> exp.S
     made.set("distinct", None)
     made.set("group", exp.Group(expressions=[key.copy() for key in dict.fromkeys(keys)]))
     qualify = made.args.get("qualify")
-    if qualify is not None and names_alias(qualify, made) and not _has_no_column_of(_given(made), made, tables):
+    if qualify is not None and names_alias(qualify, made) and not _has_no_column_of(aliases_of(made), made, tables):
         return None  # the column, or what the SELECT gives
     if qualify is not None and made.find(exp.Window) is None:
         made.set("having", exp.Having(this=qualify.this))
         made.set("qualify", None)
     return made
-
-
-def _given(node: exp.Select) -> set[str]:
-    """The names that a SELECT gives to what it computes, in lower case."""
-    return {lowered(e.alias) for e in node.expressions if isinstance(e, exp.Alias) and not is_itself(e)}
 
 
 def _has_no_column_of(names: Collection[str], node: exp.Select, tables: Mapping[str, Mapping[str, bool]]) -> bool:

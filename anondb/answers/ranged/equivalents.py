@@ -10,7 +10,7 @@ from anondb.query.parsing import bare, is_conjunct, is_null, lowered, whole
 
 _ROWS = {"expressions", "from_", "joins", "where", "with_"}
 _INSIDE = (exp.AggFunc, exp.Filter, exp.Window, exp.In, exp.Any, exp.All, exp.Exists, exp.Select)
-"""What a subquery in is no value of a row, but for the SELECT."""
+"""The nearest of these around a value of each row is the SELECT of the row."""
 _ENDED = (exp.Distinct, exp.Literal, exp.Order)
 
 
@@ -244,10 +244,15 @@ def is_itself(shown: exp.Expr) -> bool:
     return isinstance(value, exp.Column) and lowered(value.name) == lowered(shown.alias_or_name)
 
 
+def aliases_of(select: exp.Select) -> set[str]:
+    """The names that a SELECT gives to what is no column of that name, in lower case."""
+    return {lowered(e.alias) for e in select.expressions if isinstance(e, exp.Alias) and not is_itself(e)}
+
+
 def names_alias(part: exp.Expr, select: exp.Select) -> bool:
     """Whether a clause names something that the SELECT computes, rather than a column of its sources."""
-    given = {lowered(e.alias) for e in select.expressions if isinstance(e, exp.Alias) and not is_itself(e)}
-    return any(not column.table and lowered(column.name) in given for column in part.find_all(exp.Column))
+    aliases = aliases_of(select)
+    return any(not column.table and lowered(column.name) in aliases for column in part.find_all(exp.Column))
 
 
 def values_shown(select: exp.Select) -> list[exp.Subquery]:

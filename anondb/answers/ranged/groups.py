@@ -296,14 +296,14 @@ def _written(of: Groups, originals: Originals) -> Groups | None:
             equal = exp.EQ(this=exp.column(name.name, owners[0]), expression=exp.column(name.name, alias))
             place.set("on", equal if place.args.get("on") is None else exp.and_(place.args["on"], equal))
         place.args.pop("using", None)
-    given = {lowered(e.alias) for e in made.expressions if isinstance(e, exp.Alias)}
+    aliases = {lowered(e.alias) for e in made.expressions if isinstance(e, exp.Alias)}
     for column in made.find_all(exp.Column):
         if column.table or not isinstance(column.this, exp.Identifier) or _is_inner(column, made, originals):
             continue
         owners = [alias for alias, names in columns.items() if lowered(column.name) in names]
         if owners and column.parent_select is made:
             column.set("table", exp.to_identifier(owners[0]))
-        elif all(columns.values()) and not (isinstance(column.parent, exp.Group) and lowered(column.name) in given):
+        elif all(columns.values()) and not (isinstance(column.parent, exp.Group) and lowered(column.name) in aliases):
             return None
     return of.written(made)
 

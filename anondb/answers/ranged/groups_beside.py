@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 
 from sqlglot import exp
 
-from anondb.answers.ranged.equivalents import is_itself, select_sources
+from anondb.answers.ranged.equivalents import aliases_of, select_sources
 from anondb.answers.ranged.groups import Groups, Pair, beside, read_groups, unnamed
 from anondb.answers.ranged.known import fresh
 from anondb.answers.ranged.never_null import is_present
@@ -23,13 +23,10 @@ def with_one_select(tree: exp.Expr, originals: Originals) -> exp.Expr:
 
     Args:
         tree: the query.
-        tables: the columns of each of the original's tables, in lower case, and whether one is the id.
-        present: whether a column of a table is never NULL.
+        originals: the original's tables.
     """
     if tree.find(exp.Join) is None or tree.find(exp.Group) is None:
         return tree
-    if any(lowered(cte.alias) in originals.columns for cte in tree.find_all(exp.CTE)):
-        return tree  # a name that may mean two tables
     made = tree.copy()
     for select in list(made.find_all(exp.Select)):
         joins = select.args.get("joins") or []
@@ -199,8 +196,8 @@ def _merge(
     ends = [
         c for key in ("order", "qualify") if (part := select.args.get(key)) is not None for c in part.find_all(exp.Column)
     ]
-    given = {lowered(e.alias) for e in select.expressions if e.alias and not is_itself(e)}
-    if any(not c.table and lowered(c.name) in given and is_theirs(c) for c in ends):
+    aliases = aliases_of(select)
+    if any(not c.table and lowered(c.name) in aliases and is_theirs(c) for c in ends):
         return False  # a name of the SELECT, or of the groups
     together = beside(Pair.of(one, other, originals), pairs, originals, outer=outer)
     if together is None or (outer and any(lowered(column.name) in keys for column in columns)):

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 
 from sqlglot import exp
 
-from anondb.answers.ranged.equivalents import is_itself, select_sources
+from anondb.answers.ranged.equivalents import aliases_of, select_sources
 from anondb.query.parsing import lowered
 
 Columns = Mapping[str, Collection[str]]
@@ -24,8 +24,8 @@ def without_inner_rows(tree: exp.Expr, tables: Columns) -> exp.Expr:
         tree: the query.
         tables: the columns of each of the original's tables, in lower case.
     """
-    if tree.find(exp.Subquery, exp.CTE) is None or any(lowered(cte.alias) in tables for cte in tree.find_all(exp.CTE)):
-        return tree  # the second: a name that may mean two tables
+    if tree.find(exp.Subquery, exp.CTE) is None:
+        return tree
     made = tree.copy()
     for select in reversed(list(made.find_all(exp.Select))):  # inner ones first
         if select.args.get("from_") is not None and not any(e.is_star for e in select.expressions):
@@ -92,13 +92,13 @@ def _columns_of(
         own: the columns of its table, some of which it hides.
         tables: the columns of each of the original's tables.
     """
-    given = {lowered(e.alias) for e in select.expressions if isinstance(e, exp.Alias) and not is_itself(e)}
+    aliases = aliases_of(select)
     using = {lowered(u.name) for join in select.args.get("joins") or () for u in join.args.get("using") or ()}
     if any(not isinstance(v, exp.Column) or lowered(v.name) != name for name, v in values.items() if name in using):
         return None
     parts = _parts(select)
     inner = {lowered(t.alias_or_name) for part in parts for t in part.find_all(exp.Table, exp.Subquery)}
-    if alias in inner or given & (set(own) - set(values)):
+    if alias in inner or aliases & (set(own) - set(values)):
         return None
     columns = []
     for column in [c for part in parts for c in part.find_all(exp.Column)]:
@@ -112,7 +112,7 @@ def _columns_of(
         elif not column.table and here and (name == alias or (name in own and name not in values)):
             return None  # a row as a value, or a column that the source hides
         elif not column.table and here and name in values and name not in using:
-            if name in given and column.find_ancestor(*_CLAUSES, exp.Select) is not select:
+            if name in aliases and column.find_ancestor(*_CLAUSES, exp.Select) is not select:
                 return None  # what the SELECT gives, or the column
             columns.append(column)
     return columns

@@ -110,8 +110,6 @@ def with_sums_of_records(tree: exp.Expr, originals: Originals) -> exp.Expr:
     """
     if not any(join.side == "LEFT" for join in tree.find_all(exp.Join)) or tree.find(exp.AggFunc) is None:
         return tree
-    if any(lowered(cte.alias) in originals.columns for cte in tree.find_all(exp.CTE)):
-        return tree  # a name that may mean two tables
     made = tree.copy()
     for select in list(made.find_all(exp.Select)):
         _write(select, originals)
@@ -170,9 +168,9 @@ def _is_each(select: exp.Select, rows: RowsOfRecords) -> bool:
 
 def _write_each(select: exp.Select, calls: Sequence[exp.Expr], rows: RowsOfRecords) -> None:
     """Write the aggregates of the rows of each person as subqueries."""
-    given = {lowered(e.alias) for e in select.expressions if isinstance(e, exp.Alias)}
+    aliases = {lowered(e.alias) for e in select.expressions if isinstance(e, exp.Alias)}
     named = select.args["having"].find_all(exp.Column) if select.args.get("having") is not None else ()
-    if any(not column.table and lowered(column.name) in given for column in named):
+    if any(not column.table and lowered(column.name) in aliases for column in named):
         return  # WHERE reads columns alone
     for call in calls:
         whole = call.parent if isinstance(call.parent, exp.Filter) else call
@@ -204,10 +202,10 @@ def _groups_records(select: exp.Select, calls: Sequence[exp.Expr], originals: Or
     record, joins = select.args["from_"].this, select.args["joins"]
     own, of_rows = (originals.columns[lowered(table.name)] for table in (record, joins[0].this))
     inside = {id(column) for part in (*calls, *joins) for column in part.find_all(exp.Column)}
-    given = {lowered(e.alias) for e in select.expressions if isinstance(e, exp.Alias)}
+    aliases = {lowered(e.alias) for e in select.expressions if isinstance(e, exp.Alias)}
     for column in [c for c in select.find_all(exp.Column) if id(c) not in inside and c.parent_select is select]:
         name = lowered(column.name)
-        plain = not column.table and (name in given or (name in own and name not in of_rows))
+        plain = not column.table and (name in aliases or (name in own and name not in of_rows))
         if not plain and lowered(column.table) != lowered(record.alias_or_name):
             return False
     return True

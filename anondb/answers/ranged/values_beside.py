@@ -24,8 +24,6 @@ def with_values_beside(tree: exp.Expr, originals: Originals) -> exp.Expr:
     """
     if tree.find(exp.AggFunc) is None or tree.find(exp.Subquery) is None:
         return tree
-    if any(lowered(cte.alias) in originals.columns for cte in tree.find_all(exp.CTE)):
-        return tree  # a name that may mean two tables
     made = tree.copy()
     for select in list(made.find_all(exp.Select)):
         subqueries = values_shown(select)
