@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
-from math import fsum
+from functools import cache
+from math import ceil, fsum
 from typing import Any
 
 from anondb.engine.limit import current
 from anondb.query.aggregates import DISC, Aggregated, places
 from anondb.query.by_item import item_rows
 from anondb.query.cached_release import Opened
-from anondb.query.classes import NO_CLASSES
+from anondb.query.classes import NO_CLASSES, Block, classes_of
+from anondb.query.evaluate import Evaluator, Part, Question
 from anondb.query.item_tests import finite
-from anondb.query.measures import TOTAL_ERROR, counted, has_sums, measured, scaled
+from anondb.query.measures import TOTAL_ERROR, counted, has_sums, measured, scaled, with_sizes_as_sums
 from anondb.query.pairs import SIGNS, pairs
 from anondb.query.predicates import (
     ALWAYS,
@@ -28,15 +30,15 @@ from anondb.query.predicates import (
     Condition,
     Plan,
     Weights,
+    at_least,
     both,
     conjuncts,
 )
 from anondb.query.refusals import too_complex, unsupported
 from anondb.query.relational import group_values
-from anondb.query.scalars import answered, histogram
-from anondb.query.sizes import Sizes, are_whole, sizes_of, span_of
+from anondb.query.sizes import Sizes, are_whole, histogram, sizes_of, span_of
 from anondb.query.summed import SUM
-from anondb.query.totals import Bounds
+from anondb.query.totals import Bounds, chosen, of_some_item, outcomes, outside_of, total
 from anondb.query.values import DAY, Attribute, OneOf, OnValue, Value
 
 MORE_NOTE = "Items were suppressed, so somebody may have any number more: greater numbers than the listed ones are possible."
@@ -70,6 +72,54 @@ def check_time() -> None:
     limit = current.get()
     if limit is not None and limit.is_late:
         raise too_complex("its bounds would take too long")
+
+
+def _answered(release: Opened, plan: Plan, of_sizes: Bounds | None = None) -> tuple[int, int | None]:
+    """The answer to a query with a single number: persons, or items of persons; ``of_sizes`` are bounds from the numbers of
+    items of each, where these are known."""
+    if plan.counts == ROWS and plan.test is not None and plan.condition == at_least(1, plan.test):
+        plan = replace(plan, condition=ALWAYS)  # who has no such item adds nothing
+    among = plan.test if plan.counts == ROWS and release.suppressed and release.bags is None else None
+    if among is not None and finite(among) is None:  # there may be any number of suppressed items
+        summed = replace(plan, counts=MEASURE, test=None, measure=Weights(among), aggregate="sum")
+        low, _ = measured([(release, summed)])
+        return 0 if low is None else ceil(low - 1e-9), None
+    sized = with_sizes_as_sums(plan) if release.bags is None else None
+    bounds = of_sizes or (_from_rows(release, plan) if sized is None else counted(release, sized))
+    return bounds if release.supported is None or plan.rows_alone else release.supported.scalar(plan, bounds)
+
+
+def _from_rows(release: Opened, plan: Plan) -> Bounds:
+    """Answer a query with a single number from the rows of a release."""
+    listed = plan.test if plan.counts == ROWS else None
+    question = Question.of(plan.condition, listed)
+    if release.local or question.attributes:
+        return counted(release, plan)
+    if not question.tests:
+        return (release.size if plan.condition == ALWAYS else 0,) * 2
+    passing = release.passing(question.tests)
+    blocks = release.blocks(passing)
+    outside = outside_of(release, plan, question, passing)
+    if listed is not None and plan.condition == ALWAYS:
+        return _occurrences(release, question, blocks, outside)
+    classes = classes_of(question, blocks)
+    evaluator = Evaluator(question)
+    some = of_some_item(release, evaluator, classes, outside)
+    if some is not None:
+        return some
+    groups = release.records(classes)
+    found = outcomes(evaluator, classes.parts, [g.counts for g in groups], outside)
+    if found is None:
+        found = [evaluator.outcome(chosen(classes, g.counts) + outside) for g in groups]
+    return total([(one, g.records) for one, g in zip(found, groups, strict=True)])
+
+
+def _occurrences(release: Opened, question: Question, blocks: Mapping[str, Block], outside: Sequence[Part]) -> Bounds:
+    """Count items of all persons: the counts of released items add up, independently of their transactions."""
+    evaluator = Evaluator(question)
+    outcome = cache(lambda block: evaluator.outcome([block.part(question.caps)]))
+    outcomes = [(outcome(blocks[released]), n) for released, n in release.supports.items() if released in blocks]
+    return total([*outcomes, *([(evaluator.outcome(outside), release.size)] if outside else [])])
 
 
 def _value_rows(release: Opened, plan: Plan) -> list[Row]:
@@ -221,5 +271,5 @@ def answer_plan(release: Opened, plan: Plan) -> Answer:
         return Answer(item_rows(release, plan), plan.notes)
     if plan.grouped is not None:
         return Answer(tuple(_value_rows(release, plan)), plan.notes)
-    ends = release.buckets.scalar(plan) if release.anatomy else answered(release, plan, sized)
+    ends = release.buckets.scalar(plan) if release.anatomy else _answered(release, plan, sized)
     return Answer((ends,), plan.notes)

@@ -1,4 +1,4 @@
-"""Persons by the sum over their items, within what item supports say of the sum of all persons.
+"""Persons by the sum over their items: how many have each, and what item supports say of the sum of all persons.
 
 The rows show between which ends the sum of each person lies. To lie between two numbers, some must have more than the least
 that they may have, or less than the greatest; what all of them together have more than their least is at most the total that
@@ -9,11 +9,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from math import ceil, floor, fsum, inf
 
 from anondb.query.cached_release import Opened
 from anondb.query.measures import asked_of, has_sums, with_sizes_as_sums
-from anondb.query.predicates import ALWAYS, IDS, MEASURE, Condition, Not, OnSum, Plan, Weights, both, conjuncts
+from anondb.query.predicates import (
+    ALWAYS,
+    IDS,
+    MEASURE,
+    NEVER,
+    Condition,
+    Not,
+    OnSum,
+    Plan,
+    Weights,
+    at_least,
+    both,
+    conjuncts,
+)
 from anondb.query.summed import SUM
 from anondb.query.supported import narrowed
 from anondb.query.totals import Bounds
@@ -126,3 +140,30 @@ def are_whole(weights: Weights) -> bool:
     """Whether weights are whole numbers, each added up."""
     listed = [weight for _, weight in weights.by_label or ()]
     return weights.kind == SUM and not weights.error and all(float(w).is_integer() for w in (*listed, *weights.others))
+
+
+def histogram(release: Opened, plan: Plan) -> dict[int, Bounds]:
+    """The number of persons of a plan who have each number of items that pass the test of its measure.
+
+    Where items were suppressed, a person may have any number more than the released items say: the numbers go up to the
+    largest one without these, and greater ones are possible, too.
+    """
+    assert isinstance(plan.measure, Weights)
+    if plan.condition == NEVER:
+        return {}
+    fewest = int(plan.measure.kind == SUM and at_least(1, plan.measure.test) in conjuncts(plan.condition))
+    asked, more = asked_of(release, plan), release.suppressed and plan.counts_any
+    possible = []
+    for g in release.records(asked.classes, asked.attributes, asked.sums):
+        met, endless = asked.outcome(g.counts, g.cells, g.complete, g.states), more and not g.complete
+        if met.greatest and g.size is not None:
+            possible.append((max(int(g.size.least), fewest), int(g.size.greatest), endless, met, g.records))
+    most = max((max(high, fewest * endless) for _, high, endless, _, _ in possible), default=0)
+    lower, changes = [0] * (most + 1), [0] * (most + 2)
+    for low, high, endless, met, persons in possible:
+        if low == high and not endless:
+            lower[low] += met.least * persons
+        if low <= high or endless:
+            changes[low] += met.greatest * persons
+            changes[(most if endless else high) + 1] -= met.greatest * persons
+    return {number: ends for number, ends in enumerate(zip(lower, accumulate(changes[:-1]), strict=True)) if ends[1]}
