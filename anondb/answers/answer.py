@@ -11,7 +11,7 @@ from sqlglot import exp
 from anondb.answers.asked import Asked, asked
 from anondb.answers.estimates import OUTSIDE_NOTE, Estimated, Estimator
 from anondb.answers.in_worlds import Drawn
-from anondb.answers.ranged.known import Known
+from anondb.answers.ranged.relation import Ranged
 from anondb.answers.ranged.windows import ORDER_NOTE
 from anondb.answers.role_reader import RoleReader
 from anondb.answers.roles import Role
@@ -69,7 +69,7 @@ class House(Protocol):
         """The types of the columns of a query."""
         ...
 
-    def bounds_of(self, tree: exp.Expr, *, ended: bool) -> tuple[Known, list[str]]:
+    def bounds_of(self, tree: exp.Expr, *, ended: bool) -> tuple[Ranged, list[str]]:
         """The rows of a query with bounds, and notes; raises InputError where no rule reads it.
 
         Args:
@@ -140,7 +140,7 @@ def modelled(
     return made, [MODELLED_NOTE] if of_worlds else []
 
 
-def _ruled(question: Asked, house: House) -> tuple[Known | None, list[str], InputError | None]:
+def _ruled(question: Asked, house: House) -> tuple[Ranged | None, list[str], InputError | None]:
     """The rows of a query with bounds, and notes; None, with the reason, where no rule reads it."""
     if question.of_persons:
         return None, [MODELLED_NOTE], None

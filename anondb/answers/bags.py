@@ -49,7 +49,7 @@ class Bags:
     """Draws the items of the worlds of files of bags.
 
     Args:
-        desk: the database with the files' rows.
+        engine: the database with the files' rows.
         files: the files.
         numbers: the numbers of the worlds, from 0.
 
@@ -57,8 +57,8 @@ class Bags:
         single: whether nothing is drawn for a member: its released item stands for it alone, and nothing overlaps it before.
     """
 
-    def __init__(self, desk: DuckDBEngine, files: Sequence[File], numbers: range) -> None:
-        self._desk, self._worlds = desk, len(numbers)
+    def __init__(self, engine: DuckDBEngine, files: Sequence[File], numbers: range) -> None:
+        self._engine, self._worlds = engine, len(numbers)
         numbered = Numbered.of(files)
         found = [levels_of(file) for file in files]
         level = np.concatenate([levels for levels, _ in found])
@@ -70,15 +70,15 @@ class Bags:
         columns = {"label": numbered.label, "number": numbered.number, "level": level, "size": size}
         columns |= {"first": np.arange(len(level)), "tids_before": numbered.tids, "members_before": numbered.first}
         columns |= {"seed": numbered.seed}
-        desk.put(LABELS, {name: ("BIGINT", values[some]) for name, values in columns.items()})
-        desk.put(MEMBERS, {"member": ("BIGINT", np.arange(len(item))), "item": ("BIGINT", item)})
+        engine.put(LABELS, {name: ("BIGINT", values[some]) for name, values in columns.items()})
+        engine.put(MEMBERS, {"member": ("BIGINT", np.arange(len(item))), "item": ("BIGINT", item)})
         before = np.r_[0, numbered.label][np.cumsum([0, *(len(file.members.label) for file in files)])]
         pairs = [(n + a, n + b) for n, (_, listed) in zip(before.tolist(), found, strict=False) for a, b in listed]
         ends = [[pair[n] for pair in pairs] for n in range(2)]
-        desk.put(OVERLAPS, {name: ("BIGINT", labels) for name, labels in zip(("below", "above"), ends, strict=True)})
+        engine.put(OVERLAPS, {name: ("BIGINT", labels) for name, labels in zip(("below", "above"), ends, strict=True)})
         known = {"label": numbered.label[self.single], "item": item[self.single]}
-        desk.put(KNOWN, {name: ("BIGINT", values) for name, values in known.items()})
-        desk.create(BELOW, "answers/bag_below", {"rows": ROWS, "overlaps": OVERLAPS})
+        engine.put(KNOWN, {name: ("BIGINT", values) for name, values in known.items()})
+        engine.create(BELOW, "answers/bag_below", {"rows": ROWS, "overlaps": OVERLAPS})
 
     def draw(self, chosen: Flags) -> None:
         """Append all items of all worlds to the table ``DRAWN``, unless they are there; ``chosen`` makes no difference."""
@@ -92,5 +92,5 @@ class Bags:
             raced = hashed(candidates, ["world", "label", "tid", "copies", "member"])
             tables = {"candidates": raced, "bag_items": MEMBERS, "drawn": DRAWN, "rows": ROWS, "known": KNOWN}
             drawn = load("answers/bag_drawn").bind(tables, {})
-            self._desk.run(exp.Insert(this=DRAWN.expression(), expression=drawn), "drawing worlds")
+            self._engine.run(exp.Insert(this=DRAWN.expression(), expression=drawn), "drawing worlds")
             self._levels.pop(0)

@@ -19,7 +19,7 @@ class Buckets:
     """Draws the worlds of files with buckets.
 
     Args:
-        desk: the database with the files' buckets.
+        engine: the database with the files' buckets.
         files: the files.
         numbers: the numbers of the worlds.
 
@@ -27,12 +27,12 @@ class Buckets:
         single: no member is the same in all worlds.
     """
 
-    def __init__(self, desk: DuckDBEngine, files: Sequence[File], numbers: range) -> None:
-        self._desk, self._drawn, self._texts = desk, *(of_worlds(table, numbers[0]) for table in (DRAWN, TEXTS))
+    def __init__(self, engine: DuckDBEngine, files: Sequence[File], numbers: range) -> None:
+        self._engine, self._drawn, self._texts = engine, *(of_worlds(table, numbers[0]) for table in (DRAWN, TEXTS))
         numbered = Numbered.of(files)
         self.single = np.zeros(len(numbered.label), dtype=np.bool_)
         texts = [file.items[n] for file in files for n in file.members.item]
-        desk.put(self._texts, {"member": ("INTEGER", np.arange(len(texts))), "item": ("VARCHAR", texts)})
+        engine.put(self._texts, {"member": ("INTEGER", np.arange(len(texts))), "item": ("VARCHAR", texts)})
         ends = [0, *accumulate(len(file.names) for file in files)]
         tids = [0, *accumulate(file.facts.transactions for file in files)]
         self._missing = [
@@ -49,5 +49,5 @@ class Buckets:
             tables: dict[str, Table | exp.Query] = {"buckets": place("buckets", number), "in_place": passed}
             made = load("release/reconstruct").bind(tables, {"seed": seed})
             rows = load("answers/reconstructed").bind({"reconstruction": made, "texts": self._texts}, values)
-            self._desk.run(exp.Insert(this=self._drawn.expression(), expression=rows), "drawing worlds")
+            self._engine.run(exp.Insert(this=self._drawn.expression(), expression=rows), "drawing worlds")
             self._missing.pop(0)

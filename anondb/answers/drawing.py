@@ -22,7 +22,7 @@ class Sets:
     """Draws the holders of members in the worlds of files of sets.
 
     Args:
-        desk: the database with the files' rows.
+        engine: the database with the files' rows.
         files: the files.
         numbers: the numbers of the worlds.
         of: K, the number of worlds of which these are some; their number by default.
@@ -35,8 +35,8 @@ class Sets:
 
     rows = ROWS
 
-    def __init__(self, desk: DuckDBEngine, files: Sequence[File], numbers: range, of: int | None = None) -> None:
-        self._desk, self._numbers, self._of = desk, np.array(numbers), of or len(numbers)
+    def __init__(self, engine: DuckDBEngine, files: Sequence[File], numbers: range, of: int | None = None) -> None:
+        self._engine, self._numbers, self._of = engine, np.array(numbers), of or len(numbers)
         self._drawn, self._seed = of_worlds(DRAWN, numbers[0]), files[0].facts.seed
         self._numbered, self._transactions = Numbered.of(files), sum(file.facts.transactions for file in files)
         self._support = np.concatenate([file.members.support for file in files])
@@ -56,7 +56,7 @@ class Sets:
         Raises:
             DamagedFile: a number of a transaction is beyond those of the files.
         """
-        tids = self._desk.select(reads.rows(self.rows, "tid"), "drawing worlds")["tid"]
+        tids = self._engine.select(reads.rows(self.rows, "tid"), "drawing worlds")["tid"]
         if tids.max(initial=0) > self._transactions:
             raise damaged()
         return np.bincount(tids)
@@ -74,7 +74,7 @@ class Sets:
         """
         for some in self._portions(np.flatnonzero(chosen & self._missing)):
             rows = self._drawn_rows(some)
-            self._desk.insert(self._drawn, {name: (kind, rows[name]) for name, kind in DRAWN_COLUMNS.items()})
+            self._engine.insert(self._drawn, {name: (kind, rows[name]) for name, kind in DRAWN_COLUMNS.items()})
             self._missing[some] = False
 
     def _portions(self, members: Ints) -> Sequence[Ints]:
@@ -94,8 +94,8 @@ class Sets:
         other places, by another permutation: those who show more hold more of what each stands for.
         """
         label, of = np.unique(self._numbered.label[some], return_inverse=True)
-        with self._desk.registered({"label": label.astype(np.int32)}) as chosen:  # the type of the rows' column
-            rows = self._desk.select(reads.among(self.rows, chosen, "label", "label, tid"), "drawing worlds")
+        with self._engine.registered({"label": label.astype(np.int32)}) as chosen:  # the type of the rows' column
+            rows = self._engine.select(reads.among(self.rows, chosen, "label", "label, tid"), "drawing worlds")
         keys = (rows["label"].astype(np.int64) << 32) + rows["tid"]
         keys.sort(kind="stable")  # files have them in order, which takes no time then
         begin = np.searchsorted(keys, label << 32)

@@ -11,7 +11,7 @@ from anondb.answers.drawn_rows import are_mixed
 from anondb.answers.ends import End
 from anondb.answers.first_rows import belonging, certain_first
 from anondb.answers.in_worlds import COPY, NUMBERS, PLACE, WORLD, InWorlds, finite, written
-from anondb.answers.ranged.known import IN_WORLDS, INTEGERS, SURE, Column, Known
+from anondb.answers.ranged.relation import IN_WORLDS, INTEGERS, SURE, Column, Ranged
 from anondb.answers.roles import Role
 from anondb.answers.spread import HIGH, LOW, Spread, with_spread
 from anondb.engine import Table
@@ -42,7 +42,7 @@ class Estimated:
         called: a note on the ends of a spread, whose columns are ``{low}`` and ``{high}`` in it.
     """
 
-    known: Known
+    known: Ranged
     tables: Sequence[Table]
     contradicted: bool = False
     notes: Sequence[str] = ()
@@ -59,7 +59,7 @@ class Estimator(InWorlds):
 
     spread: Spread | None = None
 
-    def rows(self, known: Known | None) -> Estimated:
+    def rows(self, known: Ranged | None) -> Estimated:
         """The rows of the query: keys, means over worlds, and bounds.
 
         Args:
@@ -73,7 +73,7 @@ class Estimator(InWorlds):
             drawn = self.drawn(made)
             if self.asked.of_one_world:
                 names = [f"c{n}" for n in range(len(self.types))]
-                rows = Known(exp.select(*names).from_(drawn.expression()).order_by(PLACE), (Column(""),) * len(names))
+                rows = Ranged(exp.select(*names).from_(drawn.expression()).order_by(PLACE), (Column(""),) * len(names))
                 return Estimated(rows, made)
             if are_mixed(self.engine, self.asked, drawn, WORLD):
                 return self._first_world(drawn, made, KEYLESS_NOTE)
@@ -103,7 +103,7 @@ class Estimator(InWorlds):
         rows = exp.select("*", unknown).from_(drawn.expression()).where(exp.column(WORLD).eq(exp.convert(0)), *kept)
         table = self.make("rows", rows, made)
         columns = tuple(Column("") for _ in self.types)
-        return Estimated(self._ended(Known(rows, columns), table), made, notes=[note])
+        return Estimated(self._ended(Ranged(rows, columns), table), made, notes=[note])
 
     def _means(self, drawn: Table) -> exp.Select:
         """One row for each key: its means with the ends over worlds, and the number of worlds that keep it."""
@@ -136,7 +136,7 @@ class Estimator(InWorlds):
 
     # ---------------------------------------------------------------- bounds
 
-    def _beside(self, means: exp.Select, known: Known | None, made: list[Table]) -> Estimated:
+    def _beside(self, means: exp.Select, known: Ranged | None, made: list[Table]) -> Estimated:
         """The means of worlds with the bounds of rules, as rows in their last order."""
         half = exp.GTE(this=exp.column(WORLDS, "m"), expression=exp.convert((self.worlds.count + 1) // 2))
         drawn = means.subquery("m", copy=False)
@@ -147,7 +147,7 @@ class Estimator(InWorlds):
             listed = [exp.column(PLACE, "m"), exp.column(COPY, "m"), self._share(), *self._world_columns(columns)]
             table = self.make("rows", exp.select(*listed).from_(drawn, copy=False).where(half, copy=False), made)
             table, columns = self._spread(table, columns, made)
-            return Estimated(self._ended(Known(exp.select("*").from_(table.expression()), columns), table), made)
+            return Estimated(self._ended(Ranged(exp.select("*").from_(table.expression()), columns), table), made)
         place = exp.Window(this=exp.RowNumber()).as_(PLACE)
         numbered = exp.select(place, "*").from_(known.tree.subquery("k"), copy=False).subquery("k", copy=False)
         listing = exp.select("*", self.copies()).from_(numbered, copy=False)
@@ -169,7 +169,7 @@ class Estimator(InWorlds):
         told = end is not None and (end.ranked is None or not (end.limit or end.offset))
         return Estimated(self._ended(flagged, table, told=told), made, bad, [*zeros, *notes])
 
-    def _united(self, rows: exp.Select, known: Known) -> exp.Select:
+    def _united(self, rows: exp.Select, known: Ranged) -> exp.Select:
         """The rows that rules list, where several that need not exist have the same keys each with the bounds of all of
         them: it is not known which of them a row of a world is."""
         if self.asked.unique or self.asked.listed or not known.flagged:
@@ -248,7 +248,7 @@ class Estimator(InWorlds):
             listed += [_nothing().as_(f"c{n}{end}") for end in ends]
         return listed
 
-    def _joined(self, drawn: exp.Subquery, ruled: Table, known: Known, half: exp.Expr) -> exp.Select:
+    def _joined(self, drawn: exp.Subquery, ruled: Table, known: Ranged, half: exp.Expr) -> exp.Select:
         """Each row that rules list, and, where these are not all, those that half of the worlds have; these alone where
         worlds choose."""
         on = [exp.column(COPY, "b").eq(exp.column(COPY, "m")), *self.same_keys("b", "m")]
@@ -312,7 +312,7 @@ class Estimator(InWorlds):
 
     # ---------------------------------------------------------------- the end
 
-    def _ended(self, known: Known, table: Table, *, told: bool = False) -> Known:
+    def _ended(self, known: Ranged, table: Table, *, told: bool = False) -> Ranged:
         """The rows in the order of the query, as many as it shows, and its columns; ``told``: ``sure`` is of those."""
         rows: exp.Expr = table.expression()
         if self.asked.single:

@@ -103,14 +103,14 @@ class Numbered:
         return cls(number + labels, number, before(sizes), tids, seed)
 
 
-def copied(desk: DuckDBEngine, files: Sequence[SealedRelease]) -> list[File]:
+def copied(engine: DuckDBEngine, files: Sequence[SealedRelease]) -> list[File]:
     """Copy the rows of sealed files to a database in memory.
 
     Args:
-        desk: the database; it gets the schema ``worlds``.
+        engine: the database; it gets the schema ``worlds``.
         files: checked files (``reader.sealed_releases``), of tables with equal names and columns.
     """
-    begin(desk)
+    begin(engine)
     found = [_members(one) for one in files]
     items = {item for _, _, listed in found for item in listed}
     values = [_categories(one) for one in files]
@@ -122,15 +122,15 @@ def copied(desk: DuckDBEngine, files: Sequence[SealedRelease]) -> list[File]:
         attributes = one.kind.attributes or ()
         together = {a.name: [v for listed in values for v in listed.get(a.name, ())] for a in attributes}
         made.append(File(facts_of(one.manifest, seed_of(digest), items, attributes, together, parts), *read))
-        _copy(desk, one, number, tids, labels)
+        _copy(engine, one, number, tids, labels)
         tids += made[-1].facts.transactions
         labels += int(read[0].label.max(initial=0))
     return made
 
 
-def make_empty(desk: DuckDBEngine, table: Table, columns: Mapping[str, str]) -> None:
+def make_empty(engine: DuckDBEngine, table: Table, columns: Mapping[str, str]) -> None:
     """Make a table without rows, with columns of these types."""
-    desk.put(table, {name: (kind, []) for name, kind in columns.items()})
+    engine.put(table, {name: (kind, []) for name, kind in columns.items()})
 
 
 def schema(name: str) -> exp.Create:
@@ -139,11 +139,11 @@ def schema(name: str) -> exp.Create:
     return exp.Create(this=named, kind="SCHEMA", exists=True)
 
 
-def begin(desk: DuckDBEngine, first: int = 0) -> None:
+def begin(engine: DuckDBEngine, first: int = 0) -> None:
     """Make the schema of the tables for worlds from this number on, without those of an attempt that was interrupted."""
     made = schema(of_worlds(ROWS, first).schema)
     drop = exp.Drop(tables=[made.this.copy()], kind="SCHEMA", exists=True, cascade=True)
-    desk.run_all([drop, made], "a schema for worlds")
+    engine.run_all([drop, made], "a schema for worlds")
 
 
 def _members(one: SealedRelease) -> tuple[Members, list[str], list[str]]:
@@ -183,28 +183,28 @@ def _categories(one: SealedRelease) -> dict[str, list[str | None]]:
     return listed
 
 
-def _copy(desk: DuckDBEngine, one: SealedRelease, number: int, tids: int, labels: int) -> None:
+def _copy(engine: DuckDBEngine, one: SealedRelease, number: int, tids: int, labels: int) -> None:
     """Copy the rows, records or buckets of a file, behind those of the files before."""
     stored = one.schema.table
     if one.kind.rows == "buckets":
-        _carry(one.engine, exp.select("*").from_(stored("buckets").expression()), desk, place("buckets", number))
+        _carry(one.engine, exp.select("*").from_(stored("buckets").expression()), engine, place("buckets", number))
         return
     before = {"labels_before": labels, "tids_before": tids}
     rows = NamedRows("answers/rows", {"transaction_items": stored("transaction_items")}, before)
     columns = "label, tid" if one.manifest["semantics"] == "set" else "label, tid, copies"
     shown = one.engine.select(reads.rows(rows, columns), "reading a release")
-    (desk.insert if desk.exists(ROWS) else desk.put)(ROWS, {name: ("INTEGER", shown[name]) for name in shown})
+    (engine.insert if engine.exists(ROWS) else engine.put)(ROWS, {name: ("INTEGER", shown[name]) for name in shown})
     for name in ("records", "released_values") if one.kind.attributes is not None else ():
-        _carry(one.engine, exp.select("*").from_(stored(name).expression()), desk, place(name, number))
+        _carry(one.engine, exp.select("*").from_(stored(name).expression()), engine, place(name, number))
 
 
-def _carry(source: DuckDBEngine, rows: exp.Query, desk: DuckDBEngine, target: Table) -> None:
+def _carry(source: DuckDBEngine, rows: exp.Query, engine: DuckDBEngine, target: Table) -> None:
     """Append rows of one database to a table of another."""
     relation = source.relation(rows)
     carried: Any = source.guarded(relation.to_arrow_table, lambda error: wrap(error, "reading a release"))
-    with desk.registered(carried) as view:
+    with engine.registered(carried) as view:
         query = exp.select("*").from_(view.expression())
-        if desk.exists(target):
-            desk.run(exp.Insert(this=target.expression(), expression=query), "copying the rows of a release")
+        if engine.exists(target):
+            engine.run(exp.Insert(this=target.expression(), expression=query), "copying the rows of a release")
         else:
-            desk.create(target, query)
+            engine.create(target, query)

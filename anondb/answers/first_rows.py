@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from anondb.answers.ends import End
-from anondb.answers.ranged.known import SURE, Known
+from anondb.answers.ranged.relation import SURE, Ranged
 from anondb.engine import DuckDBEngine, Table
 from anondb.query.parsing import bare, whole
 
@@ -13,7 +13,7 @@ NOTE = "Of the {shown} first rows, {certain} belong to these for certain."
 LISTED_NOTE = "Rows that need not exist have places, too, where rows are cut off."
 
 
-def certain_first(engine: DuckDBEngine, end: End, known: Known, table: Table) -> list[str]:
+def certain_first(engine: DuckDBEngine, end: End, known: Ranged, table: Table) -> list[str]:
     """The number as a note; none for a list that is not cut off at a number of rows, by a number with bounds. For one that
     is cut off by its keys, the note says if rows have places that need not exist.
 
@@ -34,7 +34,7 @@ def certain_first(engine: DuckDBEngine, end: End, known: Known, table: Table) ->
     return [NOTE.format(shown=places, certain=int(found["certain"][0]))] if int(found["n"][0]) > places else []
 
 
-def _by_keys(engine: DuckDBEngine, end: End, known: Known, table: Table) -> list[str]:
+def _by_keys(engine: DuckDBEngine, end: End, known: Ranged, table: Table) -> list[str]:
     """A note if rows that need not exist have places in a list that keys alone order and cut off."""
     if not end.cuts or not known.flagged:
         return []
@@ -46,7 +46,7 @@ def _by_keys(engine: DuckDBEngine, end: End, known: Known, table: Table) -> list
     return [LISTED_NOTE] if found["every"].tolist() == [False] and not whole else []
 
 
-def belonging(end: End, known: Known, table: Table) -> exp.Select | None:
+def belonging(end: End, known: Ranged, table: Table) -> exp.Select | None:
     """All rows with the column ``sure``: whether each belongs for certain to those whose ranks satisfy a condition, or to
     the first ones of a list; None where no estimate ranks them, or no rule says more of a list.
 
@@ -82,7 +82,7 @@ def belonging(end: End, known: Known, table: Table) -> exp.Select | None:
     return _with_sure(known, beyond.subquery("rows"), sure, "_place", "_number", "_beyond")
 
 
-def _with_sure(known: Known, rows: exp.Expr, sure: exp.Expr, *left_out: str) -> exp.Select:
+def _with_sure(known: Ranged, rows: exp.Expr, sure: exp.Expr, *left_out: str) -> exp.Select:
     """Rows with the column ``sure``, in place of the one that they may have, and without some columns."""
     named = [exp.to_identifier(name) for name in (*left_out, *([SURE] if known.flagged else []))]
     star = exp.Star(except_=named) if named else exp.Star()

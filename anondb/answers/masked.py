@@ -30,11 +30,11 @@ class MaskedSets(OtherSets):
     rows = of_worlds(ROWS, FIRST_MASKED)
 
 
-def factor_of(desk: DuckDBEngine, files: Sequence[File]) -> float:
+def factor_of(engine: DuckDBEngine, files: Sequence[File]) -> float:
     """The factor by which distances from the mean are multiplied so that 90 % of pairs lie inside, between 2 and 10.
 
     Args:
-        desk: the database with the files' rows.
+        engine: the database with the files' rows.
         files: the files, of sets with item supports. The largest one counts.
     """
     number = max(range(len(files)), key=lambda n: files[n].facts.transactions)
@@ -43,12 +43,12 @@ def factor_of(desk: DuckDBEngine, files: Sequence[File]) -> float:
     opened = _opened(file)
     if len(opened) < 2 * GROUP:
         return LEAST
-    begin(desk, FIRST_MASKED)
+    begin(engine, FIRST_MASKED)
     try:
-        masked = _masked(desk, file, opened, before)
-        return _needed(*_compared(desk, masked))
+        masked = _masked(engine, file, opened, before)
+        return _needed(*_compared(engine, masked))
     finally:
-        begin(desk, FIRST_MASKED)
+        begin(engine, FIRST_MASKED)
 
 
 def _opened(file: File) -> Ints:
@@ -60,15 +60,15 @@ def _opened(file: File) -> Ints:
     return np.asarray(some[: len(some) // GROUP * GROUP])
 
 
-def _masked(desk: DuckDBEngine, file: File, opened: Ints, before: int) -> File:
+def _masked(engine: DuckDBEngine, file: File, opened: Ints, before: int) -> File:
     """The file of the rows of these members alone, masked again; ``before`` it, other files have as many released items."""
     group = np.repeat(np.arange(1, len(opened) // GROUP + 1), GROUP)
     columns = {"label": file.members.label[opened] + before, "masked": group, "member": np.arange(len(opened))}
-    desk.put(OPENED, {name: ("INTEGER", values) for name, values in columns.items()})
-    desk.create(HELD, reads.joined(ROWS, OPENED, "label", "other.masked AS label, one.tid, other.member"))
-    desk.create(MaskedSets.rows, exp.select("label", "tid").distinct().from_(HELD.expression()))
+    engine.put(OPENED, {name: ("INTEGER", values) for name, values in columns.items()})
+    engine.create(HELD, reads.joined(ROWS, OPENED, "label", "other.masked AS label, one.tid, other.member"))
+    engine.create(MaskedSets.rows, exp.select("label", "tid").distinct().from_(HELD.expression()))
     counted = exp.select("label", exp.Count(this=exp.Star()).as_("n")).from_(MaskedSets.rows.expression())
-    support = desk.select(counted.group_by("label").order_by("label"), "masked rows")["n"].astype(np.int64)
+    support = engine.select(counted.group_by("label").order_by("label"), "masked rows")["n"].astype(np.int64)
     low, high = _supports(file.members.support[opened], np.repeat(support, GROUP), file.facts.k)
     members = Members(group, np.arange(len(opened)), np.repeat(support, GROUP), low, high)
     return File(file.facts, members, [""] * len(opened), [""] * len(opened))
@@ -81,17 +81,17 @@ def _supports(n: Ints, support: Ints, k: int) -> tuple[Floats, Floats]:
     return np.where(bucket <= 1, 0.0, (bucket - 1) * k + 1), np.where(bucket <= last, bucket * k, support).astype(float)
 
 
-def _compared(desk: DuckDBEngine, masked: File) -> tuple[Ints, Ints]:
+def _compared(engine: DuckDBEngine, masked: File) -> tuple[Ints, Ints]:
     """How many hold each of some frequent pairs of masked items in truth, and (a row for each pair) in each other world."""
-    pairs = desk.query("answers/frequent_pairs", {"held": HELD}, least=LEAST_SUPPORT)
+    pairs = engine.query("answers/frequent_pairs", {"held": HELD}, least=LEAST_SUPPORT)
     first, second = (pairs[name].astype(np.int64) for name in ("first", "second"))
     some = np.sort(np.argsort(h(first, second, PAIRED + masked.facts.seed), kind="stable")[:MOST_PAIRS])
     truth, drawn = pairs["n"].astype(np.int64)[some], of_worlds(DRAWN, FIRST_MASKED)
     columns = {"pair": np.arange(len(some)), "first": first[some], "second": second[some]}
-    desk.put(PAIRS, {name: ("INTEGER", values) for name, values in columns.items()})
-    make_empty(desk, drawn, DRAWN_COLUMNS)
-    MaskedSets(desk, [masked], range(FIRST_MASKED, FIRST_MASKED + WORLDS)).draw(np.ones(len(masked.names), dtype=np.bool_))
-    found = desk.query("answers/pairs_in_worlds", {"pairs": PAIRS, "drawn": drawn})
+    engine.put(PAIRS, {name: ("INTEGER", values) for name, values in columns.items()})
+    make_empty(engine, drawn, DRAWN_COLUMNS)
+    MaskedSets(engine, [masked], range(FIRST_MASKED, FIRST_MASKED + WORLDS)).draw(np.ones(len(masked.names), dtype=np.bool_))
+    found = engine.query("answers/pairs_in_worlds", {"pairs": PAIRS, "drawn": drawn})
     counts = np.zeros((len(some), WORLDS), dtype=np.int64)
     counts[found["pair"], found["world"] - FIRST_MASKED] = found["n"]
     return truth, counts

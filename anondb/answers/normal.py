@@ -32,7 +32,7 @@ from anondb.answers.ranged.values_beside import with_values_beside
 from anondb.query.parsing import is_null, lowered
 
 
-class Desk(Protocol):
+class AnalystTables(Protocol):
     """The analyst's tables."""
 
     def rows(self, tree: exp.Query) -> Sequence[tuple[Any, ...]]:
@@ -48,7 +48,7 @@ def _is_present(
     tables: Mapping[str, Collection[str]],
     own: Mapping[str, Collection[str]],
     nullable: Collection[str],
-    desk: Desk,
+    analyst: AnalystTables,
 ) -> bool | None:
     """Whether a column of a table, in lower case, is never NULL; None if the table has no such column. See ``normal``."""
     columns = own.get(lowered(table.name)) or tables.get(lowered(table.name)) or ()
@@ -56,7 +56,7 @@ def _is_present(
         return None if columns and not table.db else False
     column = exp.column(exp.to_identifier(name, quoted=True))
     missing = exp.select("1").from_(exp.Table(this=table.this.copy())).where(is_null(column)).limit(1)
-    return not desk.rows(missing) if lowered(table.name) in own else name not in nullable
+    return not analyst.rows(missing) if lowered(table.name) in own else name not in nullable
 
 
 def _has_clear_names(tree: exp.Expr, tables: Collection[str]) -> bool:
@@ -72,7 +72,7 @@ def normal(
     persons: str,
     item: str,
     nullable: Collection[str],
-    desk: Desk,
+    analyst: AnalystTables,
 ) -> exp.Expr:
     """A query with the same result, of the forms that rules and worlds read.
 
@@ -85,9 +85,9 @@ def normal(
         own: the columns of the analyst's tables, in lower case.
         persons, item: the table of persons and their items, and its column of items, in lower case.
         nullable: the columns of the original's tables that may be NULL, in lower case.
-        desk: the analyst's tables.
+        analyst: the analyst's tables.
     """
-    present = partial(_is_present, tables=tables, own=own, nullable=nullable, desk=desk)
+    present = partial(_is_present, tables=tables, own=own, nullable=nullable, analyst=analyst)
     originals = Originals(tables, persons, present)
     steps: tuple[Callable[[exp.Expr], exp.Expr], ...] = (
         with_written_rows,
@@ -96,9 +96,9 @@ def normal(
         with_ordered_pairs,
         lambda made: with_totals(made, present),
         lambda made: with_running(made, present),
-        lambda made: with_own_lists(made, own, desk.rows),
+        lambda made: with_own_lists(made, own, analyst.rows),
         with_aggregates,
-        lambda made: with_numbers_of_rows(made, desk.rows, present),
+        lambda made: with_numbers_of_rows(made, analyst.rows, present),
         with_first_rows,
         lambda made: with_joins(made, tables, own),
         lambda made: with_counted_matches(made, tables),
@@ -121,5 +121,5 @@ def normal(
     made = reduce(lambda before, step: step(before), steps, tree)
     one: exp.Expr | None = None if any(clause.recursive for clause in made.find_all(exp.With)) else made
     while isinstance(one, exp.Select):
-        made, one = one, as_one(one, with_ctes(one, {}, lambda query, env: False), desk.is_aggregate)
+        made, one = one, as_one(one, with_ctes(one, {}, lambda query, env: False), analyst.is_aggregate)
     return made

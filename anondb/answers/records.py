@@ -25,28 +25,28 @@ class Records:
     """Draws the attributes of all persons in all worlds.
 
     Args:
-        desk: the database with the files' records.
+        engine: the database with the files' records.
         files: the files.
         numbers: the numbers of the worlds.
     """
 
-    def __init__(self, desk: DuckDBEngine, files: Sequence[File], numbers: range) -> None:
-        self._desk, self._numbers, self._values = desk, numbers, of_worlds(VALUES, numbers[0])
+    def __init__(self, engine: DuckDBEngine, files: Sequence[File], numbers: range) -> None:
+        self._engine, self._numbers, self._values = engine, numbers, of_worlds(VALUES, numbers[0])
         before = [0, *accumulate(file.facts.transactions for file in files)]
         self._missing = [(file, n, before[n]) for n, file in enumerate(files) if file.facts.records is not None]
         if self._missing:
             columns = {f"a{n}": a.column.type for n, a in enumerate(files[0].facts.attributes)}
-            make_empty(desk, self._values, {"world": "SMALLINT", "tid": "INTEGER", **columns})
+            make_empty(engine, self._values, {"world": "SMALLINT", "tid": "INTEGER", **columns})
 
     def draw(self) -> None:
         """Append the attributes to the table ``VALUES``, unless they are there: world, number of the person, a0, a1, ..."""
         while self._missing:
-            drawn = _drawn(self._desk, *self._missing[0], self._numbers)
-            self._desk.run(exp.Insert(this=self._values.expression(), expression=drawn), "drawing attributes")
+            drawn = _drawn(self._engine, *self._missing[0], self._numbers)
+            self._engine.run(exp.Insert(this=self._values.expression(), expression=drawn), "drawing attributes")
             self._missing.pop(0)
 
 
-def _drawn(desk: DuckDBEngine, file: File, number: int, before: int, worlds: range) -> exp.Query:
+def _drawn(engine: DuckDBEngine, file: File, number: int, before: int, worlds: range) -> exp.Query:
     """The attributes of the persons of a file in worlds."""
     records, weighed = place("records", number), place("weighed values", number)
     if any(a.ends is None for a in file.facts.attributes):
@@ -54,8 +54,8 @@ def _drawn(desk: DuckDBEngine, file: File, number: int, before: int, worlds: ran
             "listed": place("released_values", number),
             "shown": _shown(file, records),
         }
-        desk.drop(weighed)
-        desk.create(weighed, load("answers/weighed_values").bind(tables, {}))
+        engine.drop(weighed)
+        engine.create(weighed, load("answers/weighed_values").bind(tables, {}))
     persons = load("answers/persons_in_worlds").bind({"records": records}, {"first": worlds.start, "end": worlds.stop})
     for n in range(len(file.facts.attributes)):
         persons = _with_hash(persons, n, file.facts.seed)

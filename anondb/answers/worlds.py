@@ -55,7 +55,7 @@ class Worlds:
     as it is, in the world of ``views.world_is``. They have rows once ``draw`` was called.
 
     Args:
-        desk: the database, to which ``files.copied`` copied the files.
+        engine: the database, to which ``files.copied`` copied the files.
         files: the files.
         most: how many worlds are drawn, the first ones; all by default.
 
@@ -63,13 +63,13 @@ class Worlds:
         count: K, how many worlds there are; it depends on the files alone.
     """
 
-    def __init__(self, desk: DuckDBEngine, files: Sequence[File], most: int = MOST_WORLDS) -> None:
-        self._desk, self._files = desk, files
-        self._rows = _rows_of(desk, files)
+    def __init__(self, engine: DuckDBEngine, files: Sequence[File], most: int = MOST_WORLDS) -> None:
+        self._engine, self._files = engine, files
+        self._rows = _rows_of(engine, files)
         self.count = worlds_for(self._rows)
         numbers = range(min(most, self.count))
         self._drawing = self._drawn(numbers)
-        self._records = Records(desk, files, numbers)
+        self._records = Records(engine, files, numbers)
         self._names = [name for file in files for name in file.names]
         self._texts = np.array([file.items[n] for file in files for n in file.members.item], dtype=object)
         self._list_items()
@@ -81,13 +81,13 @@ class Worlds:
         Their numbers begin with ``files.FIRST_OTHER``. Those of an earlier call are lost.
         """
         made = copy(self)
-        begin(self._desk, FIRST_OTHER)
+        begin(self._engine, FIRST_OTHER)
         sampled = sum(int(unsupported(file).sum()) for file in self._files)
         made.count = max(1, min(worlds_for(self._rows, MOST_OTHERS), MOST_SAMPLED // max(sampled, 1)))
         numbers = range(FIRST_OTHER, FIRST_OTHER + made.count)
         drawing = OtherSets if isinstance(self._drawing, Sets) else Buckets
-        made._drawing = drawing(self._desk, self._files, numbers)
-        made._records = Records(self._desk, self._files, numbers)
+        made._drawing = drawing(self._engine, self._files, numbers)
+        made._records = Records(self._engine, self._files, numbers)
         made._make_tables(numbers[0])
         return made
 
@@ -95,17 +95,17 @@ class Worlds:
         """What draws who holds what."""
         rows = self._files[0].facts.rows
         if rows == SETS:
-            return Sets(self._desk, self._files, numbers, self.count)
-        return (Bags if rows == BAGS else Buckets)(self._desk, self._files, numbers)
+            return Sets(self._engine, self._files, numbers, self.count)
+        return (Bags if rows == BAGS else Buckets)(self._engine, self._files, numbers)
 
     def _make_tables(self, first: int) -> None:
         """Make the tables of the worlds from a number on, as views, and the empty table of what is drawn."""
-        make_empty(self._desk, of_worlds(DRAWN, first), DRAWN_COLUMNS)
+        make_empty(self._engine, of_worlds(DRAWN, first), DRAWN_COLUMNS)
         kept = bool(self._drawing.single.any())
         statements: list[exp.Expr] = [schema(schema_of(first))]
         for table, rows in tables_of(self._files[0].facts, first, kept=kept).items():
             statements.append(exp.Create(this=table.expression(), kind="VIEW", expression=rows, replace=True))
-        self._desk.run_all(statements, "the tables of worlds")
+        self._engine.run_all(statements, "the tables of worlds")
 
     def draw(self, labels: Collection[str] | None = None, *, records: bool = True) -> None:
         """Draw what the worlds hold of released items; each is drawn once.
@@ -143,12 +143,12 @@ class Worlds:
             "part": ("VARCHAR", part),
         }
         kinds = {"item": facts.item.type} | ({} if facts.partition is None else {"part": facts.partition[0].type})
-        texts = self._desk.put(place("texts"), columns)
+        texts = self._engine.put(place("texts"), columns)
         typed = [_typed(name, kinds.get(name)) for name in columns]
-        self._desk.create(ITEMS, exp.select(*typed).from_(texts.expression()))
+        self._engine.create(ITEMS, exp.select(*typed).from_(texts.expression()))
         single = exp.select("label", "item", "part").from_(ITEMS.expression()).where(exp.column("single"))
-        self._desk.create(BASE, single)
-        self._desk.drop(texts)
+        self._engine.create(BASE, single)
+        self._engine.drop(texts)
         self._list_ids(parts, kinds.get("part", "VARCHAR"))
 
     def _list_ids(self, parts: Sequence[str | None], kind: str) -> None:
@@ -162,7 +162,7 @@ class Worlds:
             listed.append(exp.select(tid, exp.cast(value, kind, dialect="duckdb").as_("part")).from_(numbers))
             before += file.facts.transactions
         rows = listed[0] if len(listed) == 1 else exp.union(*listed, distinct=False)
-        self._desk.run(exp.Create(this=IDS.expression(), kind="VIEW", expression=rows), "the transactions of worlds")
+        self._engine.run(exp.Create(this=IDS.expression(), kind="VIEW", expression=rows), "the transactions of worlds")
 
 
 def _typed(name: str, kind: str | None) -> exp.Expr:
@@ -170,7 +170,7 @@ def _typed(name: str, kind: str | None) -> exp.Expr:
     return exp.column(name) if kind is None else exp.cast(exp.column(name), kind, dialect="duckdb").as_(name)
 
 
-def _rows_of(desk: DuckDBEngine, files: Sequence[File]) -> float:
+def _rows_of(engine: DuckDBEngine, files: Sequence[File]) -> float:
     """How many rows the tables of a world have, as expected."""
     facts = files[0].facts
     if facts.rows == SETS:
@@ -178,6 +178,6 @@ def _rows_of(desk: DuckDBEngine, files: Sequence[File]) -> float:
     else:
         parts = [ROWS] if facts.rows == BAGS else [place("buckets", number) for number in range(len(files))]
         each = "copies" if facts.rows == BAGS else "copies * len(items)"
-        held = sum(desk.scalar(reads.rows(part, f"CAST(sum({each}) AS BIGINT) AS held")) or 0 for part in parts)
+        held = sum(engine.scalar(reads.rows(part, f"CAST(sum({each}) AS BIGINT) AS held")) or 0 for part in parts)
     records = facts.records is not None and not facts.inline
     return held + (sum(file.facts.transactions for file in files) if records else 0)

@@ -85,7 +85,7 @@ def open_reader(
     return connection
 
 
-def open_desk(*, memory_limit: str | None = None, threads: int | None = None) -> duckdb.DuckDBPyConnection:
+def open_memory(*, memory_limit: str | None = None, threads: int | None = None) -> duckdb.DuckDBPyConnection:
     """Open a database in memory that reads no file and no other database, and whose settings cannot be changed. Raises
     InputError: DuckDB does not accept a limit."""
     failure: Exception

@@ -10,7 +10,7 @@ import duckdb
 from sqlglot import exp
 
 from anondb.engine.duckdb_engine import DuckDBEngine
-from anondb.engine.locked import STORAGE_VERSION, attaching, open_desk, open_locked, open_reader
+from anondb.engine.locked import STORAGE_VERSION, attaching, open_locked, open_memory, open_reader
 from anondb.engine.spill import private_directory
 
 
@@ -55,14 +55,14 @@ def _spilling(connect: Callable[[Path], duckdb.DuckDBPyConnection], **how: Any) 
         raise
 
 
-def desk_engine(
+def memory_engine(
     *, memory_limit: str | None = None, threads: int | None = None, on_statement: Callable[[str], None] | None = None
 ) -> DuckDBEngine:
     """An engine on an empty database in memory, locked: it reads no file and no other database.
 
     ``close`` leaves the connection open, so that results can still be read; it ends with the last of them.
     """
-    connection = open_desk(memory_limit=memory_limit, threads=threads)
+    connection = open_memory(memory_limit=memory_limit, threads=threads)
     return DuckDBEngine(connection, on_statement=on_statement, empty=True)
 
 

@@ -42,9 +42,9 @@ def _published(engine: Engine, catalog: str) -> list[LedgerEntry]:
     return [by_id[i] for i in gone if i in by_id]
 
 
-def published_before(engine: Engine, catalog: str, but: str | None, population: str | None) -> list[LedgerEntry]:
+def published_before(engine: Engine, catalog: str, replaced: str | None, population: str | None) -> list[LedgerEntry]:
     """The published releases whose ids may mean the same people, except the one with the number ``but``."""
-    return [e for e in _published(engine, catalog) if e.release_id != but and not _apart(e.population, population)]
+    return [e for e in _published(engine, catalog) if e.release_id != replaced and not _apart(e.population, population)]
 
 
 def _apart(one: str | None, other: str | None) -> bool:
@@ -72,7 +72,7 @@ def earlier(
     engine: Engine,
     catalog: str,
     persons: Table | exp.Query | str,
-    but: str | None = None,
+    replaced: str | None = None,
     population: str | None = None,
 ) -> list[Earlier]:
     """The earlier publications that contain some persons, oldest first. Call it inside a transaction.
@@ -81,12 +81,12 @@ def earlier(
 
     Args:
         persons: the ids ``(tid, id)`` of a source, or the number of a release, which may be published again.
-        but: the number of the release of this source, which may be published again.
+        replaced: the number of the release of this source, which may be published again.
         population: whom the ids of the source mean.
     """
     if isinstance(persons, str):
-        but, population = persons, _population(engine, catalog, persons)
-    before = published_before(engine, catalog, but, population)
+        replaced, population = persons, _population(engine, catalog, persons)
+    before = published_before(engine, catalog, replaced, population)
     if not before:
         return []
     if not isinstance(persons, str):

@@ -16,7 +16,7 @@ from sqlglot import exp
 from anondb.answers.ranged.failing import failed
 from anondb.answers.roles import Role
 from anondb.engine import DuckDBEngine, Shape, readable
-from anondb.engine.untrusted import desk_engine, materialized
+from anondb.engine.untrusted import materialized, memory_engine
 from anondb.errors import InputError
 from anondb.query.cached_release import Opened
 from anondb.query.parsing import SELECT, lowered
@@ -69,7 +69,7 @@ class Catalog:
     """
 
     def __init__(self, tables: Types, views: Types) -> None:
-        self._engine: DuckDBEngine = desk_engine(memory_limit="256MB")
+        self._engine: DuckDBEngine = memory_engine(memory_limit="256MB")
         for name, columns in tables.items():
             self._make(name, "TABLE", columns)
         for name, columns in views.items():

@@ -191,12 +191,12 @@ class Parts:
         kind: the type that the values seem to have, in which they are shown and ordered.
     """
 
-    def __init__(self, column: str, values: Sequence[str], desk: DuckDBEngine) -> None:
-        self.column, self.values, self._desk = column, list(values), desk
+    def __init__(self, column: str, values: Sequence[str], engine: DuckDBEngine) -> None:
+        self.column, self.values, self._engine = column, list(values), engine
         self._known: dict[exp.Expr, list[int]] = {}
 
     @classmethod
-    def of(cls, releases: Sequence[Opened], desk: DuckDBEngine) -> Parts | None:
+    def of(cls, releases: Sequence[Opened], engine: DuckDBEngine) -> Parts | None:
         """The column that divides releases; None if their manifests do not say so, or if it is also an attribute."""
         parts = [part for part in (partition_of(release.manifest) for release in releases) if part is not None]
         if len(parts) < len(releases) or len({lowered(column) for column, _ in parts}) > 1:
@@ -204,11 +204,11 @@ class Parts:
         column = parts[0][0]
         if any(lowered(column) in map(lowered, columns) for _, columns in releases[0].original.tables()):
             return None
-        return cls(column, [value for _, value in parts], desk)
+        return cls(column, [value for _, value in parts], engine)
 
     def among(self, places: Sequence[int]) -> Parts:
         """The same for some of the files."""
-        return Parts(self.column, [self.values[place] for place in places], self._desk)
+        return Parts(self.column, [self.values[place] for place in places], self._engine)
 
     @cached_property
     def kind(self) -> str:
@@ -327,7 +327,7 @@ class Parts:
         read = exp.TryCast(this=exp.column("v"), to=exp.DataType.build(kind, dialect="duckdb"))
         same = exp.Coalesce(this=exp.cast(read.copy(), "VARCHAR").eq(exp.column("v")), expressions=[exp.false()])
         typed = exp.select("n", read.as_("value"), same.as_("same")).from_(texts).subquery("part")
-        alike = self._desk.select(exp.select("same").from_(typed.copy()), "a condition")["same"].tolist()
+        alike = self._engine.select(exp.select("same").from_(typed.copy()), "a condition")["same"].tolist()
         return typed if all(alike) else None
 
     def _where(self, conditions: Sequence[exp.Expr]) -> list[int]:
@@ -355,7 +355,7 @@ class Parts:
                 continue
             holds = exp.select("n").from_(typed).where(condition.copy()).order_by("n")
             try:
-                answers.append([int(n) for n in self._desk.select(holds, "a condition")["n"].tolist()])
+                answers.append([int(n) for n in self._engine.select(holds, "a condition")["n"].tolist()])
             except EngineError as error:
                 if error.code != "refused":
                     raise

@@ -12,7 +12,7 @@ from typing import Any
 from anondb.engine import DuckDBEngine
 from anondb.engine.answering import DEFAULT_MEMORY, Limits
 from anondb.engine.elsewhere import is_url
-from anondb.engine.untrusted import desk_engine
+from anondb.engine.untrusted import memory_engine
 from anondb.release.objects import StoredRelease
 from anondb.release.reader import SealedRelease, sealed_releases
 from anondb.release.signing import Keys
@@ -77,10 +77,10 @@ def session_on(
         if resources is not None:
             stack.enter_context(resources)
         check_alike(sealed)
-        desk = desk_engine(memory_limit=limits.memory, threads=threads, on_statement=on_statement)
-        stack.callback(desk.close)
+        engine = memory_engine(memory_limit=limits.memory, threads=threads, on_statement=on_statement)
+        stack.callback(engine.close)
         kept = contextlib.ExitStack()
-        session = Session(sealed, desk, kept, limits)
+        session = Session(sealed, engine, kept, limits)
         kept.enter_context(stack.pop_all())
         return session
 

@@ -9,7 +9,7 @@ from typing import Any
 from sqlglot import exp
 
 from anondb.answers.ranged.failing import failed
-from anondb.answers.ranged.known import IN_WORLDS, INTEGERS, Known, fresh
+from anondb.answers.ranged.relation import IN_WORLDS, INTEGERS, Ranged, fresh
 from anondb.answers.spread import HIGH, LOW
 from anondb.engine import DuckDBEngine
 from anondb.engine.untrusted import materialized
@@ -46,7 +46,7 @@ def unique(names: Sequence[str]) -> list[str]:
 
 
 def output(
-    known: Known, bound: Sequence[tuple[str, str]], bounds: bool, called: str = ""
+    known: Ranged, bound: Sequence[tuple[str, str]], bounds: bool, called: str = ""
 ) -> tuple[list[exp.Expr], list[str], list[str]]:
     """The expressions and names of the columns that the analyst sees, and notes on them.
 
@@ -118,7 +118,7 @@ def _finite(end: exp.Expr, kind: str) -> exp.Expr:
     return exp.Case(ifs=[exp.If(this=finite, true=end)])
 
 
-def selected_from(known: Known, listed: Sequence[exp.Expr]) -> exp.Query:
+def selected_from(known: Ranged, listed: Sequence[exp.Expr]) -> exp.Query:
     """The SELECT of these expressions."""
     source = exp.Subquery(this=known.tree, alias=exp.TableAlias(this=exp.to_identifier("result")))
     return exp.select(*(e.as_(fresh("o")) for e in listed)).from_(source)

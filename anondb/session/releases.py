@@ -12,7 +12,7 @@ from sqlglot import exp
 from anondb.answers.persons.bounds import Row
 from anondb.answers.persons.counts import Described
 from anondb.answers.ranged.failing import failed
-from anondb.answers.ranged.known import Known
+from anondb.answers.ranged.relation import Ranged
 from anondb.answers.ranged.values import ambiguous
 from anondb.data.transactions import LISTS
 from anondb.engine import Table
@@ -26,7 +26,7 @@ from anondb.query.refusals import unsupported
 from anondb.query.values import Attribute
 from anondb.release.manifest import SUPPRESSED
 from anondb.session.catalog import as_written, not_accepted
-from anondb.session.desk import Desk
+from anondb.session.database import SessionDatabase
 from anondb.session.files import Parts
 from anondb.session.output import with_bounds
 from anondb.session.plans import Plans
@@ -37,7 +37,7 @@ SHOWN = ("item_counts", "released_items", "released_values", "item_supports", "m
 """Objects of a sealed file whose rows may be read as they are."""
 
 
-MAX_SPELLINGS = 100_000  # values of a column of the desk whose spelling is checked
+MAX_SPELLINGS = 100_000  # values of a column of the session's database whose spelling is checked
 
 
 class Releases:
@@ -45,16 +45,17 @@ class Releases:
 
     Args:
         releases: the releases, of tables with equal names and columns.
-        desk: where rows are put.
+        database: where rows are put.
         parts: the column that divides them, if there is one.
     """
 
-    def __init__(self, releases: Sequence[Opened], desk: Desk, parts: Parts | None = None) -> None:
+    def __init__(self, releases: Sequence[Opened], database: SessionDatabase, parts: Parts | None = None) -> None:
         self._opened, self._parts = releases, parts
         for release in releases:
             release.original.divided = {} if parts is None else {parts.column: parts.kind}
         self._originals = list({release.original.shape: release.original for release in self._opened}.values())
-        self._desk, self.put, self.put_listed, self.is_aggregate = desk, desk.put, desk.put_listed, desk.is_aggregate
+        self._database, self.put, self.put_listed = database, database.put, database.put_listed
+        self.is_aggregate = database.is_aggregate
         self.manifest = self._opened[0].manifest
         self.notes: dict[str, None] = {}
         self._written: frozenset[str] = frozenset()
@@ -109,7 +110,7 @@ class Releases:
         """
         columns = self.accepted(tree)
         if columns is None:
-            raise not_accepted(tree, (*self.shapes, *self._desk.shapes))
+            raise not_accepted(tree, (*self.shapes, *self._database.shapes))
         return columns
 
     def accepted(self, tree: exp.Expr) -> list[tuple[str, str]] | None:
@@ -119,16 +120,16 @@ class Releases:
         for table in tree.find_all(exp.Table):
             self.table(table)
         sql = tree.sql("duckdb")
-        bound = [original.accepted(sql, self._desk.shapes) for original in self._originals]
+        bound = [original.accepted(sql, self._database.shapes) for original in self._originals]
         return None if None in bound else bound[0]
 
     def is_whole(self, tree: exp.Expr) -> bool:
         """Whether a part of a query is one by itself, which names no column of the query around it."""
-        return self._originals[0].accepted(tree.sql("duckdb"), self._desk.shapes) is not None
+        return self._originals[0].accepted(tree.sql("duckdb"), self._database.shapes) is not None
 
     def named_as(self, text: str, tree: exp.Expr, bound: list[tuple[str, str]]) -> list[tuple[str, str]]:
         """The names and types of the columns of a query, with the names that its text gives (``as_written``)."""
-        return as_written(text, tree, bound, lambda sql: self._originals[0].accepted(sql, self._desk.shapes))
+        return as_written(text, tree, bound, lambda sql: self._originals[0].accepted(sql, self._database.shapes))
 
     def with_bounds(self, tree: exp.Expr) -> exp.Expr:
         """A query with the rows of calls of the file's ``count_bounds``."""
@@ -203,7 +204,7 @@ class Releases:
     # ---------------------------------------------------------------- values
 
     def domain(self) -> exp.Query:
-        """The items that are listed or named, as rows (item, listed) of the desk."""
+        """The items that are listed or named, as rows (item, listed) of the session's database."""
         table, _ = self._domain_of()
         return exp.select("item", "listed").from_(table.expression())
 
@@ -217,15 +218,15 @@ class Releases:
             named = (self._written | self._texts()) - listed if self.suppressed else frozenset[str]()
             items = [*self.items, *sorted(named)]
             flags = [True] * len(listed) + [False] * len(named)
-            table = self._desk.put_columns({"item": ("VARCHAR", items), "listed": ("BOOLEAN", flags)})
+            table = self._database.put_columns({"item": ("VARCHAR", items), "listed": ("BOOLEAN", flags)})
             self._domain = table, listed | named
         return self._domain
 
     def _texts(self) -> frozenset[str]:
         """The texts in the analyst's tables that a query names: suppressed items may have these names."""
         found: set[str] = set()
-        for name in self._own & {lowered(name) for name, _ in self._desk.shapes}:
-            known = self._desk.table(exp.Table(this=exp.to_identifier(name, quoted=True)))
+        for name in self._own & {lowered(name) for name, _ in self._database.shapes}:
+            known = self._database.table(exp.Table(this=exp.to_identifier(name, quoted=True)))
             assert known is not None
             for texts in self._texts_of(known):
                 if texts is None:
@@ -233,8 +234,8 @@ class Releases:
                 found |= texts
         return frozenset(found)
 
-    def _texts_of(self, known: Known) -> Iterator[frozenset[str] | None]:
-        """The values of each column of a table of the desk as texts; None if they are many."""
+    def _texts_of(self, known: Ranged) -> Iterator[frozenset[str] | None]:
+        """The values of each column of a table of the session's database as texts; None if they are many."""
         source = exp.Subquery(this=known.tree, alias=exp.TableAlias(this=exp.to_identifier("t")))
         for n in range(len(known.columns)):
             text = exp.cast(exp.column(f"c{n}", "t"), "VARCHAR")
@@ -275,8 +276,8 @@ class Releases:
         return self._plans.answer(plan, self._written, self.notes)
 
     def rows(self, tree: exp.Query) -> list[Row]:
-        """Run a query on the desk."""
-        return fetched(materialized(self._desk.engine, tree, failed))
+        """Run a query on the session's database."""
+        return fetched(materialized(self._database.engine, tree, failed))
 
     @property
     def objects(self) -> list[str]:
@@ -297,9 +298,9 @@ class Releases:
             made[name] = dict(zip(shown.columns, map(str, shown.types), strict=True))
         return made
 
-    def table(self, node: exp.Table) -> Known | None:
+    def table(self, node: exp.Table) -> Ranged | None:
         """The rows of a table of the analyst, or of an object of a single release."""
-        known = self._desk.table(node)
+        known = self._database.table(node)
         if known is not None and self.typed:
             return self._spelled(node.name, known)
         if known is not None or node.db or lowered(node.name) not in SHOWN or len(self._opened) > 1:
@@ -309,8 +310,8 @@ class Releases:
             return None
         stored = release.schema.table(lowered(node.name))
         columns = release.engine.select(exp.select("*").from_(stored.expression()), "an object of the release")
-        with self._desk.engine.registered(columns) as source:
-            self._desk.store(node.name, exp.select("*").from_(source.expression()))
+        with self._database.engine.registered(columns) as source:
+            self._database.store(node.name, exp.select("*").from_(source.expression()))
         return self.table(node)
 
     @property
@@ -335,10 +336,10 @@ class Releases:
         """Whether texts are spelled as items of their type are."""
         return all(release.original.plain(labels) for release in self._opened)
 
-    def _spelled(self, name: str, known: Known) -> Known:
-        """A table of the desk, with the columns marked that are spelled as items are."""
-        marks = self._desk.plain.get(lowered(name))
+    def _spelled(self, name: str, known: Ranged) -> Ranged:
+        """A table of the session's database, with the columns marked that are spelled as items are."""
+        marks = self._database.plain.get(lowered(name))
         if marks is None:
             marks = [texts is not None and self.plain(texts) for texts in self._texts_of(known)]
-            self._desk.plain[lowered(name)] = marks
+            self._database.plain[lowered(name)] = marks
         return replace(known, columns=tuple(replace(c, plain=p) for c, p in zip(known.columns, marks, strict=True)))

@@ -15,7 +15,7 @@ from sqlglot import exp
 from anondb.errors import InputError
 from anondb.query.parsing import check_depth, lowered
 from anondb.query.refusals import too_complex, unsupported
-from anondb.session.desk import Desk
+from anondb.session.database import SessionDatabase
 from anondb.session.output import unique
 from anondb.session.parameters import literal_of
 
@@ -60,7 +60,7 @@ class Scratch:
     """The analyst's names of a session.
 
     Args:
-        desk: where rows are stored.
+        database: where rows are stored.
         describe: gives the columns of a query, and whether it reads tables of the original; raises InputError where it may
             not run.
         reserved: the names of tables that are not the analyst's.
@@ -69,8 +69,10 @@ class Scratch:
         macros: the macros, by their names in lower case.
     """
 
-    def __init__(self, desk: Desk, describe: Callable[[exp.Expr], tuple[Columns, bool]], reserved: Sequence[str]) -> None:
-        self._desk, self.describe = desk, describe
+    def __init__(
+        self, database: SessionDatabase, describe: Callable[[exp.Expr], tuple[Columns, bool]], reserved: Sequence[str]
+    ) -> None:
+        self._database, self.describe = database, describe
         self._reserved = {lowered(name) for name in reserved}
         self._named: dict[str, Named] = {}
         self.macros: dict[str, Macro] = {}
@@ -187,7 +189,7 @@ class Scratch:
             return
         tree = self.resolved(exp.select(exp.paren(value.copy()).as_("v")))
         ((_, kind),), reads = self.describe(tree)
-        constant = None if reads else _constant(self._desk.value(tree), kind)
+        constant = None if reads else _constant(self._database.value(tree), kind)
         self._variables[lowered(name)] = exp.paren(exp.Subquery(this=tree)) if constant is None else constant
 
     # ---------------------------------------------------------------- tables
@@ -195,7 +197,7 @@ class Scratch:
     @property
     def own(self) -> dict[str, Columns]:
         """The columns of the analyst's tables and views, by their names in lower case."""
-        stored = {lowered(name): tuple(columns.items()) for name, columns in self._desk.shapes}
+        stored = {lowered(name): tuple(columns.items()) for name, columns in self._database.shapes}
         own = {**stored, **{name: named.columns for name, named in self._named.items()}}
         return {name: columns for name, columns in own.items() if name not in self._reserved}
 
@@ -228,11 +230,11 @@ class Scratch:
         shown = unique(own if names is None else names)
         self._check_readers(name)
         if not (is_view or reads):
-            self._desk.compute(name, _named_so(tree, shown))
+            self._database.compute(name, _named_so(tree, shown))
             self.remove(name)
             return
         late = is_view and lowered(name) not in _tables_of(query)
-        self._desk.remove(name)
+        self._database.remove(name)
         listed = list(zip(shown, types, strict=True))
         self._named[lowered(name)] = Named(name, query if late else tree, listed, shown != own, late)
 
@@ -255,13 +257,13 @@ class Scratch:
             return False
         self._check_readers(name)
         self.remove(name)
-        self._desk.remove(name)
+        self._database.remove(name)
         return True
 
     def number(self, query: exp.Query) -> int | None:
         """The number of rows of a query; None if it reads tables of the original."""
         tree = self.resolved(query)
-        return None if self.describe(tree)[1] else self._desk.number(tree)
+        return None if self.describe(tree)[1] else self._database.number(tree)
 
 
 def missing() -> InputError:

@@ -23,9 +23,9 @@ from anondb.answers.ranged.equivalents import with_counted_rows, with_known_name
 from anondb.answers.ranged.failing import failed
 from anondb.answers.ranged.item_windows import with_item_windows
 from anondb.answers.ranged.joined_groups import with_joined_groups
-from anondb.answers.ranged.known import Known
 from anondb.answers.ranged.laterals import with_subqueries
 from anondb.answers.ranged.quantified import with_extremes
+from anondb.answers.ranged.relation import Ranged
 from anondb.answers.role_reader import RoleReader
 from anondb.answers.spread import Spread
 from anondb.answers.tables import OwnTables, WorldTables
@@ -39,7 +39,7 @@ from anondb.query.reading import Together
 from anondb.query.refusals import unsupported
 from anondb.release.reader import SealedRelease, contradictions_told
 from anondb.session.catalog import Catalog, is_of_catalog, summarized
-from anondb.session.desk import Desk
+from anondb.session.database import SessionDatabase
 from anondb.session.files import Parts, notes_on, weakest
 from anondb.session.output import BOUNDS_HINT, CHOICES, SPREAD, output, selected_from
 from anondb.session.own_rows import registered, with_lookups, with_own_rows
@@ -63,20 +63,20 @@ class Session:
     def __init__(
         self,
         sealed: Sequence[SealedRelease],
-        desk: DuckDBEngine,
+        engine: DuckDBEngine,
         resources: contextlib.ExitStack,
         limits: Limits,
     ) -> None:
         self._resources, self._closed, self._limits, self._sealed = resources, False, limits, sealed
-        self._desk = Desk(desk)
+        self._database = SessionDatabase(engine)
         together = Together(sealed[0].engine, {s.schema: int(s.manifest["transactions"]) for s in sealed})
         self._opened = [Opened(s, together) for s in sealed]
         for release in self._opened:
-            release.original.desk = desk
-        self._parts = Parts.of(self._opened, desk)
-        self._releases = Releases(self._opened, self._desk, self._parts)
+            release.original.engine = engine
+        self._parts = Parts.of(self._opened, engine)
+        self._releases = Releases(self._opened, self._database, self._parts)
         self._results = Kept[Result]()
-        self._scratch = Scratch(self._desk, self._described, self._releases.reserved)
+        self._scratch = Scratch(self._database, self._described, self._releases.reserved)
         self._prepared = Prepared()
         self._catalog: Catalog | None = None
         manifests = [s.manifest for s in sealed]
@@ -91,7 +91,7 @@ class Session:
     @property
     def types(self) -> dict[str, dict[str, str]]:
         """The tables that queries may name, with the DuckDB types of their columns."""
-        shapes = (*self._releases.shapes, *self._desk.shapes)
+        shapes = (*self._releases.shapes, *self._database.shapes)
         return {name: dict(columns) for name, columns in shapes} | self._scratch.types
 
     @property
@@ -166,7 +166,7 @@ class Session:
             return self.catalog.answer(self._resolved(tree) if word == "EXPLAIN" else tree, word)
         done = Statements(self._scratch, self._prepared).run(replace(statement, tree=self._written(tree)))
         self._changed()
-        return Result(materialized(self._desk.engine, done.shown, failed), ["Count"], done.notes, limits=self._limits)
+        return Result(materialized(self._database.engine, done.shown, failed), ["Count"], done.notes, limits=self._limits)
 
     def _resolved(self, tree: exp.Expr) -> exp.Expr:
         """A query over tables alone: without names of the analyst, PIVOT, UNPIVOT and COLUMNS."""
@@ -203,14 +203,14 @@ class Session:
         bound = self._releases.bind(tree)
         releases, item = self._releases, lowered(self._releases.manifest["item_column"])
         nullable = {lowered(a.name) for a in releases.attributes if a.may_be_null}
-        form = normal(tree, releases.persons_tables, self._own_columns, releases.persons, item, nullable, self._desk)
+        form = normal(tree, releases.persons_tables, self._own_columns, releases.persons, item, nullable, self._database)
         empty = empty or is_empty(form, self.roles())
         try:
             made, notes = answered(form, bound, self, spread=bounds == SPREAD, empty=empty)
             bound = self._releases.named_as(text, tree, bound)
             return self._shown(made, bound, notes, bounds)
         finally:
-            self._desk.sweep()
+            self._database.sweep()
 
     def _summary(self, source: exp.Expr) -> Result:
         """The rows of SUMMARIZE, of the first world where it reads the original's tables."""
@@ -223,13 +223,13 @@ class Session:
             made, notes = modelled(shown, bound, self, of_worlds=roles.reads_persons)
             return self._shown(made, bound, notes, "none")
         finally:
-            self._desk.sweep()
+            self._database.sweep()
 
     def _shown(self, made: Estimated, bound: Sequence[tuple[str, str]], notes: Sequence[str], bounds: str) -> Result:
         """The rows of an answer with the columns that the analyst sees."""
-        self._desk.sweep_later(made.tables)
+        self._database.sweep_later(made.tables)
         listed, columns, remarks = output(made.known, bound, bounds != "none", made.called)
-        rows = materialized(self._desk.engine, selected_from(made.known, listed), failed)
+        rows = materialized(self._database.engine, selected_from(made.known, listed), failed)
         return Result(rows, columns, [*notes, *remarks, *self.notes], limits=self._limits)
 
     # ---------------------------------------------------------------- what an answer takes (``answers.answer.House``)
@@ -237,12 +237,12 @@ class Session:
     @property
     def engine(self) -> DuckDBEngine:
         """The engine on which answers are computed."""
-        return self._desk.engine
+        return self._database.engine
 
     @cached_property
     def worlds(self) -> WorldTables:
         """Possible worlds of the files."""
-        return WorldTables(self._desk.engine, self._sealed)
+        return WorldTables(self._database.engine, self._sealed)
 
     @property
     def spread(self) -> Spread:
@@ -252,18 +252,18 @@ class Session:
     @property
     def own(self) -> Drawn:
         """The analyst's tables alone."""
-        return OwnTables(self._desk.engine)
+        return OwnTables(self._database.engine)
 
     @property
     def _own_columns(self) -> dict[str, list[str]]:
         """The columns of the analyst's tables, in lower case."""
-        return {lowered(name): [*map(lowered, columns)] for name, columns in self._desk.shapes}
+        return {lowered(name): [*map(lowered, columns)] for name, columns in self._database.shapes}
 
     def roles(self) -> RoleReader:
         """What reads the roles of the columns of a query."""
         persons = self._releases.persons_tables
-        own = {lowered(name): list(columns) for name, columns in self._desk.shapes}
-        return RoleReader(persons, own, self._desk)
+        own = {lowered(name): list(columns) for name, columns in self._database.shapes}
+        return RoleReader(persons, own, self._database)
 
     def items_named(self, tree: exp.Expr) -> frozenset[str] | None:
         """The items of which alone a query reads rows; None for all."""
@@ -283,14 +283,14 @@ class Session:
         """The types of the columns of a query."""
         return [kind for _, kind in self._releases.bind(tree)]
 
-    def bounds_of(self, tree: exp.Expr, *, ended: bool) -> tuple[Known, list[str]]:
+    def bounds_of(self, tree: exp.Expr, *, ended: bool) -> tuple[Ranged, list[str]]:
         """The rows of a query with bounds, and notes (``answers.answer.House``).
 
         Raises:
             InputError: ``unsupported_query``, ``query_too_complex`` or ``ambiguous_item``: no rule reads it.
         """
         own = self._own_columns
-        with self._desk.storing(self._releases.is_whole) as store:
+        with self._database.storing(self._releases.is_whole) as store:
             made = with_own_rows(with_lookups(tree, own), own, self._releases.persons_tables, store)
             if made != tree:
                 self._releases.bind(made)
@@ -320,10 +320,10 @@ class Session:
     def _chosen(self, tree: exp.Expr) -> Releases:
         """The releases for which the conditions of a query on the column that divides them hold; these leave the query."""
         parts = self._parts
-        places = parts.chosen(tree, self._releases.persons, self._desk.shapes) if parts is not None else None
+        places = parts.chosen(tree, self._releases.persons, self._database.shapes) if parts is not None else None
         if parts is None or places is None:
             return self._releases
-        return Releases([self._opened[place] for place in places], self._desk, parts.among(places))
+        return Releases([self._opened[place] for place in places], self._database, parts.among(places))
 
     def register(self, name: str, data: Any, **reading: Any) -> None:
         """Make a table of the analyst's own available to queries.
@@ -344,15 +344,15 @@ class Session:
             raise InputError("The name of a table must be a text.", code="bad_name")
         if lowered(name) in {lowered(n) for n, _ in self._releases.shapes}:
             raise InputError("The release has a table of this name.", code="bad_name", hint="Choose another name.")
-        with registered(self._desk.engine, data, reading) as source:
-            self._desk.store(name, exp.select("*").from_(source.expression()))
+        with registered(self._database.engine, data, reading) as source:
+            self._database.store(name, exp.select("*").from_(source.expression()))
         self._scratch.remove(name)
         self._changed()
 
     def unregister(self, name: str) -> None:
         """Remove a table that was registered; nothing happens if there is none."""
         self._check_open()
-        self._desk.remove(name)
+        self._database.remove(name)
         self._changed()
 
     def is_current(self) -> bool:

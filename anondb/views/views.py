@@ -116,8 +116,8 @@ def refresh(engine: DuckDBEngine, name: str, ignore_late_rows: bool = False) -> 
                 path = None
             if path is not None:
                 check_target(engine, path, replace=True, format=how(path, view.options)["format"])
-                but = None if causes else entry.release_id
-                before = _published_before(engine, view, task.dataset, _ALLOW_ANEW, but)
+                replaced = None if causes else entry.release_id
+                before = _published_before(engine, view, task.dataset, _ALLOW_ANEW, replaced)
             compared = bool(causes) and not by_transaction(engine, schema)  # else an item has several images
             if compared:
                 check = check_release(engine, entry, task.dataset, schema, policy.model, policy.max_suppression)
@@ -324,13 +324,13 @@ def _parents(taxonomy: Taxonomy | None) -> dict[str, str | None]:
 
 
 def _published_before(
-    engine: DuckDBEngine, view: ledger.View, dataset: Dataset, hint: str, but: str | None = None
+    engine: DuckDBEngine, view: ledger.View, dataset: Dataset, hint: str, replaced: str | None = None
 ) -> list[overlap.Earlier]:
     """The earlier publications that contain persons of a view, including earlier versions of it."""
     if engine.one_shot:
         return []
     population = view.options.get("population")
-    before = overlap.earlier(engine, stored.current_catalog(engine), dataset.ids, but, population)
+    before = overlap.earlier(engine, stored.current_catalog(engine), dataset.ids, replaced, population)
     if before and not view.options.get("allow_overlap", False):
         raise overlap.refused(view.name, before, hint)
     return before

@@ -8,7 +8,7 @@ from answers.shop import Shop
 
 from anondb.answers.files import begin
 from anondb.engine import DuckDBEngine
-from anondb.engine.untrusted import desk_engine
+from anondb.engine.untrusted import memory_engine
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -29,9 +29,9 @@ def folder(of_run: Path) -> Path:
 
 
 @pytest.fixture
-def desk() -> Iterator[DuckDBEngine]:
+def engine() -> Iterator[DuckDBEngine]:
     """A database for the tables of worlds."""
-    engine = desk_engine(threads=1)
+    engine = memory_engine(threads=1)
     begin(engine)
     yield engine
     engine.close()

@@ -63,12 +63,12 @@ def test_of_a_file(kind: str, seeds: range, tmp_path: Path) -> None:
 
 def means(file: Path) -> dict[str, float]:
     """How many hold each item, as the worlds of a file expect."""
-    desk = DuckDBEngine(duckdb.connect(), owned=True)
+    engine = DuckDBEngine(duckdb.connect(), owned=True)
     try:
         with sealed_release(file) as release:
-            (one,) = copied(desk, [release])
+            (one,) = copied(engine, [release])
     finally:
-        desk.close()
+        engine.close()
     summed = np.bincount(one.members.item, one.means, minlength=len(one.items))
     listed = set(one.members.item.tolist())
     return {text: mean for n, (text, mean) in enumerate(zip(one.items, summed.tolist(), strict=True)) if n in listed}

@@ -19,7 +19,7 @@ from anondb.answers.facts import SETS, Column, Facts
 from anondb.answers.files import DRAWN, DRAWN_COLUMNS, ROWS, File, Numbered, begin, make_empty
 from anondb.answers.rounding import rounded
 from anondb.engine import DuckDBEngine, Table
-from anondb.engine.untrusted import desk_engine
+from anondb.engine.untrusted import memory_engine
 
 Row = tuple[int, int]
 NAN = float("nan")
@@ -72,7 +72,7 @@ def file_of(naive: Naive) -> File:
     return File(facts, members, [names[g - 1] for g, _ in pairs], items)
 
 
-def put(desk: DuckDBEngine, files: Sequence[Naive], rnd: random.Random | None = None) -> None:
+def put(engine: DuckDBEngine, files: Sequence[Naive], rnd: random.Random | None = None) -> None:
     """The rows of files, numbered through; in any order."""
     rows, tids, labels = [], 0, 0
     for naive in files:
@@ -81,24 +81,24 @@ def put(desk: DuckDBEngine, files: Sequence[Naive], rnd: random.Random | None = 
         tids, labels = tids + naive.transactions, labels + len(naive.members)
     if rnd is not None:
         rnd.shuffle(rows)
-    desk.drop(ROWS)
-    desk.put(ROWS, {name: ("INTEGER", [row[n] for row in rows]) for n, name in enumerate(("label", "tid"))})
+    engine.drop(ROWS)
+    engine.put(ROWS, {name: ("INTEGER", [row[n] for row in rows]) for n, name in enumerate(("label", "tid"))})
 
 
-def drawn(desk: DuckDBEngine, files: Sequence[File], worlds: int, labels: Sequence[int] | None = None) -> list[set[Row]]:
+def drawn(engine: DuckDBEngine, files: Sequence[File], worlds: int, labels: Sequence[int] | None = None) -> list[set[Row]]:
     """The rows (transaction, member) of each world that are drawn: of all files, numbered through."""
-    desk.drop(DRAWN)
-    make_empty(desk, DRAWN, DRAWN_COLUMNS)
-    sets, label = Sets(desk, files, range(worlds)), Numbered.of(files).label
+    engine.drop(DRAWN)
+    make_empty(engine, DRAWN, DRAWN_COLUMNS)
+    sets, label = Sets(engine, files, range(worlds)), Numbered.of(files).label
     for some in [label >= 0] if labels is None else [label == one for one in labels]:
         sets.draw(some)
-    return rows_of(desk, worlds)
+    return rows_of(engine, worlds)
 
 
-def rows_of(desk: DuckDBEngine, worlds: int, table: Table = DRAWN, first: int = 0) -> list[set[Row]]:
+def rows_of(engine: DuckDBEngine, worlds: int, table: Table = DRAWN, first: int = 0) -> list[set[Row]]:
     """What is in a table of drawn rows, of the worlds from a number on."""
     found: list[set[Row]] = [set() for _ in range(worlds)]
-    columns = desk.select(exp.select("world", "tid", "member").from_(table.expression()))
+    columns = engine.select(exp.select("world", "tid", "member").from_(table.expression()))
     for world, tid, member in zip(*(column.tolist() for column in columns.values()), strict=True):
         assert (tid, member) not in found[world - first]
         found[world - first].add((tid, member))
@@ -120,22 +120,22 @@ def as_drawn(files: Sequence[Naive], worlds: int) -> list[set[Row]]:
 
 
 @pytest.mark.slow
-def test_worlds_are_those_of_the_definition(desk: DuckDBEngine) -> None:
+def test_worlds_are_those_of_the_definition(engine: DuckDBEngine) -> None:
     """300 random files, 30 at a time as the files of one session."""
     rnd = random.Random(43)
     for worlds in (20, 20, 20, 7, 3, 2, 1, 20, 20, 20):
         files = [draw_naive(rnd, local=rnd.random() < 0.5) for _ in range(30)]
-        put(desk, files, rnd)
-        assert drawn(desk, [*map(file_of, files)], worlds) == as_drawn(files, worlds)
+        put(engine, files, rnd)
+        assert drawn(engine, [*map(file_of, files)], worlds) == as_drawn(files, worlds)
 
 
-def test_worlds_keep_all_that_a_file_says(desk: DuckDBEngine) -> None:
+def test_worlds_keep_all_that_a_file_says(engine: DuckDBEngine) -> None:
     rnd = random.Random(44)
     files = [draw_naive(rnd, local=False) for _ in range(40)]
-    put(desk, files)
+    put(engine, files)
     made = [*map(file_of, files)]
     tids = members = 0
-    rows = drawn(desk, made, 20)
+    rows = drawn(engine, made, 20)
     for naive, file in zip(files, made, strict=True):
         for world in rows:
             held = [(tid - tids, n - members) for tid, n in world if 0 <= n - members < len(file.names)]
@@ -156,7 +156,7 @@ def test_worlds_do_not_depend_on_threads_order_or_what_is_asked() -> None:
     made = [*map(file_of, files)]
     found = []
     for threads in (1, 2):
-        engine = desk_engine(threads=threads)
+        engine = memory_engine(threads=threads)
         begin(engine)
         put(engine, files, rnd)
         found.append(drawn(engine, made, 20))
@@ -180,7 +180,7 @@ def test_a_draw_that_was_interrupted_continues(monkeypatch: pytest.MonkeyPatch) 
             raise KeyboardInterrupt
         stopped.extend(["inserted"] * text.startswith("INSERT"))
 
-    engine = desk_engine(threads=1, on_statement=stop)
+    engine = memory_engine(threads=1, on_statement=stop)
     begin(engine)
     put(engine, files)
     make_empty(engine, DRAWN, DRAWN_COLUMNS)
@@ -207,15 +207,15 @@ def test_equal_times_of_a_race_go_by_transaction() -> None:
 # ---------------------------------------------------------------- golden cases
 
 
-def test_hash_in_numpy_and_in_sql(desk: DuckDBEngine) -> None:
+def test_hash_in_numpy_and_in_sql(engine: DuckDBEngine) -> None:
     rnd = random.Random(46)
     cases = [(1, 2, 3), (0, 0, 0), (12, 7, 1), *([rnd.getrandbits(32) for _ in range(3)] for _ in range(1000))]
     a, b, c = np.array(cases, dtype=np.int64).T
     found = hashing.h(a, b, c)
     assert found[:3].tolist() == [11148706, 0, 4056382853]
     assert found.tolist() == [naive_worlds.h(*case) for case in cases]
-    with desk.registered({"a": a, "b": b, "c": c, "n": np.arange(len(a))}) as table:
-        rows = desk.select(hashing.hashed(exp.select("a", "b", "c", "n").from_(table.expression()), ["n"]))
+    with engine.registered({"a": a, "b": b, "c": c, "n": np.arange(len(a))}) as table:
+        rows = engine.select(hashing.hashed(exp.select("a", "b", "c", "n").from_(table.expression()), ["n"]))
     assert found[rows["n"]].tolist() == rows["h"].tolist()
 
 
@@ -274,7 +274,7 @@ def test_rounded_members_never_lose_a_holder() -> None:
     assert found.mean(axis=1) == pytest.approx([9.625, 2.375], abs=1 / 20)
 
 
-def test_the_baskets_of_the_page_on_item_supports(desk: DuckDBEngine) -> None:
+def test_the_baskets_of_the_page_on_item_supports(engine: DuckDBEngine) -> None:
     """{a, c} 6 times, {b, c} 3 times, {a} 3 times, {c} twice; A stands for a and b."""
     naive = Naive(
         {"A": ["a", "b"], "c": ["c"]},
@@ -284,12 +284,12 @@ def test_the_baskets_of_the_page_on_item_supports(desk: DuckDBEngine) -> None:
         20261,
         {"A": {"a": (8, 12), "b": (3, 4)}},
     )
-    put(desk, [naive])
+    put(engine, [naive])
     file = file_of(naive)
-    two = drawn(desk, [file], 2)
+    two = drawn(engine, [file], 2)
     both = [sum((tid, 0) in world and (tid, 1) in world for tid in range(1, 13)) for world in two]
     counts = [[sum(m == n for _, m in world) for n in (0, 1)] for world in two]
     assert sorted(zip(counts, both, strict=True)) == [([10, 3], 1), ([10, 4], 2)]
-    twenty = drawn(desk, [file], 20)
+    twenty = drawn(engine, [file], 20)
     means = [np.mean([len(world & {(tid, n) for tid in range(1, 10)}) for world in twenty]) for n in (0, 1)]
     assert means == pytest.approx([7.5, 2.6], abs=0.2)

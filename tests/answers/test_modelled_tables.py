@@ -21,7 +21,7 @@ import anondb
 from anondb.answers.bags import levels_of
 from anondb.answers.files import File, copied
 from anondb.answers.worlds import Worlds
-from anondb.engine.untrusted import desk_engine
+from anondb.engine.untrusted import memory_engine
 from anondb.release.reader import sealed_releases
 
 Rows = list[tuple[Any, ...]]
@@ -31,15 +31,15 @@ QUICK = ["kkm", "anatomy"]
 @contextmanager
 def drawn(files: Sequence[Path], labels: Sequence[str] | None = None) -> Iterator[tuple[Worlds, list[File], Any]]:
     """The worlds of sealed files, what was copied of them, and a connection to their tables."""
-    desk = desk_engine(threads=1)
+    engine = memory_engine(threads=1)
     try:
         with sealed_releases(files) as sealed:
-            copies = copied(desk, sealed)
-        worlds = Worlds(desk, copies)
+            copies = copied(engine, sealed)
+        worlds = Worlds(engine, copies)
         worlds.draw(labels)
-        yield worlds, copies, desk.connection
+        yield worlds, copies, engine.connection
     finally:
-        desk.close()
+        engine.close()
 
 
 def table(con: Any, world: int, name: str) -> Rows:

@@ -26,7 +26,7 @@ UNSTABLE = ("any_value", "arg_max", "arg_min", "first(", "mode(", "limit", "stri
 """What may give any of several rows or orders."""
 
 
-class Desk:
+class Analyst:
     """The analyst's tables, in the database of the original."""
 
     def __init__(self, con: duckdb.DuckDBPyConnection) -> None:
@@ -62,7 +62,7 @@ def originals(shop: Shop, seeds: range) -> Iterator[tuple[duckdb.DuckDBPyConnect
 def check(con: duckdb.DuckDBPyConnection, nullable: set[str], sql: str) -> bool:
     """Compare the result of a query with that of its normal form; returns whether this is another query."""
     tree = sqlglot.parse_one(sql, dialect="duckdb")
-    made = normal(tree, TABLES, OWN, "sales", "item", nullable, Desk(con))
+    made = normal(tree, TABLES, OWN, "sales", "item", nullable, Analyst(con))
     if made == tree:
         return False
     wanted, rows = con.execute(sql).fetchall(), con.execute(made.sql("duckdb")).fetchall()

@@ -24,7 +24,7 @@ from anondb.answers.facts import Column, Facts, facts_of
 from anondb.answers.files import copied
 from anondb.answers.hashing import seed_of
 from anondb.answers.worlds import Worlds, worlds_for
-from anondb.engine.untrusted import desk_engine
+from anondb.engine.untrusted import memory_engine
 from anondb.release.reader import sealed_releases
 
 MANIFEST = {"model": "km", "semantics": "set", "transactions": "9", "table": "t", "id_column": "i", "item_column": "x"}
@@ -33,13 +33,13 @@ MANIFEST = {"model": "km", "semantics": "set", "transactions": "9", "table": "t"
 @contextmanager
 def worlds_of(files: list[Path], **facts: Any) -> Iterator[tuple[Worlds, Any]]:
     """The worlds of files, with other facts than the files say."""
-    desk = desk_engine(threads=1)
+    engine = memory_engine(threads=1)
     try:
         with sealed_releases(files) as sealed:
-            copies = copied(desk, sealed)
-        yield Worlds(desk, [replace(copy, facts=replace(copy.facts, **facts)) for copy in copies]), desk.connection
+            copies = copied(engine, sealed)
+        yield Worlds(engine, [replace(copy, facts=replace(copy.facts, **facts)) for copy in copies]), engine.connection
     finally:
-        desk.close()
+        engine.close()
 
 
 def of_world(con: Any, world: int, query: str) -> list[Any]:

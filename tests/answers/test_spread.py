@@ -55,18 +55,18 @@ def sessions(shop: Shop) -> Iterator[Callable[[str], anondb.Session]]:
 # ---------------------------------------------------------------- other worlds
 
 
-def drawn(desk: DuckDBEngine, naive: Naive, worlds: int) -> list[set[tuple[int, int]]]:
+def drawn(engine: DuckDBEngine, naive: Naive, worlds: int) -> list[set[tuple[int, int]]]:
     """The rows (transaction, number of the member) of the other worlds of a file."""
-    put(desk, [naive], random.Random(naive.seed))
-    begin(desk, FIRST_OTHER)
-    make_empty(desk, OTHER, DRAWN_COLUMNS)
-    sets = OtherSets(desk, [file_of(naive)], range(FIRST_OTHER, FIRST_OTHER + worlds))
+    put(engine, [naive], random.Random(naive.seed))
+    begin(engine, FIRST_OTHER)
+    make_empty(engine, OTHER, DRAWN_COLUMNS)
+    sets = OtherSets(engine, [file_of(naive)], range(FIRST_OTHER, FIRST_OTHER + worlds))
     sets.draw(np.ones(len(sets.single), dtype=np.bool_))
-    return rows_of(desk, worlds, OTHER, FIRST_OTHER)
+    return rows_of(engine, worlds, OTHER, FIRST_OTHER)
 
 
 @pytest.mark.slow
-def test_other_worlds_are_those_of_the_definition(desk: DuckDBEngine) -> None:
+def test_other_worlds_are_those_of_the_definition(engine: DuckDBEngine) -> None:
     """Random files, of which all, some or no released items have item supports."""
     rnd = random.Random(51)
     for n in range(40):
@@ -75,19 +75,19 @@ def test_other_worlds_are_those_of_the_definition(desk: DuckDBEngine) -> None:
             naive = replace(naive, supports={})
         pairs = sorted((label, x) for label, listed in naive.members.items() for x in listed)
         shown = {(x, tid): n for n, (label, x) in enumerate(pairs) for tid in naive.rows[label]}
-        for w, rows in enumerate(drawn(desk, naive, 2), FIRST_OTHER):
+        for w, rows in enumerate(drawn(engine, naive, 2), FIRST_OTHER):
             by_definition = {(tid, shown[x, tid]) for tid, x in naive_others.world(naive, w)}
             assert rows == {row for row in by_definition if len(naive.members[pairs[row[1]][0]]) > 1}
 
 
-def test_other_worlds_keep_all_that_a_file_says(desk: DuckDBEngine) -> None:
+def test_other_worlds_keep_all_that_a_file_says(engine: DuckDBEngine) -> None:
     rnd = random.Random(52)
     for n in range(20):
         naive = draw_naive(rnd, local=False)
         file = file_of(naive)
         holders = drawn_holders(file, np.arange(100, 140))
         assert (holders.min(axis=1) < holders.max(axis=1)).any() or (file.members.size == 1).all() or naive.supports
-        for w, world in enumerate(drawn(desk, naive, 40) if n < 4 else []):
+        for w, world in enumerate(drawn(engine, naive, 40) if n < 4 else []):
             for label, listed in naive.members.items():
                 own = [(tid, file.items[file.members.item[m]]) for tid, m in world if file.names[m] == label]
                 assert len(listed) == 1 or {tid for tid, _ in own} == set(naive.rows[label])

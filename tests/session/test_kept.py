@@ -14,7 +14,7 @@ import anondb
 from anondb.answers.ranged import windows
 from anondb.query import classes, supported
 from anondb.session import plans
-from anondb.session.desk import MAX_LISTED
+from anondb.session.database import MAX_LISTED
 
 SIZES = [
     "SELECT avg(n) AS a, max(n) AS b FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid HAVING bool_or(item = 'milk'))",

@@ -51,7 +51,7 @@ class Counts(Releases, Protocol):
         """The groups of a plan."""
 
     def put(self, keys: Sequence[str], rows: Mapping[Row, Sequence[Bounds]], width: int) -> exp.Query:
-        """Put rows on the desk; returns a SELECT with a column for each key, and two for each number."""
+        """Put rows into the session's database; returns a SELECT with a column for each key, and two for each number."""
 
     def put_listed(self, rows: Sequence[Row], width: int) -> exp.Query:
-        """Put the rows of an answer with one text as the key on the desk, with its number if ``width`` is 1."""
+        """Put the rows of an answer whose key is one text into the database, with its number if ``width`` is 1."""

@@ -1,4 +1,4 @@
-"""Evaluate expressions of one atom on all values that it may have: DuckDB computes them, on the desk."""
+"""Evaluate expressions of one atom on all values that it may have: DuckDB computes them, on the session's database."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Releases(Protocol):
         """The relational attributes, with the values of all files; none without records."""
 
     def domain(self) -> exp.Query:
-        """The items that are listed or named, as rows (item, listed) of the desk."""
+        """The items that are listed or named, as rows (item, listed) of the session's database."""
 
     def named(self) -> frozenset[str]:
         """The items of ``domain``."""
@@ -87,7 +87,7 @@ class Releases(Protocol):
         """The values that an attribute may have; dates as ISO texts."""
 
     def rows(self, tree: exp.Query) -> list[tuple[Any, ...]]:
-        """Run a query on the desk."""
+        """Run a query on the session's database."""
 
     def places(self, condition: exp.Expr) -> frozenset[int]:
         """The files for which a condition on the column that divides them holds."""

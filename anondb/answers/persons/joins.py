@@ -11,7 +11,7 @@ from anondb.answers.persons.domains import cell, typeof
 from anondb.answers.persons.per_person import PerPerson
 from anondb.answers.persons.terms import Column, Id, Item, Looked, PersonRows, Refused, Scope
 from anondb.answers.ranged.dependent_keys import group_columns
-from anondb.answers.ranged.known import Known
+from anondb.answers.ranged.relation import Ranged
 from anondb.answers.ranged.sources import source_rows
 from anondb.errors import InputError
 from anondb.query.parsing import bare, conjoined, lowered, operands
@@ -133,7 +133,7 @@ class Joins(PerPerson):
         raise unsupported(f"{join.side or kind} JOIN with the table {alias!r} on other columns than an item")
 
     def _chosen_items(
-        self, node: exp.Expr, join: exp.Join, scope: Scope, pool: Sequence[exp.Expr], known: Known, alias: str
+        self, node: exp.Expr, join: exp.Join, scope: Scope, pool: Sequence[exp.Expr], known: Ranged, alias: str
     ) -> Scope:
         """The rows of a scope whose items are in a list of groups, each item once, that counts choose; the groups' numbers
         have no rule here but in conditions of WHERE, which choose groups, too."""
@@ -161,7 +161,7 @@ class Joins(PerPerson):
 
     def _looked_up(
         self,
-        known: Known,
+        known: Ranged,
         row: int,
         conditions: Sequence[exp.Expr],
         placed: Sequence[Column],
@@ -192,7 +192,7 @@ class Joins(PerPerson):
             made.append(replace(scope, rows=replace(scope.rows, columns=(*scope.rows.columns, *columns), where=where)))
         return made
 
-    def _ranked(self, known: Known, conditions: Sequence[exp.Expr]) -> exp.Select:
+    def _ranked(self, known: Ranged, conditions: Sequence[exp.Expr]) -> exp.Select:
         """Each item with the rows of a known table that match it, numbered by ``place``."""
         tables = list(dict.fromkeys(a.table for t in conditions for a in self.atoms_of(t) if isinstance(a, Looked)))
         cells = [exp.column(f"c{n}", "k") for n in range(len(known.columns))]
@@ -213,7 +213,7 @@ class Joins(PerPerson):
         number = exp.Window(this=exp.RowNumber(), partition_by=[item.copy()], order=order, over="OVER")
         return asked.join(source, on=on).select(number.as_("place"))
 
-    def _all_named(self, known: Known, conditions: Sequence[exp.Expr]) -> bool:
+    def _all_named(self, known: Ranged, conditions: Sequence[exp.Expr]) -> bool:
         """Whether all items that a known table may match are named."""
         for tree in conditions:
             if isinstance(tree.unnest(), exp.EQ):
@@ -232,7 +232,7 @@ class Joins(PerPerson):
         return False
 
     def _by_constants(
-        self, known: Known, alias: str, scope: Scope, inner: Scope, trees: Sequence[exp.Expr], shared: Sequence[str]
+        self, known: Ranged, alias: str, scope: Scope, inner: Scope, trees: Sequence[exp.Expr], shared: Sequence[str]
     ) -> list[Scope]:
         """The rows of a scope beside each row of a known table, whose columns are constants."""
 

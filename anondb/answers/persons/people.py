@@ -19,8 +19,8 @@ from anondb.answers.persons.sums import MERGED_NOTE
 from anondb.answers.persons.terms import Item, Number, Of, PersonRows, Scope
 from anondb.answers.ranged.aggregates import aggregates
 from anondb.answers.ranged.asking import largest
-from anondb.answers.ranged.compiler import Compiler, Env, Facts, with_ctes
-from anondb.answers.ranged.known import Column, Known, marked
+from anondb.answers.ranged.compiler import Compiler, Env, Grouped, with_ctes
+from anondb.answers.ranged.relation import Column, Ranged, marked
 from anondb.answers.ranged.rows_of_persons import RowsOfPersons
 from anondb.answers.ranged.sources import grouped
 from anondb.query.aggregates import SPREADS
@@ -51,13 +51,13 @@ class Persons(RowsOfPersons):
                 return True
         return False
 
-    def facts(self, node: exp.Select, env: Env, compiler: Compiler, *, ended: bool = False) -> Facts:
+    def grouped(self, node: exp.Select, env: Env, compiler: Compiler, *, ended: bool = False) -> Grouped:
         """The groups and aggregates of a SELECT over tables of persons.
 
         Raises:
             InputError: ``unsupported_query``, ``query_too_complex``, ``ambiguous_item``.
         """
-        return _Facts(self, compiler).facts(node, with_ctes(node, env, self.of_persons), ended)
+        return _Grouped(self, compiler).grouped(node, with_ctes(node, env, self.of_persons), ended)
 
     def counted(self, node: exp.Select, env: Env, compiler: Compiler) -> tuple[exp.Select, exp.Table] | None:
         """The ids of the persons whom a SELECT of one count counts, of whom a table has all; None if it counts others."""
@@ -69,10 +69,10 @@ class Persons(RowsOfPersons):
             return None
         ids = node.copy()
         ids.set("expressions", [exp.column(exp.to_identifier(min(names), quoted=True), source.alias_or_name or None)])
-        return (ids, tables[0]) if of_ids or _Facts(self, compiler).have_one_row(ids, env) else None
+        return (ids, tables[0]) if of_ids or _Grouped(self, compiler).have_one_row(ids, env) else None
 
 
-class _Facts(Aggregates):
+class _Grouped(Aggregates):
     """Reads one SELECT."""
 
     def __init__(self, people: Persons, compiler: Compiler) -> None:
@@ -80,7 +80,7 @@ class _Facts(Aggregates):
         self.people, self.answers = people, people.counts
         self.start()
 
-    def facts(self, node: exp.Select, env: Env, ended: bool) -> Facts:
+    def grouped(self, node: exp.Select, env: Env, ended: bool) -> Grouped:
         scopes = self.scopes(node, env)
         for scope in scopes:
             self.check_one(scope.rows)
@@ -109,8 +109,8 @@ class _Facts(Aggregates):
             tree = self.people.counts.put([*map(self.common, kinds)], listed, len(basics))
         columns = [Column(f"#k{n}", item=item, plain=item) for n, item in enumerate(items)]
         columns += [_column(n, basics, len(keys), maybe=not keys and not sure) for n in range(len(basics))]
-        known = Known(marked(tree, columns), tuple(columns), flagged=bool(keys), open=some and bool(keys))
-        return Facts(replace(known, unsure=bool(keys) and not sure), {key: n for n, key in enumerate(keys)}, replaced)
+        known = Ranged(marked(tree, columns), tuple(columns), flagged=bool(keys), open=some and bool(keys))
+        return Grouped(replace(known, unsure=bool(keys) and not sure), {key: n for n, key in enumerate(keys)}, replaced)
 
     def have_one_row(self, node: exp.Select, env: Env) -> bool:
         """Whether each person has at most one row of a SELECT."""

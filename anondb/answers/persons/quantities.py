@@ -296,7 +296,7 @@ def condition_in(tree: exp.Expr) -> exp.Expr:
 
 
 def _cell(value: Any, kind: str, *, plain: bool = False) -> exp.Expr:
-    """A value of the desk or of an attribute as a literal of its type."""
+    """A value of the session's database or of an attribute as a literal of its type."""
     if value is None:
         return exp.cast(exp.null(), kind) if kind else exp.null()
     if kind in ("DATE", "TIMESTAMP"):

@@ -1,4 +1,4 @@
-"""Numbers of items, and values of items as bits of numbers, from the rows of a query on the desk."""
+"""Numbers of items, and values of items as bits of numbers, from the rows of a query on the session's database."""
 
 from __future__ import annotations
 

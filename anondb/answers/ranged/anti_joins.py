@@ -6,7 +6,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from anondb.answers.ranged.compiler import Compiler, Env
-from anondb.answers.ranged.known import Known
+from anondb.answers.ranged.relation import Ranged
 from anondb.answers.ranged.sources import source_rows
 from anondb.query.parsing import bare, conjoined, is_null, lowered
 
@@ -77,7 +77,7 @@ def _tested(part: exp.Expr) -> exp.Column | None:
     return column if isinstance(column, exp.Column) else None
 
 
-def is_never_null(node: exp.Expr, relation: Known, compiler: Compiler) -> bool:
+def is_never_null(node: exp.Expr, relation: Ranged, compiler: Compiler) -> bool:
     """Whether a column of rows is NULL in none of them, for any original."""
     name = lowered(bare(node).name)
     found = [(n, c) for n, c in enumerate(relation.columns) if lowered(c.name) == name]
@@ -90,7 +90,7 @@ def is_never_null(node: exp.Expr, relation: Known, compiler: Compiler) -> bool:
     return not compiler.tables.rows(missing.limit(1))
 
 
-def _with_nulls(node: exp.Select, alias: str, relation: Known) -> bool:
+def _with_nulls(node: exp.Select, alias: str, relation: Ranged) -> bool:
     """Write NULL for the columns of rows of this name; returns whether a SELECT then names none of them for certain."""
     names = {lowered(column.name) for column in relation.columns}
     parts = [part for key in _NAMING for part in (node.args[key] if key == "expressions" else [node.args.get(key)])]

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from anondb.answers.ranged.expressions import Around
 from anondb.answers.ranged.item_filters import with_counted_items
-from anondb.answers.ranged.known import SURE, Column, Known, Sources, projected
+from anondb.answers.ranged.relation import SURE, Column, Ranged, Sources, projected
 from anondb.answers.ranged.set_operations import compared
 from anondb.answers.ranged.values import Value, check_equal
 from anondb.query.parsing import lowered
@@ -47,7 +47,7 @@ class People(Protocol):
         """Whether a query reads a table of persons."""
         ...
 
-    def facts(self, node: exp.Select, env: Env, compiler: Compiler, *, ended: bool = False) -> Facts:
+    def grouped(self, node: exp.Select, env: Env, compiler: Compiler, *, ended: bool = False) -> Grouped:
         """The groups and counts of a SELECT over tables of persons; if it is ``ended``, those that LIMIT needs."""
         ...
 
@@ -57,7 +57,7 @@ class People(Protocol):
 
 
 @dataclass(frozen=True)
-class Facts:
+class Grouped:
     """The groups and counts of a SELECT over tables of persons.
 
     Attributes:
@@ -67,7 +67,7 @@ class Facts:
             to say of one that no rule reads.
     """
 
-    rows: Known
+    rows: Ranged
     keys: Mapping[exp.Expr, int]
     counts: Mapping[exp.Expr, exp.Expr | str]
 
@@ -86,9 +86,9 @@ def with_ctes(node: exp.Expr, env: Env, of_persons: Callable[[exp.Expr, Env], bo
 
 
 class Tables(Protocol):
-    """The desk's tables, which have rows that are known, and what is known of the items of persons."""
+    """The tables of the session's database, which have rows that are known, and what is known of the items of persons."""
 
-    def table(self, node: exp.Table) -> Known | None:
+    def table(self, node: exp.Table) -> Ranged | None:
         """The rows of a table of the analyst, or of the release; None if there is none of this name."""
         ...
 
@@ -107,7 +107,7 @@ class Tables(Protocol):
         ...
 
     def rows(self, tree: exp.Query) -> list[tuple[Any, ...]]:
-        """Run a query on the desk."""
+        """Run a query on the session's database."""
         ...
 
     def is_aggregate(self, name: str) -> bool:
@@ -133,7 +133,7 @@ class Compiler:
 
     # ---------------------------------------------------------------- queries
 
-    def query(self, node: exp.Expr, env: Env, *, ended: bool = False, around: Around | None = None) -> Known:
+    def query(self, node: exp.Expr, env: Env, *, ended: bool = False, around: Around | None = None) -> Ranged:
         """The rows of a query.
 
         Args:
@@ -199,7 +199,7 @@ class Compiler:
         made.set("distinct", exp.Distinct())
         return made
 
-    def _set_operation(self, node: exp.SetOperation, env: Env, *, ended: bool) -> Known:
+    def _set_operation(self, node: exp.SetOperation, env: Env, *, ended: bool) -> Ranged:
         only(node, "this", "expression", "distinct", "with_", "order", "limit", "offset")
         repeated = isinstance(node, exp.Union) and not node.args.get("distinct")
         sides = [self.query(side if repeated else self.once(side, env), env) for side in (node.this, node.expression)]
@@ -236,7 +236,7 @@ class Compiler:
                 made.set(key, None)
             for key, side in zip(("this", "expression"), sides, strict=True):
                 made.set(key, _aligned_tree(side, columns, flagged))
-        together = Known(made, columns, flagged, asked, some, unsure, any(side.cut for side in sides))
+        together = Ranged(made, columns, flagged, asked, some, unsure, any(side.cut for side in sides))
         if ended or not any(node.args.get(key) for key in ("order", "limit", "offset")):
             return replace(together, open=together.open or ended)
         from anondb.answers.ranged.selects import SelectRows
@@ -247,12 +247,12 @@ class Compiler:
         return SelectRows(self, outer, env, together).rows()
 
 
-def _aligned_tree(side: Known, columns: Sequence[Column], flagged: bool) -> exp.Select:
+def _aligned_tree(side: Ranged, columns: Sequence[Column], flagged: bool) -> exp.Select:
     source = Sources()
     return exp.select(*_aligned(side, columns, source, flagged)).from_(source.tree.args["from_"].this)
 
 
-def _aligned(side: Known, columns: Sequence[Column], source: Sources, flagged: bool) -> list[exp.Expr]:
+def _aligned(side: Ranged, columns: Sequence[Column], source: Sources, flagged: bool) -> list[exp.Expr]:
     """The columns of one side of a set operation, with bounds where the other side has them."""
     source.tree.set("from_", exp.From(this=source.add(side, "")))
     values = []

@@ -7,7 +7,7 @@ from sqlglot import exp
 from anondb.answers.ranged.aggregates import has_aggregate
 from anondb.answers.ranged.compiler import Compiler, Env
 from anondb.answers.ranged.dependent_keys import selected
-from anondb.answers.ranged.known import SOME_ROWS
+from anondb.answers.ranged.relation import SOME_ROWS
 from anondb.answers.ranged.sources import grouped
 from anondb.query.parsing import bare, conjoined, lowered
 from anondb.query.refusals import only

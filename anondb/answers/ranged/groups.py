@@ -13,9 +13,9 @@ from sqlglot import exp
 
 from anondb.answers.ranged.equivalents import names_alias
 from anondb.answers.ranged.key_parts import TOGETHER
-from anondb.answers.ranged.known import fresh
 from anondb.answers.ranged.never_null import is_present
 from anondb.answers.ranged.originals import Originals
+from anondb.answers.ranged.relation import fresh
 from anondb.answers.ranged.rows_of_records import RowsOfRecords, each_written, filtered_by
 from anondb.answers.ranged.sources import grouped
 from anondb.query.parsing import conjoined, is_null, lowered

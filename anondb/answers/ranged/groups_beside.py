@@ -12,9 +12,9 @@ from sqlglot import exp
 
 from anondb.answers.ranged.equivalents import aliases_of, select_sources
 from anondb.answers.ranged.groups import Groups, Pair, beside, read_groups, unnamed
-from anondb.answers.ranged.known import fresh
 from anondb.answers.ranged.never_null import is_present
 from anondb.answers.ranged.originals import Originals
+from anondb.answers.ranged.relation import fresh
 from anondb.query.parsing import bare, conjoined, lowered
 
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from sqlglot import exp
 
 from anondb.answers.ranged.dependent_keys import group_columns, selected
-from anondb.answers.ranged.known import SOME_ROWS, fresh
+from anondb.answers.ranged.relation import SOME_ROWS, fresh
 from anondb.query.parsing import bare, conjoined, lowered
 
 _GROUPS = {"expressions", "from_", "group", "having"}

@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from anondb.answers.ranged.asking import rows_kept
 from anondb.answers.ranged.equivalents import resolved
-from anondb.answers.ranged.known import fresh
+from anondb.answers.ranged.relation import fresh
 from anondb.query.parsing import bare, conjoined, lowered
 
 _ONE_ROW = {"expressions", "from_", "joins", "where", "with_"}

@@ -8,7 +8,7 @@ from decimal import Decimal, InvalidOperation
 from sqlglot import exp
 
 from anondb.answers.ranged.expressions import Resolve, read
-from anondb.answers.ranged.known import SURE
+from anondb.answers.ranged.relation import SURE
 from anondb.query.refusals import unsupported
 
 RANKED = "ranked"

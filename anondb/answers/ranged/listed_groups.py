@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from anondb.answers.ranged.known import fresh
+from anondb.answers.ranged.relation import fresh
 from anondb.answers.ranged.sources import grouped
 from anondb.query.parsing import bare, lowered
 

@@ -12,7 +12,7 @@ from anondb.query.refusals import unsupported
 
 
 def constant(value: Any) -> exp.Expr:
-    """A value of the desk as a literal.
+    """A value of the session's database as a literal.
 
     Raises:
         InputError: ``unsupported_query`` for other types than numbers, texts, booleans and dates.

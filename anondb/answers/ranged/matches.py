@@ -12,8 +12,8 @@ from sqlglot import exp
 
 from anondb.answers.ranged.dependent_keys import group_columns, selected
 from anondb.answers.ranged.equivalents import common_table, ids_of, query_of, resolved, shown_name, terms_of_order
-from anondb.answers.ranged.known import fresh
 from anondb.answers.ranged.never_null import Present, is_present
+from anondb.answers.ranged.relation import fresh
 from anondb.query.parsing import bare, conjoined, lowered
 
 _PARTS = {"expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset", "with_"}

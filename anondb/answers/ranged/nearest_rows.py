@@ -14,7 +14,7 @@ from sqlglot import exp
 from anondb.answers.ranged.aggregates import Rows, of_value
 from anondb.answers.ranged.compiler import Tables
 from anondb.answers.ranged.expressions import Resolve, read
-from anondb.answers.ranged.known import Sources
+from anondb.answers.ranged.relation import Sources
 from anondb.answers.ranged.running import MOST_ROWS, told_apart
 from anondb.answers.ranged.values import Value
 from anondb.query.parsing import is_null

@@ -18,7 +18,7 @@ from sqlglot import exp
 from anondb.answers.ranged.aggregates import AGGREGATES, Rows
 from anondb.answers.ranged.compiler import Tables
 from anondb.answers.ranged.expressions import Resolve, read
-from anondb.answers.ranged.known import ONE_GROUP, Sources, fresh
+from anondb.answers.ranged.relation import ONE_GROUP, Sources, fresh
 from anondb.answers.ranged.truths import compared, connected
 from anondb.answers.ranged.values import Value, holds
 from anondb.query.parsing import is_null

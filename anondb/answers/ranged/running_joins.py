@@ -16,8 +16,8 @@ from anondb.answers.ranged.equivalents import (
     terms_of_order,
     values_shown,
 )
-from anondb.answers.ranged.known import fresh
 from anondb.answers.ranged.never_null import Present, is_present
+from anondb.answers.ranged.relation import fresh
 from anondb.query.parsing import bare, conjoined, lowered
 
 _PARTS = {"expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset", "with_"}

@@ -10,12 +10,12 @@ from sqlglot import exp
 
 from anondb.answers.ranged.aggregates import Rows, aggregates, as_average
 from anondb.answers.ranged.asking import rows_kept
-from anondb.answers.ranged.compiler import ROWS_HINT, Compiler, Env, Facts
+from anondb.answers.ranged.compiler import ROWS_HINT, Compiler, Env, Grouped
 from anondb.answers.ranged.expressions import Around, computed, read
 from anondb.answers.ranged.item_filters import with_item_filters
-from anondb.answers.ranged.known import ONE_GROUP, SURE, Known, Sources, described, projected
 from anondb.answers.ranged.leading import check_limits, leading, number_of_rows, orderings_of
 from anondb.answers.ranged.listed_groups import by_constants
+from anondb.answers.ranged.relation import ONE_GROUP, SURE, Ranged, Sources, described, projected
 from anondb.answers.ranged.rollups import sum_of_rows
 from anondb.answers.ranged.sources import check_one, grouped, source_rows
 from anondb.answers.ranged.subqueries import among, beside_rows, exists, rows_around, scalar
@@ -37,7 +37,7 @@ class SelectRows:
         compiler: Compiler,
         node: exp.Select,
         env: Env,
-        source: Known | None = None,
+        source: Ranged | None = None,
         *,
         ended: bool = False,
         around: Around | None = None,
@@ -47,18 +47,18 @@ class SelectRows:
         check_limits(node)
         self.compiler, self.node, self.env, self.ended, self._around = compiler, node, env, ended, around
         self.sources = Sources()
-        self.facts: Facts | None = None
+        self.grouped: Grouped | None = None
         self.aliases = {lowered(e.alias): e.this for e in node.expressions if isinstance(e, exp.Alias)}
         self._reading: list[str] = []
         if source is not None:
             self.sources.tree.set("from_", exp.From(this=self.sources.add(source, "")))
         elif self._on_persons():
             self.node = node = with_item_filters(node, *compiler.persons_tests(env))
-            self.facts = compiler.people.facts(node, env, compiler, ended=ended)
-            self.sources.tree.set("from_", exp.From(this=self.sources.add(self.facts.rows, "")))
+            self.grouped = compiler.people.grouped(node, env, compiler, ended=ended)
+            self.sources.tree.set("from_", exp.From(this=self.sources.add(self.grouped.rows, "")))
         else:
             self._from()
-        groups = self.facts is None and node.args.get("group") is not None
+        groups = self.grouped is None and node.args.get("group") is not None
         self._rows = Rows(_all(self.sources.sure), open=self.sources.open, groups=groups)
         self._shown = self._windowed = self._rows  # after GROUP BY; what window functions see, which is before QUALIFY
         self._asked, self._cut = False, self.sources.cut
@@ -124,8 +124,8 @@ class SelectRows:
         """Look up what is not an operation: columns, aggregates, window functions, subqueries."""
         if isinstance(node, exp.Literal) and self.compiler.tables.typed:
             return Value(node.copy(), present=True, plain=self.compiler.tables.plain(frozenset({node.name})))
-        if self.facts is not None:
-            if (found := self.facts.counts.get(node)) is not None:
+        if self.grouped is not None:
+            if (found := self.grouped.counts.get(node)) is not None:
                 return Value(why=found) if isinstance(found, str) else read(found, self.resolve)
             if (key := self._key_value(node)) is not None:
                 return key
@@ -138,7 +138,7 @@ class SelectRows:
             alone = sum_of_rows(node, self.node, self.env)
             value = self._rows.aggregate(node, self.resolve)
             return value if alone is None else narrowed(value, scalar(alone, self.compiler, self.env))
-        if isinstance(node, exp.Div) and self.facts is None and (average := as_average(node, self.resolve)) is not None:
+        if isinstance(node, exp.Div) and self.grouped is None and (average := as_average(node, self.resolve)) is not None:
             return narrowed(average, arithmetic(node, *(read(side, self.resolve) for side in (node.left, node.right))))
         if isinstance(node, exp.Anonymous):
             self._check_function(node)
@@ -162,23 +162,23 @@ class SelectRows:
 
     def _check_function(self, node: exp.Anonymous) -> None:
         """Refuse an aggregate that is not known here over rows that may not be there, or that stand for groups."""
-        certain = self._rows.sure is None and not self._rows.open and self.facts is None
+        certain = self._rows.sure is None and not self._rows.open and self.grouped is None
         if not certain and self.compiler.tables.is_aggregate(node.name):
             raise unsupported(f"{name_of(node)} of rows that counts choose", "Ask for the rows, and put them together.")
 
     @property
     def _all_groups(self) -> bool:
         """Whether the SELECT is over groups of persons, and its windows are over all of them."""
-        return self.facts is not None and self.node.args.get("having") is None
+        return self.grouped is not None and self.node.args.get("having") is None
 
     def _key(self, node: exp.Expr) -> int | None:
         """The column of a grouped expression; columns are compared by their names."""
-        assert self.facts is not None
-        if node in self.facts.keys:
-            return self.facts.keys[node]
+        assert self.grouped is not None
+        if node in self.grouped.keys:
+            return self.grouped.keys[node]
         if not isinstance(node, exp.Column):
             return None
-        for key, number in self.facts.keys.items():
+        for key, number in self.grouped.keys.items():
             same = isinstance(key, exp.Column) and lowered(key.name) == lowered(node.name)
             if same and (not node.table or not key.text("table") or lowered(node.table) == lowered(key.text("table"))):
                 return number
@@ -186,7 +186,7 @@ class SelectRows:
 
     def _key_value(self, node: exp.Expr) -> Value | None:
         """The value of a grouped expression, or, without groups, of a column of the only source."""
-        if self.facts is None:
+        if self.grouped is None:
             if len(self.sources.by_alias) != 1 or not isinstance(node, exp.Column):
                 return None
             value = self.sources.column(node)
@@ -207,7 +207,7 @@ class SelectRows:
                 return read(self.aliases[name], self.resolve)
             finally:
                 self._reading.pop()
-        if self.facts is not None:
+        if self.grouped is not None:
             raise unsupported(f"the column {node.name!r} outside of aggregates and GROUP BY")
         if self._around is not None:
             return self._around.column(node)
@@ -215,10 +215,10 @@ class SelectRows:
 
     # ---------------------------------------------------------------- the result
 
-    def rows(self) -> Known:
+    def rows(self) -> Ranged:
         """The rows of the SELECT."""
         where = self.node.args.get("where")
-        if where is not None and self.facts is None:
+        if where is not None and self.grouped is None:
             only(where, "this")
             self._rows = self._filter(where.this, "where", self._rows)
         if any(not k.exact for k in self._keys()) and (constants := by_constants(self.node)) is not None:
@@ -228,7 +228,7 @@ class SelectRows:
             condition = self.node.args.get(clause)
             if condition is not None:
                 only(condition, "this")
-                of_groups = self._all_groups if clause == "qualify" else self.facts is not None
+                of_groups = self._all_groups if clause == "qualify" else self.grouped is not None
                 place = "where" if of_groups else clause
                 self._shown = self._filter(condition.this, place, self._shown)
             if clause == "having":
@@ -250,18 +250,18 @@ class SelectRows:
             tree.set("distinct", exp.Distinct())
         asked = flagged and (self._asked or self.sources.asked)
         unsure = flagged and self.sources.unsure and not self._cut  # of those that an order chose, none is certain
-        return Known(tree, described(names, values), flagged, asked, rows.open, unsure, self._cut)
+        return Ranged(tree, described(names, values), flagged, asked, rows.open, unsure, self._cut)
 
     def _groups(self) -> bool:
         """Whether the SELECT groups known rows."""
-        if self.facts is not None:
+        if self.grouped is not None:
             return False
         parts = [*self.node.expressions, self.node.args.get("having"), self.node.args.get("order")]
         return self.node.args.get("group") is not None or any(any(True for _ in aggregates(p)) for p in parts)
 
     def _keys(self) -> list[Value]:
         """The values of GROUP BY over known rows."""
-        if self.facts is not None or self.node.args.get("group") is None:
+        if self.grouped is not None or self.node.args.get("group") is None:
             return []
         return [read(node, self.resolve) for node in grouped(self.node, lambda c: self.sources.column(c) is not None)]
 
@@ -308,7 +308,7 @@ class SelectRows:
             if isinstance(star, exp.Star):
                 only(star)
                 listed = self.sources.star(inner.table if isinstance(inner, exp.Column) else "")
-                if self.facts is not None or not listed:
+                if self.grouped is not None or not listed:
                     raise unsupported("SELECT * of persons", ROWS_HINT)
                 names += [n for n, _ in listed]
                 values += [v for _, v in listed]
@@ -327,7 +327,7 @@ class SelectRows:
         """Whether DISTINCT merges rows; each group of persons is a row of its own."""
         only(self.node.args["distinct"])
         selected = (e.this if isinstance(e, exp.Alias) else e for e in self.node.expressions)
-        if self.facts is not None and set(self.facts.keys.values()) <= {self._key(e) for e in selected}:
+        if self.grouped is not None and set(self.grouped.keys.values()) <= {self._key(e) for e in selected}:
             return False
         if not all(value.exact for value in values):
             raise unsupported("DISTINCT of estimates")

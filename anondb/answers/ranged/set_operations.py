@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from anondb.answers.ranged.known import SURE, Known
+from anondb.answers.ranged.relation import SURE, Ranged
 from anondb.query.refusals import unsupported
 
 SIDE = "side"
 _FLAGS = {"there": exp.true(), SURE: exp.column(SURE)}
 
 
-def compared(node: exp.SetOperation, sides: Sequence[Known], trees: Sequence[exp.Select], width: int) -> exp.Select:
+def compared(node: exp.SetOperation, sides: Sequence[Ranged], trees: Sequence[exp.Select], width: int) -> exp.Select:
     """The rows of a set operation without repetitions, with flags.
 
     Args:

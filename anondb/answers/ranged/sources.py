@@ -9,17 +9,17 @@ from sqlglot import exp
 
 from anondb.answers.ranged.aggregates import aggregates
 from anondb.answers.ranged.compiler import Compiler, Env
-from anondb.answers.ranged.known import Column, Known, described, fresh, projected
+from anondb.answers.ranged.relation import Column, Ranged, described, fresh, projected
 from anondb.answers.ranged.values import Value
 from anondb.query.parsing import bare, lowered, whole
 from anondb.query.refusals import name_of, only, unsupported
 
 
-def source_rows(compiler: Compiler, node: exp.Expr, env: Env) -> tuple[Known, str]:
+def source_rows(compiler: Compiler, node: exp.Expr, env: Env) -> tuple[Ranged, str]:
     """The known rows of a source in FROM, and its alias, which is another one for each source without a name."""
     alias = node.args.get("alias")
     name = alias.name if alias is not None else node.name
-    relation: Known | None
+    relation: Ranged | None
     if isinstance(node, exp.Subquery):
         only(node, "this", "alias")
         relation = compiler.query(node.this, env)
@@ -44,13 +44,13 @@ def source_rows(compiler: Compiler, node: exp.Expr, env: Env) -> tuple[Known, st
     return relation, name or fresh("unnamed")
 
 
-def _renamed(relation: Known, alias: exp.Expr) -> Known:
+def _renamed(relation: Ranged, alias: exp.Expr) -> Ranged:
     names = [c.name for c in alias.args.get("columns") or ()]
     renamed = [replace(c, name=n) for c, n in zip(relation.columns, names, strict=False)]
     return replace(relation, columns=(*renamed, *relation.columns[len(renamed) :]))
 
 
-def _values(node: exp.Values, compiler: Compiler) -> Known:
+def _values(node: exp.Values, compiler: Compiler) -> Ranged:
     """Rows that are written in the query."""
     if node.find(exp.Column, exp.Query):
         raise unsupported("VALUES with expressions other than literals")
@@ -69,10 +69,10 @@ def _values(node: exp.Values, compiler: Compiler) -> Known:
             w and compiler.tables.plain(frozenset(c.name for c in column)) for w, column in zip(written, cells, strict=True)
         ]
         listed = [replace(value, plain=p) for value, p in zip(listed, plain, strict=True)]
-    return Known(exp.select(*projected(listed)).from_(made), described(names, listed))
+    return Ranged(exp.select(*projected(listed)).from_(made), described(names, listed))
 
 
-def _series(node: exp.Table) -> Known:
+def _series(node: exp.Table) -> Ranged:
     """The rows of generate_series or range, of constants."""
     only(node, "this", "alias")
     if node.this.find(exp.Column, exp.Query, exp.Anonymous):
@@ -81,14 +81,14 @@ def _series(node: exp.Table) -> Known:
         this=node.this.copy(),
         alias=exp.TableAlias(this=exp.to_identifier("v"), columns=[exp.to_identifier("c0")]),
     )
-    return Known(exp.select("c0").from_(rows), (Column(_series_name(node.this)),))
+    return Ranged(exp.select("c0").from_(rows), (Column(_series_name(node.this)),))
 
 
 def _series_name(node: exp.GenerateSeries) -> str:
     return "range" if node.args.get("is_end_exclusive") else "generate_series"
 
 
-def first_column(relation: Known) -> exp.Query:
+def first_column(relation: Ranged) -> exp.Query:
     """The SELECT of a relation with a single exact column."""
     return exp.select("c0").from_(
         exp.Subquery(this=relation.tree.copy(), alias=exp.TableAlias(this=exp.to_identifier("one")))

@@ -13,8 +13,8 @@ from anondb.answers.ranged.asking import is_count
 from anondb.answers.ranged.compiler import Compiler, Env
 from anondb.answers.ranged.equivalents import link
 from anondb.answers.ranged.expressions import Around, Resolve, read
-from anondb.answers.ranged.known import INTEGERS, SURE, Sources, fresh
 from anondb.answers.ranged.literals import constant
+from anondb.answers.ranged.relation import INTEGERS, SURE, Sources, fresh
 from anondb.answers.ranged.sources import first_column
 from anondb.answers.ranged.truths import matched
 from anondb.answers.ranged.values import Value, all_sure, check_equal, holds

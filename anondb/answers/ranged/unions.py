@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from anondb.answers.ranged.aggregates import aggregates
-from anondb.answers.ranged.known import fresh
+from anondb.answers.ranged.relation import fresh
 from anondb.answers.ranged.sources import grouped, source_rows
 from anondb.query.parsing import bare, lowered, whole
 from anondb.query.refusals import only, unsupported

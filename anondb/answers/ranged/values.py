@@ -22,7 +22,7 @@ from anondb.errors import InputError
 from anondb.query.parsing import bare, is_null
 
 if TYPE_CHECKING:
-    from anondb.answers.ranged.known import Column
+    from anondb.answers.ranged.relation import Column
 
 
 Limits = tuple[tuple["Value", float | None, float | None], ...]

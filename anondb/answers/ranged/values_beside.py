@@ -7,8 +7,8 @@ from sqlglot import exp
 from anondb.answers.ranged.aggregates import aggregates
 from anondb.answers.ranged.equivalents import linked, values_shown
 from anondb.answers.ranged.groups import Groups, Pair, beside, read_groups, unnamed
-from anondb.answers.ranged.known import fresh
 from anondb.answers.ranged.originals import Originals
+from anondb.answers.ranged.relation import fresh
 from anondb.query.parsing import bare, conjoined, lowered
 
 _PARTS = {"expressions", "from_", "joins", "where", "group", "order", "limit", "offset", "with_"}

@@ -9,8 +9,8 @@ from sqlglot import exp
 from anondb.answers.ranged.aggregates import Rows, over_all
 from anondb.answers.ranged.compiler import Compiler, Env
 from anondb.answers.ranged.expressions import Resolve, read
-from anondb.answers.ranged.known import Sources
 from anondb.answers.ranged.nearest_rows import nearest_row
+from anondb.answers.ranged.relation import Sources
 from anondb.answers.ranged.rollups import total_of_rows
 from anondb.answers.ranged.running import rank_as_number, running
 from anondb.answers.ranged.subqueries import scalar

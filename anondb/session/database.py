@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from anondb.answers.persons.bounds import Bounds, Row
 from anondb.answers.ranged.failing import failed
-from anondb.answers.ranged.known import SURE, Known, described, fresh, projected
+from anondb.answers.ranged.relation import SURE, Ranged, described, fresh, projected
 from anondb.answers.ranged.values import Value
 from anondb.answers.tables import OwnTables
 from anondb.answers.views import OWN
@@ -22,10 +22,10 @@ from anondb.engine.untrusted import executed, materialized
 from anondb.query.parsing import lowered
 from anondb.session.result import fetched
 
-MAX_LISTED = 4  # answers whose rows stay on the desk
+MAX_LISTED = 4  # answers whose rows stay in the database
 
 
-class Desk:
+class SessionDatabase:
     """The session's own database in memory: the analyst's tables, and the rows that a query is computed from."""
 
     def __init__(self, engine: DuckDBEngine) -> None:
@@ -125,14 +125,14 @@ class Desk:
         self.engine.run(view, "a table of the analyst")
         return stored[2]
 
-    def table(self, node: exp.Table) -> Known | None:
+    def table(self, node: exp.Table) -> Ranged | None:
         """The rows of a table of the analyst; None if there is none of this name."""
         if node.db or lowered(node.name) not in self._stored:
             return None
         _, columns, place = self._stored[lowered(node.name)]
         values = [Value(exp.column(exp.to_identifier(c, quoted=True))) for c in columns]
         tree = exp.select(*projected(values)).from_(place.expression())
-        return Known(tree, described(list(columns), values))
+        return Ranged(tree, described(list(columns), values))
 
     @cached_property
     def _functions(self) -> tuple[frozenset[str], frozenset[str]]:
@@ -158,7 +158,7 @@ class Desk:
         )
 
     def put(self, keys: Sequence[str], rows: Mapping[Row, Sequence[Bounds]], width: int) -> exp.Query:
-        """Put rows on the desk until ``sweep``; see ``persons.people.Counts.put``."""
+        """Put rows into the database until ``sweep``; see ``persons.people.Counts.put``."""
         counts = list(rows.values())
         if not keys:
             cells_of = [end for bounds in counts[0] for end in bounds]
@@ -170,7 +170,7 @@ class Desk:
         return _of(table, len(keys), width)
 
     def put_columns(self, columns: Mapping[str, tuple[str, Iterable[Any]]]) -> Table:
-        """Put columns on the desk until ``sweep``."""
+        """Put columns into the database until ``sweep``."""
         table = self.engine.put(Table("memory", "main", fresh("domain")), columns)
         self._temporary.append(table)
         return table
@@ -190,7 +190,7 @@ class Desk:
         return self.engine.put(Table("memory", "main", fresh("facts")), columns)
 
     def put_listed(self, rows: Sequence[Row], width: int) -> exp.Query:
-        """Put the rows of an answer with one text as the key on the desk, where the last ones stay; see ``put``."""
+        """Put the rows of an answer whose key is one text into the database, where the last ones stay; see ``put``."""
         found = self._listed.pop(id(rows), None)
         if found is None:
             keys, *ends = tuple(zip(*(row for row in rows if row[-1] != 0), strict=True)) or ((),) * 3

@@ -1,9 +1,9 @@
-"""Known rows: relations whose rows, but not all of whose values, are the same for every consistent original.
+"""Range-annotated relations: rows that are the same for every consistent original, with bounds of values that are not.
 
-A relation is a SELECT on the session's own database, the *desk*. An exact column number i is there ``c<i>``, and one with
-bounds is ``c<i>_l`` and ``c<i>_u``, beside ``c<i>_s`` if it may be NULL (``Value.sure``). Where a condition on bounds chose
-the rows, all possible ones are there, with one more column: ``sure`` says that the row is certain, which means that it
-belongs to the result for every consistent original.
+A relation is a SELECT on the session's own database. An exact column number i is there ``c<i>``, and one with bounds is
+``c<i>_l`` and ``c<i>_u``, beside ``c<i>_s`` if it may be NULL (``Value.sure``). Where a condition on bounds chose the rows,
+all possible ones are there, with one more column: ``sure`` says that the row is certain, which means that it belongs to the
+result for every consistent original.
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Known:
-    """Known rows.
+class Ranged:
+    """A range-annotated relation.
 
     Attributes:
         tree: the SELECT, with the columns described above.
@@ -140,7 +140,7 @@ _numbers = count()
 
 
 def fresh(prefix: str) -> str:
-    """A new name on the desk."""
+    """A new name in the session's database."""
     return f"{prefix}{next(_numbers)}"
 
 
@@ -169,7 +169,7 @@ class Sources:
     totals: exp.Select | None = None
     running: dict[exp.Expr, Value] = field(default_factory=dict)
 
-    def add(self, relation: Known, alias: str) -> exp.Expr:
+    def add(self, relation: Ranged, alias: str) -> exp.Expr:
         """Register a relation; returns it as a source for FROM or JOIN."""
         name = fresh("s")
         self.by_alias.append((lowered(alias), relation.values(name)))
