@@ -46,6 +46,10 @@ class Drawn(Protocol):
         """Make the tables of a world those that a query names; without a number, leave the worlds."""
         ...
 
+    def at_once(self, tree: exp.Expr) -> exp.Query | None:
+        """A query over all worlds (``all_worlds``); None where they are asked one by one."""
+        ...
+
 
 @dataclass(frozen=True)
 class InWorlds:
@@ -77,11 +81,12 @@ class InWorlds:
             made: tables that are made; these are appended.
             found: a table of the keys that matter; None for all.
         """
-        names = [*(f"c{n}" for n in range(len(self.types))), *(["kept"] * self.asked.kept)]
-        alias = exp.TableAlias(this=exp.to_identifier("q"), columns=[exp.to_identifier(n) for n in names])
-        rows = exp.Subquery(this=self.asked.drawn.copy(), alias=alias)
-        place = exp.Window(this=exp.RowNumber())
-        tree = exp.select(current_world().as_(WORLD), place.as_(PLACE), exp.Column(this=exp.Star(), table="q")).from_(rows)
+        every = None if self.asked.empty or self.asked.of_one_world else self.worlds.at_once(self.asked.drawn)
+        world: exp.Expr = current_world() if every is None else exp.column(WORLD, "q")
+        place = exp.Window(this=exp.RowNumber(), partition_by=[] if every is None else [world.copy()])
+        cells = [exp.column(name, "q") for name in self._names]
+        rows = self._named(self.asked.drawn.copy()) if every is None else self._named(every, WORLD)
+        tree = exp.select(world.as_(WORLD), place.as_(PLACE), *cells).from_(rows)
         if found is not None:
             same = self.same_keys("q", "found")
             listed = exp.alias_(found.expression(), "found", table=True)
@@ -89,12 +94,23 @@ class InWorlds:
         elif self.asked.leading:
             first, keys = self.asked.ends[0], [exp.column(key, "q") for key in self.keys]
             order = exp.Order(expressions=[term.copy() for term in first.order])
-            leading = exp.select(*(key.copy() for key in keys)).from_(rows.copy()).limit(self.asked.leading)
+            leading = exp.select(*(key.copy() for key in keys)).from_(self._named(self.asked.drawn.copy()))
+            leading = leading.limit(self.asked.leading)
             leading.set("order", order)
             listed = exp.alias_(self.in_each(leading, "leading", made, LOOKED_AT).expression(), "found", table=True)
             same = [exp.NullSafeEQ(this=key, expression=exp.column(key.name, "found")) for key in keys]
             tree = tree.join(listed, on=exp.and_(*same), join_type="semi")
-        return self.in_each(tree, "drawn", made)
+        return self.in_each(tree, "drawn", made, sys.maxsize if every is None else 1)
+
+    @property
+    def _names(self) -> list[str]:
+        """The columns of the query in worlds."""
+        return [*(f"c{n}" for n in range(len(self.types))), *(["kept"] * self.asked.kept)]
+
+    def _named(self, rows: exp.Expr, *last: str) -> exp.Subquery:
+        """The rows of the query in worlds as the source ``q``, with the names of its columns and of the last ones."""
+        columns = [exp.to_identifier(name) for name in (*self._names, *last)]
+        return exp.Subquery(this=rows, alias=exp.TableAlias(this=exp.to_identifier("q"), columns=columns))
 
     def in_each(self, tree: exp.Query, prefix: str, made: list[Table], most: int = sys.maxsize) -> Table:
         """A table of the rows of a query in all worlds, or in the first ones."""

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 
 import numpy as np
+from sqlglot import exp
 
+from anondb.answers.all_worlds import over_worlds
 from anondb.answers.facts import BAGS, SETS
 from anondb.answers.files import FIRST_OTHER, File, copied
 from anondb.answers.holders import unsupported
 from anondb.answers.masked import LEAST, factor_of
+from anondb.answers.ranged.aggregates import has_aggregate
 from anondb.answers.spread import Spread
-from anondb.answers.views import OWN, schema_of, world_is
+from anondb.answers.views import OWN, schema_of, world_is, world_numbers
 from anondb.answers.worlds import Worlds
 from anondb.engine import DuckDBEngine
 from anondb.engine.untrusted import search_path
+from anondb.query.parsing import lowered
 from anondb.release.reader import SealedRelease
 
 FEWEST = 10
@@ -31,9 +35,15 @@ class WorldTables:
     """Worlds whose tables are found by the names of the original (``estimates.Drawn``)."""
 
     def __init__(
-        self, engine: DuckDBEngine, files: Sequence[SealedRelease], worlds: Worlds | None = None, first: int = 0
+        self,
+        engine: DuckDBEngine,
+        files: Sequence[SealedRelease],
+        is_aggregate: Callable[[str], bool],
+        worlds: Worlds | None = None,
+        first: int = 0,
     ) -> None:
         self._engine, self._sealed, self._first, self._inside = engine, files, first, False
+        self._is_aggregate = is_aggregate
         self._files = [] if worlds else copied(engine, files)
         self._worlds = worlds or Worlds(engine, self._files)
         self.count = self._worlds.count
@@ -55,6 +65,19 @@ class WorldTables:
         self._engine.run_all([world_is(number), *path], "choosing a world")
         self._inside = world is not None
 
+    def at_once(self, tree: exp.Expr) -> exp.Query | None:
+        """A query over all worlds (``all_worlds``); None where they are asked one by one."""
+        if any(table.db for table in tree.find_all(exp.Table)):
+            return None
+        tables = self._worlds.of_all()
+
+        def of_all(table: exp.Table) -> exp.Expr | None:
+            held = tables.get(lowered(table.name))
+            return None if held is None else held.expression()
+
+        numbers = world_numbers(self._first, self.count)
+        return over_worlds(tree, of_all, numbers, lambda node: has_aggregate(node, self._is_aggregate))
+
     @cached_property
     def spread(self) -> Spread:
         """What the spread of numbers is computed from."""
@@ -67,7 +90,9 @@ class WorldTables:
         if others.count < FEWEST:
             return Spread(None, reason=LARGE)
         factor = factor_of(self._engine, files) if supported else LEAST
-        return Spread(WorldTables(self._engine, self._sealed, others, FIRST_OTHER), factor, measured=measured)
+        return Spread(
+            WorldTables(self._engine, self._sealed, self._is_aggregate, others, FIRST_OTHER), factor, measured=measured
+        )
 
 
 def _says_nothing(file: File) -> bool:
@@ -86,6 +111,9 @@ class OwnTables:
 
     def draw(self, items: frozenset[str] | None) -> None:
         """Do nothing."""
+
+    def at_once(self, tree: exp.Expr) -> None:
+        """Do nothing: there is one world."""
 
     def use(self, world: int | None) -> None:
         """Make the analyst's tables those that a query names; without a number, leave them."""

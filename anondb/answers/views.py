@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from sqlglot import exp
 
+from anondb.answers.all_worlds import WORLD_COLUMN, over_worlds
 from anondb.answers.facts import BAGS, Column, Facts
 from anondb.answers.files import DRAWN, ROWS, of_worlds, place
 from anondb.answers.records import VALUES, of_units
@@ -16,9 +19,6 @@ OWN = "own"
 BASE, ITEMS, IDS = map(place, ("base", "items", "ids"))
 
 
-_NUMBER = "anondb_world"
-
-
 def schema_of(first: int) -> str:
     """The schema with the tables of the worlds from a number on."""
     return f"world_{first}"
@@ -26,13 +26,41 @@ def schema_of(first: int) -> str:
 
 def current_world() -> exp.Expr:
     """The number of the world whose rows the views have."""
-    return exp.cast(exp.Anonymous(this="getvariable", expressions=[exp.Literal.string(_NUMBER)]), "INTEGER")
+    return exp.cast(exp.Anonymous(this="getvariable", expressions=[exp.Literal.string(WORLD_COLUMN)]), "INTEGER")
 
 
 def world_is(number: int | None) -> exp.Set:
     """The statement that has the views of worlds show the rows of one world, or of none."""
-    name = exp.EQ(this=exp.Var(this=_NUMBER), expression=exp.convert(number))
+    name = exp.EQ(this=exp.Var(this=WORLD_COLUMN), expression=exp.convert(number))
     return exp.Set(expressions=[exp.SetItem(this=name, kind="VARIABLE")])
+
+
+def world_numbers(first: int, count: int) -> exp.Select:
+    """The numbers of worlds, as a query."""
+    ends = [exp.convert(first), exp.convert(first + count)]
+    number = exp.cast(exp.column("range"), "INTEGER").as_(WORLD_COLUMN)
+    return exp.select(number).from_(exp.Table(this=exp.Anonymous(this="range", expressions=ends)))
+
+
+def table_of_all(name: str, first: int) -> Table:
+    """The table with the rows of a table in all worlds from a number on, and the number of the world."""
+    return Table("memory", f"worlds_{first}", name)
+
+
+def of_all(tables: Mapping[Table, exp.Query], first: int, worlds: exp.Query) -> dict[Table, exp.Query]:
+    """The tables of ``tables_of`` with the rows of all worlds, and the number of the world as the last column."""
+
+    def drawn(table: exp.Table) -> exp.Expr | None:
+        name = of_worlds(DRAWN, first), of_worlds(VALUES, first)
+        if (table.catalog, table.db, table.name) not in {(of.catalog, of.schema, of.name) for of in name}:
+            return None
+        return exp.select("*", exp.column("world").as_(WORLD_COLUMN)).from_(table.copy()).subquery()
+
+    lifted = {
+        table_of_all(table.name, first): over_worlds(rows, drawn, worlds, lambda e: e.find(exp.AggFunc) is not None)
+        for table, rows in tables.items()
+    }
+    return {table: rows for table, rows in lifted.items() if rows is not None}
 
 
 def tables_of(facts: Facts, first: int, *, kept: bool) -> dict[Table, exp.Query]:
@@ -81,22 +109,22 @@ def _transactions(facts: Facts, first: int, kept: bool) -> exp.Query:
         query = query.select(exp.column("part", "held").as_(facts.partition[0].name, quoted=True))
     if facts.inline:
         same = exp.column("tid", "attributes").eq(exp.column("tid", "held"))
-        query = query.select(*_values(facts, "attributes")).join(_attributes_of_world(first), on=same)
+        query = query.select(*_values(facts, "attributes")).join(_attributes_of_world(facts, first), on=same)
     return query
 
 
 def _records(facts: Facts, first: int) -> exp.Query:
     """The table of attributes."""
     query = exp.select(modelled_id(facts.id, "attributes").as_(facts.id.name, quoted=True))
-    return query.select(*_values(facts, "attributes")).from_(_attributes_of_world(first))
+    return query.select(*_values(facts, "attributes")).from_(_attributes_of_world(facts, first))
 
 
 def _values(facts: Facts, table: str) -> list[exp.Expr]:
     return [exp.column(f"a{n}", table).as_(a.column.name, quoted=True) for n, a in enumerate(facts.attributes)]
 
 
-def _attributes_of_world(first: int) -> exp.Subquery:
-    rows = exp.select("*").from_(of_worlds(VALUES, first).expression())
+def _attributes_of_world(facts: Facts, first: int) -> exp.Subquery:
+    rows = exp.select("tid", *(f"a{n}" for n in range(len(facts.attributes)))).from_(of_worlds(VALUES, first).expression())
     return rows.where(exp.column("world").eq(current_world())).subquery("attributes")
 
 

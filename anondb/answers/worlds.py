@@ -7,8 +7,9 @@ original. Suppressed items are in no world. No world depends on threads, on the 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from copy import copy
+from functools import cached_property
 
 import numpy as np
 from sqlglot import exp
@@ -34,11 +35,12 @@ from anondb.answers.files import (
 from anondb.answers.holders import unsupported
 from anondb.answers.others import OtherSets
 from anondb.answers.records import Records
-from anondb.answers.views import BASE, IDS, ITEMS, schema_of, tables_of
-from anondb.engine import DuckDBEngine, reads
+from anondb.answers.views import BASE, IDS, ITEMS, of_all, schema_of, table_of_all, tables_of, world_numbers
+from anondb.engine import DuckDBEngine, Table, reads
 
 MOST_WORLDS, MOST_OTHERS = 20, 40
 MOST_ROWS = 20_000_000
+MOST_AT_ONCE = 8_000_000  # rows of all worlds in one statement
 MOST_SAMPLED = 2_000_000  # numbers of holders that are sampled, 12 CPU microseconds each
 
 
@@ -102,8 +104,11 @@ class Worlds:
         """Make the tables of the worlds from a number on, as views, and the empty table of what is drawn."""
         make_empty(self._engine, of_worlds(DRAWN, first), DRAWN_COLUMNS)
         kept = bool(self._drawing.single.any())
-        statements: list[exp.Expr] = [schema(schema_of(first))]
-        for table, rows in tables_of(self._files[0].facts, first, kept=kept).items():
+        tables = tables_of(self._files[0].facts, first, kept=kept)
+        every = of_all(tables, first, world_numbers(first, self.count))
+        self._first, self._of_all = first, {table.name.lower(): table for table in every}
+        statements: list[exp.Expr] = [schema(schema_of(first)), schema(table_of_all("", first).schema)]
+        for table, rows in (tables | every).items():
             statements.append(exp.Create(this=table.expression(), kind="VIEW", expression=rows, replace=True))
         self._engine.run_all(statements, "the tables of worlds")
 
@@ -119,6 +124,17 @@ class Worlds:
         self._drawing.draw(chosen)
         if records:
             self._records.draw()
+
+    def of_all(self) -> Mapping[str, Table]:
+        """The tables with the rows of all worlds, by the name of the original in lower case; none if they are many rows."""
+        drawn = self._engine.scalar(reads.rows(of_worlds(DRAWN, self._first), "count(*) AS n"))
+        lists = sum(file.facts.transactions for file in self._files) if self._files[0].facts.lists else 0
+        return self._of_all if drawn + self.count * (self._kept + lists) <= MOST_AT_ONCE else {}
+
+    @cached_property
+    def _kept(self) -> int:
+        """The number of rows that are the same in all worlds."""
+        return int(self._engine.scalar(reads.joined(ROWS, BASE, "label", "count(*) AS n")))
 
     def holders(self, item: str) -> Ints | None:
         """How many transactions hold an item, in each world; nothing is drawn. None for releases of bags and anatomies."""

@@ -242,7 +242,7 @@ class Session:
     @cached_property
     def worlds(self) -> WorldTables:
         """Possible worlds of the files."""
-        return WorldTables(self._database.engine, self._sealed)
+        return WorldTables(self._database.engine, self._sealed, self._database.is_aggregate)
 
     @property
     def spread(self) -> Spread:
