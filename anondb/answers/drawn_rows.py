@@ -19,11 +19,10 @@ def without_filters(tree: exp.Query) -> exp.Query:
 
     For each FILTER, DuckDB keeps room for the operands of all aggregates beside it: for 60 of them, as PIVOT has, 200 MB.
     """
-    found = list(tree.find_all(exp.Filter))
-    if len(found) < MANY:
+    if len(list(tree.find_all(exp.Filter))) < MANY:
         return tree
-    made = tree.copy()
-    for node in list(made.find_all(exp.Filter)):
+    tree = tree.copy()
+    for node in list(tree.find_all(exp.Filter)):
         value = node.this.this if isinstance(node.this, _WITHOUT_NULL) else None
         if isinstance(value, exp.Distinct) and len(value.expressions) == 1:
             value = value.expressions[0]
@@ -31,7 +30,7 @@ def without_filters(tree: exp.Query) -> exp.Query:
             counted = exp.Literal.number(1) if isinstance(value, exp.Star) else value.copy()
             value.replace(exp.Case(ifs=[exp.If(this=node.expression.this.copy(), true=counted)]))
             node.replace(node.this)
-    return made
+    return tree
 
 
 def without_rows(first: Mapping[str, str], types: Sequence[str], *, kept: bool) -> exp.Select:

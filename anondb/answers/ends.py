@@ -116,16 +116,16 @@ class Ended:
             return not series
         shown = [selected.unalias() for selected in body.expressions]
         keys = self.reader.keys.get(id(body), []) if grouped is None else grouped
-        known = {lowered(e.alias_or_name) for e in body.expressions} - self.reader.named.get(id(body), set())
-        known |= {lowered(e.name) for e in shown if isinstance(e, exp.Column)}
+        names = {lowered(e.alias_or_name) for e in body.expressions} - self.reader.named.get(id(body), set())
+        names |= {lowered(e.name) for e in shown if isinstance(e, exp.Column)}
         if grouped is None:
             missing = [key for key in keys if not any(_is_key(e, key) for e in shown)]
         else:
             missing = [
-                key for key in keys if key not in shown and not (isinstance(key, exp.Column) and lowered(key.name) in known)
+                key for key in keys if key not in shown and not (isinstance(key, exp.Column) and lowered(key.name) in names)
             ]
-        told = [exp.Grouping(expressions=[key.copy() for key in dict.fromkeys(k for one in sets for k in one)])]
-        self._hide([*(key.copy() for key in missing), *(told if sets else ())])
+        grouping = [exp.Grouping(expressions=[key.copy() for key in dict.fromkeys(k for one in sets for k in one)])]
+        self._hide([*(key.copy() for key in missing), *(grouping if sets else ())])
         return grouped is not None and not series
 
     def ruled(self) -> tuple[exp.Query, bool]:
@@ -135,10 +135,10 @@ class Ended:
         number = self.cut[1].args.get("expression") if self.cut is not None and several else None
         if self.cut is None or not isinstance(number, exp.Literal) or not number.name.isdigit():
             return self.body, False
-        made = self.body.copy()
-        made.set("order", self.cut[0].copy())
-        made.set("limit", exp.Limit(expression=exp.convert(max(MARGIN * int(number.name) + MARGIN, LEAST))))
-        return made, True
+        query = self.body.copy()
+        query.set("order", self.cut[0].copy())
+        query.set("limit", exp.Limit(expression=exp.convert(max(MARGIN * int(number.name) + MARGIN, LEAST))))
+        return query, True
 
     def _peeled(self) -> bool:
         """Take off the end of this query; whether that was possible."""

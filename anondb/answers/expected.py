@@ -98,18 +98,18 @@ def _raised(members: Members, middles: Floats) -> Floats:
     return np.asarray(middles + share[members.place] * (members.at_most - middles))
 
 
-def _fitted(members: Members, known: Floats, transactions: int, floor: float, sweeps: int) -> Floats:
-    """The known numbers, and the fit where they are NaN."""
+def _fitted(members: Members, supported: Floats, transactions: int, floor: float, sweeps: int) -> Floats:
+    """The numbers of supported members, and the fit where they are NaN."""
     support, size = members.support.astype(float), members.size
     held = np.where(support < size, 0.0, floor)
     spread = 1 - held * size / support
     chance = np.bincount(members.item, support / size) / transactions
-    found = known
+    fitted = supported
     for _ in range(sweeps):
         each = np.minimum(chance[members.item], 1.0)
         with np.errstate(divide="ignore"):
             shown = -np.expm1(np.bincount(members.place, np.log1p(-each)))
-        found = np.minimum(held + support * each / shown[members.place] * spread, support)
-        found = np.where(np.isnan(known), found, known)
-        chance = np.bincount(members.item, found) / transactions
-    return found
+        fitted = np.minimum(held + support * each / shown[members.place] * spread, support)
+        fitted = np.where(np.isnan(supported), fitted, supported)
+        chance = np.bincount(members.item, fitted) / transactions
+    return fitted

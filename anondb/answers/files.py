@@ -111,21 +111,21 @@ def copied(engine: DuckDBEngine, files: Sequence[SealedRelease]) -> list[File]:
         files: checked files (``reader.sealed_releases``), of tables with equal names and columns.
     """
     begin(engine)
-    found = [_members(one) for one in files]
-    items = {item for _, _, listed in found for item in listed}
+    contents = [_members(one) for one in files]
+    items = {item for _, _, listed in contents for item in listed}
     values = [_categories(one) for one in files]
     parts = [part[1] for one in files if (part := partition_of(one.manifest)) is not None]
-    made, tids, labels = list[File](), 0, 0
-    for number, (one, read) in enumerate(zip(files, found, strict=True)):
-        known = None if MODELLED in one.manifest else one.content_digest
-        digest = known or content_digest(one.engine, one.schema, one.kind, modelled=False)
+    result, tids, labels = list[File](), 0, 0
+    for number, (one, read) in enumerate(zip(files, contents, strict=True)):
+        digest = None if MODELLED in one.manifest else one.content_digest
+        digest = digest or content_digest(one.engine, one.schema, one.kind, modelled=False)
         attributes = one.kind.attributes or ()
         together = {a.name: [v for listed in values for v in listed.get(a.name, ())] for a in attributes}
-        made.append(File(facts_of(one.manifest, seed_of(digest), items, attributes, together, parts), *read))
+        result.append(File(facts_of(one.manifest, seed_of(digest), items, attributes, together, parts), *read))
         _copy(engine, one, number, tids, labels)
-        tids += made[-1].facts.transactions
+        tids += result[-1].facts.transactions
         labels += int(read[0].label.max(initial=0))
-    return made
+    return result
 
 
 def make_empty(engine: DuckDBEngine, table: Table, columns: Mapping[str, str]) -> None:

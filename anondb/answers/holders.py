@@ -49,14 +49,14 @@ def unsupported(file: File) -> Flags:
     return np.asarray((members.size > 1) & (by_label[members.place] > 0))
 
 
-def _sampled(file: File, known: Ints, free: Flags, worlds: Ints) -> Ints:
-    """The numbers of holders where they are free, after all sweeps; the others are known."""
+def _sampled(file: File, fixed: Ints, free: Flags, worlds: Ints) -> Ints:
+    """The numbers of holders after all sweeps where they are free; the others stay fixed."""
     members, seed, transactions = file.members, file.facts.seed, file.facts.transactions
     items, number = len(file.items), np.arange(len(free))[:, None]
-    support = np.broadcast_to(members.support[:, None], known.shape)
+    support = np.broadcast_to(members.support[:, None], fixed.shape)
     prior = np.bincount(members.item, members.size > 1, minlength=items)[:, None] / 2
     shares = np.bincount(members.item, members.support / members.size, minlength=items) / transactions
-    chance, n = np.repeat(shares[:, None], len(worlds), axis=1), known.copy()
+    chance, n = np.repeat(shares[:, None], len(worlds), axis=1), fixed.copy()
     order = np.argsort(members.item, kind="stable")
     begin = np.searchsorted(members.item[order], np.arange(items))
     for sweep in range(SWEEPS):
@@ -75,27 +75,27 @@ def binomial(n: Ints, p: Floats, u: Floats, v: Floats) -> Ints:
     """How many of n succeed with chance p, from uniform random numbers; by a normal one where the variance is large."""
     variance = n * p * (1 - p)
     near = np.rint(n * p + np.sqrt(variance) * _normal(u, v))
-    found = np.clip(near, 0, n).astype(np.int64)
+    drawn = np.clip(near, 0, n).astype(np.int64)
     few = variance <= SUMMED
-    found[few] = _summed(n[few], p[few], u[few])
-    return found
+    drawn[few] = _summed(n[few], p[few], u[few])
+    return drawn
 
 
 def _summed(n: Ints, p: Floats, u: Floats) -> Ints:
     """The least number up to which the chances of a binomial number add up to u."""
     rare = np.minimum(p, 1 - p)
-    found = np.zeros(len(n), dtype=np.int64)
+    sums = np.zeros(len(n), dtype=np.int64)
     left, ratio, chance = np.arange(len(n)), rare / (1 - rare), (1 - rare) ** n
     upto, number = chance, 0
     while True:
         more = np.flatnonzero((u[left] > upto) & (n[left] > number))
         if not len(more):
-            return np.asarray(np.where(p > rare, n - found, found))
+            return np.asarray(np.where(p > rare, n - sums, sums))
         number += 1
         left, ratio, chance, upto = left[more], ratio[more], chance[more], upto[more]
         chance = chance * ratio * (n[left] - number + 1) / number
         upto = upto + chance
-        found[left] = number
+        sums[left] = number
 
 
 def gamma(shape: Floats, u: Floats, v: Floats, w: Floats) -> Floats:

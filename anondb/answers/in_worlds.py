@@ -63,40 +63,40 @@ class InWorlds:
     asked: Asked
     types: Sequence[str]
 
-    def make(self, prefix: str, tree: exp.Query, made: list[Table]) -> Table:
+    def make(self, prefix: str, tree: exp.Query, tables: list[Table]) -> Table:
         """A table of the rows of a query, which is not used again."""
         table = Table("memory", "main", fresh(prefix))
         executed(self.engine, text_of(creation(table, without_filters(tree))), failed)
-        made.append(table)
+        tables.append(table)
         return table
 
-    def drawn(self, made: list[Table], found: Table | None = None) -> Table:
+    def drawn(self, tables: list[Table], wanted: Table | None = None) -> Table:
         """The rows of the query in each world: (world, place of the row, columns).
 
         Args:
-            made: tables that are made; these are appended.
-            found: a table of the keys that matter; None for all.
+            tables: the tables that the query makes; new ones are appended.
+            wanted: a table of the keys that matter; None for all.
         """
         names = [*(f"c{n}" for n in range(len(self.types))), *(["kept"] * self.asked.kept)]
         alias = exp.TableAlias(this=exp.to_identifier("q"), columns=[exp.to_identifier(n) for n in names])
         rows = exp.Subquery(this=self.asked.drawn.copy(), alias=alias)
         place = exp.Window(this=exp.RowNumber())
         tree = exp.select(current_world().as_(WORLD), place.as_(PLACE), exp.Column(this=exp.Star(), table="q")).from_(rows)
-        if found is not None:
-            same = self.same_keys("q", "found")
-            listed = exp.alias_(found.expression(), "found", table=True)
+        if wanted is not None:
+            same = self.same_keys("q", "wanted")
+            listed = exp.alias_(wanted.expression(), "wanted", table=True)
             tree = tree.join(listed, on=exp.and_(*same), join_type="semi") if same else tree
         elif self.asked.leading:
             first, keys = self.asked.ends[0], [exp.column(key, "q") for key in self.keys]
             order = exp.Order(expressions=[term.copy() for term in first.order])
             leading = exp.select(*(key.copy() for key in keys)).from_(rows.copy()).limit(self.asked.leading)
             leading.set("order", order)
-            listed = exp.alias_(self.in_each(leading, "leading", made, LOOKED_AT).expression(), "found", table=True)
-            same = [exp.NullSafeEQ(this=key, expression=exp.column(key.name, "found")) for key in keys]
+            listed = exp.alias_(self.in_each(leading, "leading", tables, LOOKED_AT).expression(), "wanted", table=True)
+            same = [exp.NullSafeEQ(this=key, expression=exp.column(key.name, "wanted")) for key in keys]
             tree = tree.join(listed, on=exp.and_(*same), join_type="semi")
-        return self.in_each(tree, "drawn", made)
+        return self.in_each(tree, "drawn", tables)
 
-    def in_each(self, tree: exp.Query, prefix: str, made: list[Table], most: int = sys.maxsize) -> Table:
+    def in_each(self, tree: exp.Query, prefix: str, tables: list[Table], most: int = sys.maxsize) -> Table:
         """A table of the rows of a query in all worlds, or in the first ones."""
         table, tree = Table("memory", "main", fresh(prefix)), without_filters(tree)
         if self.asked.empty:
@@ -108,7 +108,7 @@ class InWorlds:
                 self.worlds.use(number)
                 executed(self.engine, insert if number else create, failed)
                 if not number:
-                    made.append(table)
+                    tables.append(table)
         finally:
             self.worlds.use(None)
         return table
@@ -142,7 +142,7 @@ def written(text: str, **parts: exp.Expr) -> exp.Expr:
     """The expression of a text, with expressions in place of the columns of these names."""
 
     def inserted(node: exp.Expr) -> exp.Expr:
-        found = parts.get(node.name) if isinstance(node, exp.Column) else None
-        return node if found is None else exp.paren(found.copy())
+        part = parts.get(node.name) if isinstance(node, exp.Column) else None
+        return node if part is None else exp.paren(part.copy())
 
     return exp.maybe_parse(text, dialect="duckdb").transform(inserted)

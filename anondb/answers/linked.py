@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from anondb.answers.roles import Person, Role, Scope
-from anondb.query.parsing import bare, lowered, operands
+from anondb.query.parsing import bare, conjoined, lowered
 
 JOINED = "a join without equal ids, of the rows of different persons"
 OUTER = "an id of the outer query in another place than a comparison of ids"
@@ -52,10 +52,10 @@ def persons_of(scope: Scope) -> dict[int, Person]:
 def _equal(node: exp.Select) -> Iterator[tuple[list[exp.Column], list[exp.Column]]]:
     """The columns that conditions of a SELECT, connected by AND, say to be equal; for COALESCE all of its columns."""
     where = node.args.get("where")
-    found = [] if where is None else [where.this]
-    found += [join.args["on"] for join in node.args.get("joins") or () if join.args.get("on") is not None]
-    for whole in map(bare, found):
-        for part in operands(whole) if isinstance(whole, exp.And) else [whole]:
+    conditions = [] if where is None else [where.this]
+    conditions += [join.args["on"] for join in node.args.get("joins") or () if join.args.get("on") is not None]
+    for condition in conditions:
+        for part in conjoined(condition):
             one, two = (_alternatives(part.this), _alternatives(part.expression)) if isinstance(part, exp.EQ) else ([], [])
             if one and two:
                 yield one, two

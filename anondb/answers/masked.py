@@ -91,9 +91,9 @@ def _compared(engine: DuckDBEngine, masked: File) -> tuple[Ints, Ints]:
     engine.put(PAIRS, {name: ("INTEGER", values) for name, values in columns.items()})
     make_empty(engine, drawn, DRAWN_COLUMNS)
     MaskedSets(engine, [masked], range(FIRST_MASKED, FIRST_MASKED + WORLDS)).draw(np.ones(len(masked.names), dtype=np.bool_))
-    found = engine.query("answers/pairs_in_worlds", {"pairs": PAIRS, "drawn": drawn})
+    rows = engine.query("answers/pairs_in_worlds", {"pairs": PAIRS, "drawn": drawn})
     counts = np.zeros((len(some), WORLDS), dtype=np.int64)
-    counts[found["pair"], found["world"] - FIRST_MASKED] = found["n"]
+    counts[rows["pair"], rows["world"] - FIRST_MASKED] = rows["n"]
     return truth, counts
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from anondb.query.parsing import bare, lowered, operands
+from anondb.query.parsing import bare, conjoined, lowered, operands
 
 
 def items_named(tree: exp.Expr, table: str, item_column: str) -> frozenset[str] | None:
@@ -77,12 +77,12 @@ def _restricted(node: exp.Table, item_column: str) -> frozenset[str] | None:
 
 def _conditions(node: exp.Table, select: exp.Select, joins: list[exp.Join]) -> Iterator[exp.Expr]:
     """Conditions that each row of the table that matters meets."""
-    found = [select.args["where"].this] if select.args.get("where") is not None else []
+    conditions = [select.args["where"].this] if select.args.get("where") is not None else []
     if all(join.side in ("", "LEFT") for join in joins):
         own = [join for join in joins if join.side == "" or join.this is node]
-        found += [join.args["on"] for join in own if join.args.get("on") is not None]
-    for whole in map(bare, found):
-        yield from operands(whole) if isinstance(whole, exp.And) else [whole]
+        conditions += [join.args["on"] for join in own if join.args.get("on") is not None]
+    for condition in conditions:
+        yield from conjoined(condition)
 
 
 def _items(node: exp.Expr, item_column: str, alias: str, alone: bool) -> frozenset[str] | None:

@@ -79,11 +79,11 @@ class RoleReader(ValueRoles):
         """The columns of a query that sees common table expressions, and the scope around it."""
         env = self._with(node, env, outer)
         if isinstance(node, exp.Subquery | exp.Paren | exp.SetOperation):
-            found = self._combined(node, env, outer)
+            relation = self._combined(node, env, outer)
             for name in ("order", "limit", "offset"):
                 if node.args.get(name) is not None:
-                    self._clause(node.args[name], Scope([("", found)], outer), env)
-            return _aliased(self._pivoted(node, found), node)
+                    self._clause(node.args[name], Scope([("", relation)], outer), env)
+            return _aliased(self._pivoted(node, relation), node)
         if isinstance(node, exp.Select):
             return self._select(node, env, outer)
         if isinstance(node, exp.Values):
@@ -140,11 +140,11 @@ class RoleReader(ValueRoles):
             columns.append((f"col{n}", Role.ID if Role.ID in roles else Role.KEY))
         return _aliased(Relation(tuple(columns)), node)
 
-    def _pivoted(self, node: exp.Expr, found: Relation) -> Relation:
+    def _pivoted(self, node: exp.Expr, relation: Relation) -> Relation:
         """A source that has no PIVOT or UNPIVOT of ids."""
-        if node.args.get("pivots") and any(role is Role.ID for _, role in found.columns):
+        if node.args.get("pivots") and any(role is Role.ID for _, role in relation.columns):
             self.misuse("PIVOT of rows with ids")
-        return found
+        return relation
 
     def _table(self, node: exp.Table, env: Env, outer: Scope | None) -> Relation:
         if not isinstance(node.this, exp.Identifier):
@@ -156,16 +156,16 @@ class RoleReader(ValueRoles):
             return _aliased(Relation(((lowered(node.alias) or "unnest", Role.KEY),)), node)
         dotted = lowered(".".join(part.name for part in node.parts))
         if not node.db and dotted in env:
-            found = env[dotted]
+            relation = env[dotted]
         elif dotted in self._persons:
             listed = self._persons[dotted].items()
-            found = Relation(tuple((lowered(n), Role.ID if is_id else Role.KEY) for n, is_id in listed), True)
+            relation = Relation(tuple((lowered(n), Role.ID if is_id else Role.KEY) for n, is_id in listed), True)
         elif dotted in self._own:
-            found = Relation(tuple((lowered(name), Role.KEY) for name in self._own[dotted]))
+            relation = Relation(tuple((lowered(name), Role.KEY) for name in self._own[dotted]))
         else:
             self.misuse(f"the table {node.name!r}")
-            found = Relation(())
-        return _aliased(self._pivoted(node, found), node)
+            relation = Relation(())
+        return _aliased(self._pivoted(node, relation), node)
 
     # ---------------------------------------------------------------- one SELECT
 

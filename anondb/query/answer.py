@@ -108,10 +108,10 @@ def _from_rows(release: Opened, plan: Plan) -> Bounds:
     if some is not None:
         return some
     groups = release.records(classes)
-    found = outcomes(evaluator, classes.parts, [g.counts for g in groups], outside)
-    if found is None:
-        found = [evaluator.outcome(chosen(classes, g.counts) + outside) for g in groups]
-    return total([(one, g.records) for one, g in zip(found, groups, strict=True)])
+    met = outcomes(evaluator, classes.parts, [g.counts for g in groups], outside)
+    if met is None:
+        met = [evaluator.outcome(chosen(classes, g.counts) + outside) for g in groups]
+    return total([(one, g.records) for one, g in zip(met, groups, strict=True)])
 
 
 def _occurrences(release: Opened, question: Question, blocks: Mapping[str, Block], outside: Sequence[Part]) -> Bounds:
@@ -167,14 +167,14 @@ def _persons(parts: Sequence[tuple[Opened, Plan]]) -> Bounds:
     return sum(lower), sum(upper)
 
 
-def _in_supports(parts: Sequence[tuple[Opened, Plan]], found: Aggregated) -> Aggregated:
+def _in_supports(parts: Sequence[tuple[Opened, Plan]], ends: Aggregated) -> Aggregated:
     """A sum or an average of weights of items, within what item supports say of the items and of the persons."""
     plan = parts[0][1]
-    weights, (low, high) = plan.measure, found
+    weights, (low, high) = plan.measure, ends
     if not isinstance(weights, Weights) or plan.aggregate not in ("sum", "avg"):
-        return found
+        return ends
     if not all(_is_told(release, weights) for release, _ in parts) or has_sums(plan.condition):
-        return found
+        return ends
     totals = (
         _total(release, replace(asked, measure=None, aggregate="", test=weights.test), weights) for release, asked in parts
     )
@@ -182,7 +182,7 @@ def _in_supports(parts: Sequence[tuple[Opened, Plan]], found: Aggregated) -> Agg
     if plan.aggregate == "avg":
         persons = _persons(parts)
         if not persons[0]:
-            return found
+            return ends
         lower, upper = min(lower / n for n in persons), max(upper / n for n in persons)
     least, most = scaled(plan, (lower, upper))
     assert least is not None and most is not None

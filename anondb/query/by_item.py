@@ -114,9 +114,9 @@ def by_item(release: Opened, plan: Plan) -> Sequence[ItemRow]:
     walk = _ItemWalk(release, question, blocks, classes, outside, attributes)
     apart = {item: passed for item, passed in listed.special.items() if item in release.images}
     if listed.usual[0] and not attributes and all(passed[0] for passed in apart.values()):
-        found = _at_once(release, classes, walk, listed.usual[1:], {item: p[1:] for item, p in apart.items()})
-        if found is not None:
-            return found
+        counts = _at_once(release, classes, walk, listed.usual[1:], {item: p[1:] for item, p in apart.items()})
+        if counts is not None:
+            return counts
     answered = _counts(release, classes, walk, attributes)
     upwards = {label: n for n, label in enumerate(sorted(release.sizes, key=lambda r: (release.sizes[r], r)))}
     rows = []
@@ -180,9 +180,9 @@ def _counts(
     holding. So the transactions in which a released item is the lowest for an item are those that have it, minus those
     that have it above another one for the same item.
     """
-    found = holdings(release, classes, attributes)
+    by_label = holdings(release, classes, attributes)
     several = release.local or release.bags is not None  # released items of a transaction for one item
-    under = {label: up for label, holders in found.items() if several and (up := _lifted(release, holders))}
+    under = {label: up for label, holders in by_label.items() if several and (up := _lifted(release, holders))}
     hidden = Counter[Holding]()
     if release.differing:
         groups = release.records(classes, attributes)
@@ -191,7 +191,7 @@ def _counts(
     @cache
     def lowest(label: str, below: tuple[str, ...]) -> Counter[Holding]:
         """The transactions in which a released item is the lowest for an item."""
-        transactions = found.get(label, Counter())
+        transactions = by_label.get(label, Counter())
         if not below:
             return transactions
         transactions = Counter(transactions)
@@ -264,15 +264,15 @@ class _ItemWalk:
         self._numbers: dict[tuple[Block, Passed], int] = {}
         self._item_parts: list[Part] = []
         self._item_kind = cache(self._find_kind)
-        self._known: dict[tuple[object, ...], Outcome] = {}
+        self._outcomes: dict[tuple[object, ...], Outcome] = {}
 
     def held(self, holding: Holding, passed: Passed) -> Outcome:
         """The outcome for a transaction with released items for the item, which passes these tests of the question."""
         kinds = tuple([self._item_kind(item, passed) for item in holding.items])
         key = kinds, passed, *holding[1:]
-        outcome = self._known.get(key)
+        outcome = self._outcomes.get(key)
         if outcome is None:
-            outcome = self._known[key] = self._outcome(holding, kinds, passed)
+            outcome = self._outcomes[key] = self._outcome(holding, kinds, passed)
         return outcome
 
     def effect(self, item: str) -> tuple[int | None, Block | int]:

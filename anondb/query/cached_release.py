@@ -200,17 +200,17 @@ class Opened:
             signatures, numbers = counted(read.signatures(classes.codes()))
             each = zip(classes.all_counts(signatures), signatures.tolist(), numbers.tolist(), strict=True)
             return [(counts, n) for counts, signature, n in each if signature]
-        found = self.engine.select(reads.counted(self.held(classes), "signature", order="signature"))
-        rows = zip(found["signature"].tolist(), found["n"].tolist(), strict=True)
+        columns = self.engine.select(reads.counted(self.held(classes), "signature", order="signature"))
+        rows = zip(columns["signature"].tolist(), columns["n"].tolist(), strict=True)
         return [(classes.counts(signature), n) for signature, n in rows]
 
     def records(self, classes: Classes, attributes: Sequence[Attribute] = (), sums: Sequence[Summed] = ()) -> list[Group]:
         """Group the records by their numbers of released items of each class, their published values, and whether items may
         be missing; with sums over their items if these are asked for, the one of the measure first."""
         if not (sums or attributes or self.differing):
-            found = self._signatures(classes)
-            rest = (0,) * len(classes.parts), self.size - sum(n for _, n in found)
-            return [Group(counts, (), not self.suppressed, n) for counts, n in [*found, rest] if n]
+            signatures = self._signatures(classes)
+            rest = (0,) * len(classes.parts), self.size - sum(n for _, n in signatures)
+            return [Group(counts, (), not self.suppressed, n) for counts, n in [*signatures, rest] if n]
         if not sums:
             return self._records(classes, attributes, self.held(classes), ())
         codes, numbered = classes.codes(), self.numbered

@@ -108,18 +108,18 @@ class HeldRows:
     def by_item(self, codes: Mapping[str, int]) -> tuple[Array, Array]:
         """The number of transactions of each released item with each signature: the signatures in ascending order, and an
         array with a row for the number of each released item, from 0 on."""
-        known, of_each = _numbered(self.signatures(codes))
-        several = len(known)
+        signatures, of_each = _numbered(self.signatures(codes))
+        several = len(signatures)
         counts = np.zeros((len(self.numbers) + 1, several), dtype=np.int64)
         if several <= FEW_SIGNATURES:
             for n in range(1, several):
                 counts[:, n] = self._among(of_each == n)
             counts[:, :1] = self.supports[:, None] - counts.sum(axis=1, keepdims=True)  # there may be no transaction
-            return known, counts
+            return signatures, counts
         flat = counts.reshape(-1)
         for transactions, items in self.pieces():
             np.add.at(flat, indices(items) * several + of_each[indices(transactions)], 1)
-        return known, counts
+        return signatures, counts
 
     def _among(self, some: Array) -> Array:
         """The number of rows of each released item that are of some transactions."""

@@ -74,7 +74,7 @@ class Kinds:
         for place, some in enumerate(sets):
             masks[place] = self.chosen[list(some)].any(axis=0)
         bounds = supports.of_sets(masks)
-        found: list[tuple[Array, int, int]] = []  # coefficients, lower bound, upper bound
+        rows: list[tuple[Array, int, int]] = []  # coefficients, lower bound, upper bound
         for place, some in enumerate(sets):
             held = np.asarray(counts[list(some)].any(axis=0))
             number: Array = counts[list(some)].sum(axis=0)
@@ -85,16 +85,16 @@ class Kinds:
                 if some == (self.rest,) or not theirs or (len(some) > 1) > (len(theirs) > 1):
                     continue
                 of_label = counts[theirs].any(axis=0) * shown[:, n]
-                found.append((of_label, bounds.any_low[place, label], bounds.any_high[place, label]))
+                rows.append((of_label, bounds.any_low[place, label], bounds.any_high[place, label]))
                 if single:
                     least = bounds.rows_low[place, label] if self.space.caps[some[0]] >= size else 0
-                    found.append((number * shown[:, n], least, bounds.rows_high[place, label]))
+                    rows.append((number * shown[:, n], least, bounds.rows_high[place, label]))
             if set(some) <= set(whole):
-                found.append((held, bounds.any_low[place].max(), bounds.any_high[place].sum() + lost))
+                rows.append((held, bounds.any_low[place].max(), bounds.any_high[place].sum() + lost))
                 if single and not lost:
-                    found.append((number, 0, bounds.rows_high[place].sum()))
-        sums = np.array([of for of, _, _ in found], np.int64).reshape(len(found), len(vector))
-        low, high = (np.array([row[n] for row in found], np.int64) for n in (1, 2))
+                    rows.append((number, 0, bounds.rows_high[place].sum()))
+        sums = np.array([of for of, _, _ in rows], np.int64).reshape(len(rows), len(vector))
+        low, high = (np.array([row[n] for row in rows], np.int64) for n in (1, 2))
         return sums, low, high
 
 
@@ -155,17 +155,17 @@ def _classes(
     free = np.asarray(members.sizes > numbers.sum(axis=1))
     capped = np.minimum(numbers, caps)
     of: dict[str, int] = {}
-    known: dict[object, int] = {}
+    class_of: dict[object, int] = {}
     parts: list[list[Vector]] = []
     own: list[int] = []
     for place in np.flatnonzero(numbers.any(axis=1)).tolist():
         alone = level != BY_TESTS and bool(named[place])
         key = place if alone else (*capped[place].tolist(), bool(free[place]))
-        if key not in known:
-            known[key] = len(parts)
+        if key not in class_of:
+            class_of[key] = len(parts)
             own.append(place if alone else -1)
             vectors = product(*(range(most + 1) for most in capped[place].tolist()))
             parts.append([v for v in vectors if free[place] or any(v)])
-        of[members.labels[place]] = known[key]
+        of[members.labels[place]] = class_of[key]
     made = [part_of(vectors, len(caps)) for vectors in parts]
     return Classes.encoded(of, made), parts, own

@@ -79,7 +79,7 @@ def pairs(release: Opened, plan: Plan, persons: Bounds) -> Sequence[Row]:
         return []
     if plan.condition == ALWAYS:
         return [(first, second, low, high) for first, second, low, _, high in _counted(release, plan, plan.most, None)]
-    certain, possible = ({row[:2]: row for row in _counted(release, plan, None, known)} for known in (True, False))
+    certain, possible = ({row[:2]: row for row in _counted(release, plan, None, sure)} for sure in (True, False))
     fixed, (_, persons_high) = _fixed(plan.condition), persons
     rows: list[Counted] = []
     for row in _counted(release, plan, None, None):
@@ -198,8 +198,8 @@ def beside(answers: SupportedAnswers, release: Opened, condition: Condition, ite
         ([i for i in apart if i in usual], kinds[0].rest),
         ([i for i in apart if i not in usual], None),
     ):
-        for item, found in _of_others(release, answers, *kinds, some, rest).items():
-            ends[item] = _both(ends[item], found)
+        for item, closer in _of_others(release, answers, *kinds, some, rest).items():
+            ends[item] = _both(ends[item], closer)
     for item in [item for item in items if release.images[item][0] in own][:MAX_QUESTIONS]:
         ends[item] = _both(ends[item], answers.of_question(Question.of(both(condition, has(item))), None))
     return ends
@@ -242,15 +242,15 @@ def _of_others(
     program = Possible(of_group[sort], cells.vector[column][sort]).cells(np.vstack([sums[:, column], holds])[:, sort])
     values = (kinds.values[cells.vector[column]] * holds)[sort]
     step = max(1, MAX_NUMBERS // (len(values) * (len(cases[0]) + len(sums) + 1)))
-    found: list[Array] = []
+    bounds: list[Array] = []
     for start in range(0, len(cases), step):
         some = slice(start, start + step)
         ends = [
             np.column_stack([np.repeat(e[None], len(cases[some]), axis=0), different[some, n]])
             for e, n in ((low, 1), (high, 2))
         ]
-        found.append(np.stack(program.bounds(values, cases[some], *ends), axis=1))
-    ends_of = np.concatenate(found)[which.reshape(-1)].tolist()
+        bounds.append(np.stack(program.bounds(values, cases[some], *ends), axis=1))
+    ends_of = np.concatenate(bounds)[which.reshape(-1)].tolist()
     return {item: (least, most) for item, (least, most) in zip(items, ends_of, strict=True)}
 
 

@@ -282,9 +282,9 @@ def replaced(condition: Condition, leaf_of: Callable[[Condition], Condition]) ->
     return leaf_of(condition)
 
 
-def decided(condition: Condition, known: Mapping[Any, bool]) -> Condition:
+def decided(condition: Condition, truths: Mapping[Any, bool]) -> Condition:
     """The condition if the truth of some of its leaves is known."""
-    return replaced(condition, lambda leaf: Constant(known[leaf]) if leaf in known else leaf)
+    return replaced(condition, lambda leaf: Constant(truths[leaf]) if leaf in truths else leaf)
 
 
 def settled(condition: Condition) -> Condition:

@@ -66,11 +66,11 @@ class Together:
 
         def read(schemas: Sequence[SchemaName]) -> list[Columns]:
             tables = [_bound(s, "labels", "transaction_items") for s in schemas]
-            found = self._engine.query_each("query/item_numbers", tables)
-            for s, columns in zip(schemas, found, strict=True):
+            results = self._engine.query_each("query/item_numbers", tables)
+            for s, columns in zip(schemas, results, strict=True):
                 for rows in columns["all_rows"][:1].tolist():
                     self._most[s] = rows, max(self._sizes[s], len(columns["item_id"]))
-            return found
+            return results
 
         return self._first("query/item_numbers", schema, read)
 
@@ -257,12 +257,12 @@ def _holdings(release: Opened, classes: Classes, attributes: Sequence[Attribute]
     items = rows["item" if "item" in rows else "released_item"].tolist()
     above = rows["above"].tolist() if "above" in rows else [None] * number
     columns = (rows[c].tolist() for c in ("released_item", "signature", "transactions"))
-    found: Holdings = {}
+    by_label: Holdings = {}
     for label, signature, transactions, item, over, whole in zip(*columns, items, above, completeness, strict=True):
         shown, counts = _decoded(classes, signature, cells)
         holding = Holding((item, *(() if over is None else over)), counts, whole, shown)
-        found.setdefault(label, Counter())[holding] += transactions
-    return found
+        by_label.setdefault(label, Counter())[holding] += transactions
+    return by_label
 
 
 def transactions_by_item(release: Opened, classes: Classes) -> tuple[Array, Array] | None:
@@ -282,18 +282,18 @@ def _numbered(
     release: Opened, classes: Classes, rows: Sequence[tuple[str, Any, int]], cells: Mapping[str, tuple[Cell, ...]]
 ) -> Holdings:
     """The holdings in a global recoding of sets, from the transactions that have a signature: all others have none."""
-    found: Holdings = {label: Counter() for label in release.supports}
+    by_label: Holdings = {label: Counter() for label in release.supports}
     complete = not release.suppressed
     decoded = cache(lambda signature: _decoded(classes, signature, cells))
     for label, signature, transactions in rows:
         shown, counts = decoded(signature)
-        found[label][Holding((label,), counts, complete, shown)] += transactions
+        by_label[label][Holding((label,), counts, complete, shown)] += transactions
     none = (0,) * len(classes.parts)
     for label, support in release.supports.items():
-        rest = support - found[label].total()
+        rest = support - by_label[label].total()
         if rest:
-            found[label][Holding((label,), none, complete)] += rest
-    return found
+            by_label[label][Holding((label,), none, complete)] += rest
+    return by_label
 
 
 def _decoded(

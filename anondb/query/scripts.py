@@ -153,8 +153,8 @@ def spaced(text: str) -> str:
     if len(text) > MAX_CHARACTERS or "$" not in text:
         return text
     parts, begun, at = [], 0, 0
-    while (found := _MARK.search(text, at)) is not None:
-        mark, at = found[0], found.end()
+    while (match := _MARK.search(text, at)) is not None:
+        mark, at = match[0], match.end()
         if not mark[1:].isdecimal():  # what is quoted, or a comment, stays
             end = text.find(_END.get(mark, mark), at)
             if end < 0:

@@ -84,14 +84,14 @@ class SupportedAnswers:
             question: the question.
             bounds: those of the rows, if they are known.
         """
-        found = self.kinds(question)
+        finest = self.kinds(question)
         low, high = 0, bounds[1] if bounds else self._release.size
         if not question.counted:
-            exact = found is not None and found[0].level == BY_ITEM
+            exact = finest is not None and finest[0].level == BY_ITEM
             low, high = self._laws(question, bounds, deep=not exact)
-        if found is None:
+        if finest is None:
             return low, high
-        kinds, groups, cells = found
+        kinds, groups, cells = finest
         sums, *ends = kinds.sums(self.supports, groups.counts[cells.group], cells.vector, self.lost)
         least, most = cells.cells(sums).bounds(
             kinds.values[cells.vector], groups.numbers[None], *(end[None] for end in ends)
@@ -105,8 +105,8 @@ class SupportedAnswers:
             return []
         passing = release.passing(question.tests)
         named = sorted(frozenset[str]().union(*map(mentioned, question.tests)) - release.images.keys())
-        found = [(passed, 1) for passed in map(passing.of, named) if any(passed)]
-        return found + [(passed, question.most(passed)) for passed in unnamed_items(question.tests)]
+        hidden = [(passed, 1) for passed in map(passing.of, named) if any(passed)]
+        return hidden + [(passed, question.most(passed)) for passed in unnamed_items(question.tests)]
 
     def kinds(self, question: Question) -> tuple[Kinds, Groups, Possible] | None:
         """The finest kinds of items that are few enough, with the transactions and their cells."""
@@ -206,12 +206,12 @@ class SupportedAnswers:
         names = ("released_item", "item", "at_least", "at_most")
         tree = exp.select(*names).from_(release.schema.table("item_supports").expression())
         rows = [column.tolist() for column in release.engine.select(tree, "the item supports").values()]
-        known = {(label, item): ends for label, item, *ends in zip(*rows, strict=True)}
+        listed = {(label, item): ends for label, item, *ends in zip(*rows, strict=True)}
         shown = np.array([self._holders[label].total() for label in members.labels], np.int64)
         most = shown[members.label]
         least = np.where((members.sizes == 1)[members.label], most, 0)
         for place, (label, item) in enumerate(zip(members.label.tolist(), members.items, strict=True)):
-            low, high = known.get((members.labels[label], item), (None, None))
+            low, high = listed.get((members.labels[label], item), (None, None))
             if low is not None and high is not None and 0 <= low <= high <= most[place]:
                 least[place], most[place] = low, high
         return Supports(shown, members.starts, least, most)

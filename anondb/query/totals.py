@@ -83,7 +83,7 @@ def outcomes(
     values = np.array([evaluator.value(vector) for vector in vectors], dtype=np.int64)
     moves = [_moves(part, caps) for part in parts]
     always = [_moves(part, caps) for part in rest]
-    found: list[Outcome] = []
+    results: list[Outcome] = []
     for start in range(0, len(counts), ROWS):
         some = counts[start : start + ROWS]
         possible = np.zeros((len(some), len(vectors)))
@@ -97,8 +97,8 @@ def outcomes(
         reached = possible > 0
         least = np.where(reached, values, values.max()).min(axis=1)
         greatest = np.where(reached, values, values.min()).max(axis=1)
-        found += map(Outcome, least.tolist(), greatest.tolist())
-    return found
+        results += map(Outcome, least.tolist(), greatest.tolist())
+    return results
 
 
 @lru_cache(maxsize=256)

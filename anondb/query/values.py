@@ -210,8 +210,8 @@ def on_value(node: exp.Expr, attribute: Attribute, *, left: bool) -> OnValue | N
         return None if values is None else made(OneOf(values))
     if isinstance(node, exp.Between):
         low, high = (_number(node.args[end], attribute, "BETWEEN") for end in ("low", "high"))
-        known = low is not None and high is not None and not node.args.get("symmetric")
-        return made(Span(low, high)) if known else None
+        bounded = low is not None and high is not None and not node.args.get("symmetric")
+        return made(Span(low, high)) if bounded else None
     other = bare(node.args["expression" if left else "this"])
     negated = isinstance(node, exp.NEQ | exp.NullSafeNEQ)
     safe = isinstance(node, exp.NullSafeEQ | exp.NullSafeNEQ)
@@ -281,8 +281,8 @@ def _category(node: exp.Expr, attribute: Attribute) -> str:
         raise unsupported(f"a relational attribute compared with an expression other than a literal ({name_of(plain)})")
     if plain is not node or not plain.is_string:
         raise unsupported(f"the attribute {attribute.name!r} compared with a number", "Write its value as a text.")
-    known = [value for _, value in attribute.values if value is not None]
-    if plain.name not in known and (not known or kind_of(attribute.type, known)):
+    values = [value for _, value in attribute.values if value is not None]
+    if plain.name not in values and (not values or kind_of(attribute.type, values)):
         raise unsupported(
             f"a text that may be another spelling of a value of {attribute.name!r}", "Write values as the release does."
         )
