@@ -22,7 +22,7 @@ _KEPT = ["world", "label", "tid", "copies", "tried", "size", "first", "tids_befo
 
 
 def levels_of(file: File) -> tuple[Ints, list[tuple[int, int]]]:
-    """When the released items of a file choose, and the pairs of them that share a member, first the one that chooses first.
+    """The levels at which the released items of a file choose, and the pairs that share a member, first choice first.
 
     Returns:
         For each member the level of its released item, from 0: all that it overlaps have another one. The pairs are numbers
@@ -66,11 +66,11 @@ class Bags:
         item = np.concatenate([file.members.item for file in files])
         self.single = (size == 1) & (level == 0)
         self._levels = np.unique(level[~self.single]).tolist()
-        some = np.flatnonzero(begins(numbered.label) & ~self.single)
+        firsts = np.flatnonzero(begins(numbered.label) & ~self.single)
         columns = {"label": numbered.label, "number": numbered.number, "level": level, "size": size}
         columns |= {"first": np.arange(len(level)), "tids_before": numbered.tids, "members_before": numbered.first}
         columns |= {"seed": numbered.seed}
-        engine.put(LABELS, {name: ("BIGINT", values[some]) for name, values in columns.items()})
+        engine.put(LABELS, {name: ("BIGINT", values[firsts]) for name, values in columns.items()})
         engine.put(MEMBERS, {"member": ("BIGINT", np.arange(len(item))), "item": ("BIGINT", item)})
         before = np.r_[0, numbered.label][np.cumsum([0, *(len(file.members.label) for file in files)])]
         pairs = [(n + a, n + b) for n, listed in zip(before.tolist(), overlaps, strict=False) for a, b in listed]
@@ -81,7 +81,7 @@ class Bags:
         engine.create(BELOW, "answers/bag_below", {"rows": ROWS, "overlaps": OVERLAPS})
 
     def draw(self, chosen: Flags) -> None:
-        """Append all items of all worlds to the table ``DRAWN``, unless they are there; ``chosen`` makes no difference."""
+        """Append all items of all worlds to the table ``DRAWN``, unless they are there. ``chosen`` has no effect."""
         while self._levels:
             tables: dict[str, Table | exp.Query] = {"rows": ROWS, "bags": LABELS, "below": BELOW}
             values = {"level": self._levels[0], "worlds": self._worlds, "salt": OTHERS_STEP}

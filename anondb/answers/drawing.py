@@ -9,7 +9,7 @@ import numpy as np
 
 from anondb.answers.expected import Flags, Floats, Ints, begins
 from anondb.answers.files import DRAWN, DRAWN_COLUMNS, ROWS, File, Numbered, of_worlds
-from anondb.answers.hashing import MASK, OTHERS_SHIFT, OTHERS_STEP, RACE, SHIFT, STEP, TURN, cycle, h
+from anondb.answers.hashing import MASK, OTHERS_SHIFT, OTHERS_STEP, RACE, SHIFT, STEP, TURN, cycle, h, uniform
 from anondb.answers.rounding import rounded
 from anondb.engine import DuckDBEngine, reads
 from anondb.engine.failures import damaged
@@ -119,10 +119,10 @@ class Sets:
         other = held(more, tried, places)
         best = in_order(np.repeat(np.arange(len(tried)), tried), self._race(more, tried, other), other)
         wins = _numbered_in(tried) < np.repeat(more["wanted"], tried)
-        made = {"tid": np.concatenate((first, other[best][wins]))}
+        drawn = {"tid": np.concatenate((first, other[best][wins]))}
         for name in ("world", "member"):
-            made[name] = np.repeat(np.concatenate((cells[name], more[name])), np.concatenate((firsts, more["wanted"])))
-        return made
+            drawn[name] = np.repeat(np.concatenate((cells[name], more[name])), np.concatenate((firsts, more["wanted"])))
+        return drawn
 
     def _cells(self, some: Ints, of: Ints, begin: Ints, orders: int) -> tuple[Columns, Ints]:
         """What there is for each member of whole released items and world, if it has holders there; by worlds.
@@ -163,8 +163,7 @@ class Sets:
     def _race(self, cells: Columns, tried: Ints, tid: Ints) -> Floats:
         """The times of transactions in the race of their cells; those of greater weight are faster."""
         before, number, salt, order = (np.repeat(cells[name], tried) for name in ("tids_before", "number", "salt", "order"))
-        u = (h(tid - before, number, salt + RACE) + 0.5) / 2**32
-        return np.asarray(-np.log(u) / self._weights[order, self._lengths[tid]])
+        return np.asarray(-np.log(uniform(tid - before, number, salt + RACE)) / self._weights[order, self._lengths[tid]])
 
     def _ordered(self, of: Ints, tid: Ints) -> Ints:
         """The transactions of released items by their ranks, a row for each order: here one, that of their numbers.
@@ -176,7 +175,7 @@ class Sets:
         return tid[None]
 
     def _upto(self, some: Ints, of: Ints, n: Ints) -> Ints:
-        """How many holders the members of a released item have up to each of them, in the order in which they are first."""
+        """The running sum of the holders of a released item's members, in the order in which the members are first."""
         upto = np.cumsum(n, axis=0)
         before = upto - n
         return np.asarray(upto - before[np.flatnonzero(begins(of))][of])
@@ -193,7 +192,7 @@ def _numbered_in(sizes: Ints) -> Ints:
 
 
 def _others(cells: Columns) -> tuple[Ints, Ints]:
-    """How many of the other places the member of each cell tries, and these."""
+    """How many of the other places the member of each cell tries, and which."""
     end, support, label, number = cells["first"] + cells["firsts"], cells["support"], cells["label"], cells["number"]
     others = support - cells["firsts"]
     tried = np.minimum(4 * cells["wanted"], others)

@@ -1,4 +1,4 @@
-"""What is done with the rows of a query in worlds before their means: how they are computed, and whether they match."""
+"""How the rows of a query in worlds are computed."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
-from anondb.answers.asked import Asked
-from anondb.engine import DuckDBEngine, Table, readable
+from anondb.engine import readable
 
 MANY = 16
 _WITHOUT_NULL = (exp.Avg, exp.Count, exp.CountIf, exp.LogicalAnd, exp.LogicalOr, exp.Max, exp.Min, exp.Sum)
@@ -44,14 +43,3 @@ def without_rows(first: Mapping[str, str], types: Sequence[str], *, kept: bool) 
     kinds = [*first.items(), *((f"c{n}", kind) for n, kind in enumerate(types)), *([("kept", "BOOLEAN")] * kept)]
     cells = [exp.cast(exp.null(), readable(kind), dialect="duckdb").as_(name) for name, kind in kinds]
     return exp.select(*cells).limit(0)
-
-
-def are_mixed(engine: DuckDBEngine, asked: Asked, drawn: Table, world: str) -> bool:
-    """Whether rows of a world have the same keys and different numbers: then they do not match between worlds."""
-    if asked.unique or asked.listed or not any(role.computed for role in asked.roles):
-        return False
-    every = [exp.column(f"c{n}") for n in range(len(asked.roles))]
-    keys = [column for column, role in zip(every, asked.roles, strict=True) if not role.computed]
-    number = exp.Count(this=exp.Distinct(expressions=[exp.Tuple(expressions=every)]))
-    mixed = exp.select(world).from_(drawn.expression()).group_by(world, *keys).having(number > exp.convert(1)).limit(1)
-    return len(engine.select(mixed, "rows that have the same keys")[world]) > 0

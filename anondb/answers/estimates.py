@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from anondb.answers.drawn_rows import are_mixed
 from anondb.answers.ends import End
 from anondb.answers.first_rows import belonging, certain_first
 from anondb.answers.in_worlds import COPY, NUMBERS, PLACE, WORLD, InWorlds, finite, written
@@ -28,6 +27,11 @@ OUTSIDE_NOTE = (
     "please report the query."
 )
 ZERO_NOTE = "A number has no bounds in a row where it may be divided by 0. Divide by nullif(n, 0)."
+_MEAN_LIST = (
+    "list_transform(range(1, max(len(cell)) + 1), "
+    "lambda place: list_avg(list_transform(list(cell ORDER BY w), lambda one: one[place])))"
+)
+"""The mean of lists, place by place."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +79,7 @@ class Estimator(InWorlds):
                 names = [f"c{n}" for n in range(len(self.types))]
                 rows = Ranged(exp.select(*names).from_(drawn.expression()).order_by(PLACE), (Column(""),) * len(names))
                 return Estimated(rows, tables)
-            if are_mixed(self.engine, self.asked, drawn, WORLD):
+            if self.are_mixed(drawn):
                 return self._first_world(drawn, tables, KEYLESS_NOTE)
             if relation is None and self.keys and self._are_apart(drawn):
                 return self._first_world(drawn, tables, APART_NOTE)
@@ -88,13 +92,16 @@ class Estimator(InWorlds):
 
     def _are_apart(self, drawn: Table) -> bool:
         """Whether most worlds keep rows, but no key is that of rows in half of them."""
-        kept, half = [exp.column("kept")] if self.asked.kept else [], exp.convert((self.worlds.count + 1) // 2)
-        worlds = exp.Count(this=exp.Distinct(expressions=[exp.column(WORLD)]))
-        rows = exp.select(exp.GTE(this=worlds, expression=half).as_("often")).from_(drawn.expression()).where(*kept)
-        often = self.engine.select(rows, "worlds with rows")["often"].tolist() == [True]
-        shared = rows.select(exp.convert(1).as_("one"), append=False).group_by(*self.keys)
-        shared = shared.having(exp.GTE(this=worlds.copy(), expression=half.copy())).limit(1)
-        return often and not len(self.engine.select(shared, "keys of worlds")["one"])
+        kept = [exp.column("kept")] if self.asked.kept else []
+        often = self._is_half(exp.Count(this=exp.Distinct(expressions=[exp.column(WORLD)])))
+        rows = exp.select(often.as_("often")).from_(drawn.expression()).where(*kept)
+        most = self.engine.select(rows, "worlds with rows")["often"].tolist() == [True]
+        shared = rows.select(exp.convert(1).as_("one"), append=False).group_by(*self.keys).having(often.copy()).limit(1)
+        return most and not len(self.engine.select(shared, "keys of worlds")["one"])
+
+    def _is_half(self, worlds: exp.Expr) -> exp.Expr:
+        """The condition that a number of worlds is half of them, or more."""
+        return exp.GTE(this=worlds, expression=exp.convert((self.worlds.count + 1) // 2))
 
     def _first_world(self, drawn: Table, tables: list[Table], note: str) -> Estimated:
         """The rows that the first world keeps, in their order."""
@@ -123,7 +130,7 @@ class Estimator(InWorlds):
     def _mean(self, cell: exp.Expr, role: Role, kind: str) -> exp.Expr:
         """The mean over the worlds, of floating numbers in the worlds' order; of other types the most frequent value."""
         if kind.endswith("[]") and kind.startswith(NUMBERS):
-            return _mean_list(cell)
+            return written(_MEAN_LIST, cell=cell)
         if kind.endswith("]") or not kind.startswith(NUMBERS):
             return exp.Mode(this=cell.copy())
         whole = kind in INTEGERS
@@ -138,13 +145,13 @@ class Estimator(InWorlds):
 
     def _beside(self, means: exp.Select, relation: Ranged | None, tables: list[Table]) -> Estimated:
         """The means of worlds with the bounds of rules, as rows in their last order."""
-        half = exp.GTE(this=exp.column(WORLDS, "m"), expression=exp.convert((self.worlds.count + 1) // 2))
+        half = self._is_half(exp.column(WORLDS, "m"))
         drawn = means.subquery("m", copy=False)
-        columns = tuple(
-            map(self._column, range(len(self.types)), [None] * len(self.types) if relation is None else relation.columns)
-        )
+        ruled_columns = [None] * len(self.types) if relation is None else relation.columns
+        columns = tuple(self._column(n, column) for n, column in enumerate(ruled_columns))
         if relation is None:
-            listed = [exp.column(PLACE, "m"), exp.column(COPY, "m"), self._share(), *self._world_columns(columns)]
+            cells = [cell for n, column in enumerate(columns) for cell in _without_bounds(n, column)]
+            listed = [exp.column(PLACE, "m"), exp.column(COPY, "m"), self._share(), *cells]
             table = self.make("rows", exp.select(*listed).from_(drawn, copy=False).where(half, copy=False), tables)
             table, columns = self._spread(table, columns, tables)
             return Estimated(self._ended(Ranged(exp.select("*").from_(table.expression()), columns), table), tables)
@@ -170,8 +177,8 @@ class Estimator(InWorlds):
         return Estimated(self._ended(flagged, table, told=told), tables, bad, [*zeros, *notes])
 
     def _united(self, rows: exp.Select, relation: Ranged) -> exp.Select:
-        """The rows that rules list, where several that need not exist have the same keys each with the bounds of all of
-        them: it is not known which of them a row of a world is."""
+        """The rows that rules list. Where several that need not exist have the same keys, each has the bounds of all of
+        them: nothing says which of them a row of a world is."""
         if self.asked.unique or self.asked.listed or not relation.flagged:
             return rows
 
@@ -191,19 +198,16 @@ class Estimator(InWorlds):
         return exp.select(exp.Star(replace=every)).from_(rows.subquery("k"))
 
     def _column(self, n: int, ruled: Column | None) -> Column:
-        """What is known of a column; a computed number that no rule reads has bounds that are NULL."""
+        """A column as rules have it; a computed number that no rule reads has bounds that are NULL."""
         unread = ruled is None or ruled.unknown
         if self.asked.roles[n].computed and unread and self.types[n].startswith(NUMBERS):
             return replace(ruled or Column(""), bounded=True, unknown=ruled is not None)
         return ruled or Column("", unknown=self.asked.roles[n].computed)
 
     def _marked(self, ruled: Table, columns: tuple[Column, ...]) -> tuple[Column, ...]:
-        """The columns, of which those without a row where the number may be NULL are marked as such."""
+        """The columns; one stays ``maybe`` only if some row has bounds of it and the number may be NULL there."""
         marks = {
-            n: exp.or_(
-                exp.column(f"c{n}_s").is_(exp.true()),
-                exp.and_(*(exp.column(f"c{n}{end}").is_(exp.null()) for end in ("_l", "_u"))),
-            )
+            n: exp.or_(exp.column(f"c{n}_s").is_(exp.true()), _has_no_bounds(n))
             for n, column in enumerate(columns)
             if column.maybe
         }
@@ -221,9 +225,9 @@ class Estimator(InWorlds):
         numbers = [n for n, column in enumerate(columns) if column.bounded and not column.unknown]
         if not numbers or all(isinstance(divisor, exp.Nullif | exp.Literal) for divisor in divisors):
             return []
-        without = [exp.and_(*(exp.column(f"c{n}{end}").is_(exp.null()) for end in ("_l", "_u"))) for n in numbers]
-        some = exp.select(exp.LogicalOr(this=exp.or_(*without)).as_("some")).from_(ruled.expression())
-        return [ZERO_NOTE] if self.engine.select(some, "numbers without bounds")["some"].tolist() == [True] else []
+        without = exp.LogicalOr(this=exp.or_(*map(_has_no_bounds, numbers))).as_("without")
+        rows = self.engine.select(exp.select(without).from_(ruled.expression()), "numbers without bounds")
+        return [ZERO_NOTE] if rows["without"].tolist() == [True] else []
 
     def _share(self) -> exp.Expr:
         """The share of the worlds that have a row."""
@@ -239,18 +243,9 @@ class Estimator(InWorlds):
         table = with_spread(self, self.spread, table, [n for n, has_spread in enumerate(has) if has_spread], tables)
         return table, tuple(replace(column, spread=has_spread) for column, has_spread in zip(columns, has, strict=True))
 
-    @staticmethod
-    def _world_columns(columns: Sequence[Column]) -> list[exp.Expr]:
-        listed: list[exp.Expr] = []
-        for n, column in enumerate(columns):
-            listed.append(exp.column(f"c{n}", "m"))
-            ends = ("_l", "_u") if column.bounded else ()
-            listed += [_nothing().as_(f"c{n}{end}") for end in ends]
-        return listed
-
     def _joined(self, drawn: exp.Subquery, ruled: Table, relation: Ranged, half: exp.Expr) -> exp.Select:
-        """Each row that rules list, and, where these are not all, those that half of the worlds have; these alone where
-        worlds choose."""
+        """The rows that rules list, with the means of worlds. Rows that half of the worlds have are added where rules do not
+        list all; they alone stay where worlds choose the rows."""
         on = [exp.column(COPY, "b").eq(exp.column(COPY, "m")), *self.same_keys("b", "m")]
         ranked = any(column.unknown for column in relation.columns)  # DuckDB gives rows in the order of their ranks
         sides = {PLACE: "mb" if ranked else "bm", COPY: "bm"}
@@ -284,8 +279,7 @@ class Estimator(InWorlds):
                 value = exp.func("coalesce", value, mean)
             return [value.as_(f"c{n}")]
         if column.unknown:
-            ends = ("_l", "_u") if self._column(n, column).bounded else ()
-            return [mean.as_(f"c{n}"), *(_nothing().as_(f"c{n}{end}") for end in ends)]
+            return _without_bounds(n, self._column(n, column))
         if not self.types[n].startswith((*NUMBERS, "DATE", "TIME", "BOOLEAN")) or self.types[n].endswith("]"):
             return [mean.as_(f"c{n}"), lower, upper]
         if column.truth:
@@ -313,7 +307,13 @@ class Estimator(InWorlds):
     # ---------------------------------------------------------------- the end
 
     def _ended(self, relation: Ranged, table: Table, *, told: bool = False) -> Ranged:
-        """The rows in the order of the query, as many as it shows, and its columns; ``told``: ``sure`` is of those."""
+        """The rows in the order of the query, as many as it shows, and its columns.
+
+        Args:
+            relation: the rows.
+            table: the table that has them.
+            told: whether ``sure`` says for each of them that it is shown.
+        """
         rows: exp.Expr = table.expression()
         if self.asked.single:
             relation = replace(relation, flagged=False, asked=False, unsure=False)
@@ -348,17 +348,6 @@ class Estimator(InWorlds):
         return tree.subquery("ended")
 
 
-_LISTS = (
-    "list_transform(range(1, max(len(cell)) + 1), "
-    "lambda place: list_avg(list_transform(list(cell ORDER BY w), lambda one: one[place])))"
-)
-
-
-def _mean_list(cell: exp.Expr) -> exp.Expr:
-    """The mean of lists, place by place."""
-    return written(_LISTS, cell=cell)
-
-
 def _tied(ranked: exp.Expr) -> exp.Expr:
     """A condition on ranks in which equal rows are numbered in their order."""
     condition = ranked.copy()
@@ -370,9 +359,15 @@ def _tied(ranked: exp.Expr) -> exp.Expr:
     return condition
 
 
-def _nothing() -> exp.Expr:
-    """A bound that does not exist."""
-    return exp.cast(exp.null(), "DOUBLE")
+def _without_bounds(n: int, column: Column) -> list[exp.Expr]:
+    """The columns of a column of the query as worlds have it; if it has columns for bounds, these are NULL."""
+    bounds = [exp.cast(exp.null(), "DOUBLE").as_(f"c{n}{end}") for end in ("_l", "_u") if column.bounded]
+    return [exp.column(f"c{n}", "m").as_(f"c{n}"), *bounds]
+
+
+def _has_no_bounds(n: int) -> exp.Expr:
+    """The condition that a column has no bounds in a row."""
+    return exp.and_(*(exp.column(f"c{n}{end}").is_(exp.null()) for end in ("_l", "_u")))
 
 
 def _clipped(mean: exp.Expr, lower: exp.Expr, upper: exp.Expr) -> exp.Expr:

@@ -94,8 +94,7 @@ def facts_of(
         parts: the values of the column that divides the files, of all of them.
     """
     types: dict[str, str] = json.loads(manifest.get("types", "{}"))
-    rows = {"buckets": BUCKETS}.get(layout_of(manifest["model"])) or (SETS if manifest["semantics"] == "set" else BAGS)
-    part = partition_of(manifest)
+    layout, part = layout_of(manifest["model"]), partition_of(manifest)
 
     def column(name: str, otherwise: str) -> Column:
         return Column(name, types.get(name, otherwise))
@@ -109,11 +108,11 @@ def facts_of(
         id=column(manifest["id_column"], "BIGINT"),
         item=column(manifest["item_column"], _read_as(items)),
         lists=manifest.get("layout") == "lists",
-        rows=rows,
+        rows=BUCKETS if layout == BUCKETS else SETS if manifest["semantics"] == "set" else BAGS,
         transactions=int(manifest["transactions"]),
         k=int(manifest.get("k", 0)),
         seed=seed,
-        records=manifest.get("records_table", RECORDS) if layout_of(manifest["model"]) == RECORDS else None,
+        records=manifest.get("records_table", RECORDS) if layout == RECORDS else None,
         attributes=tuple(map(attribute, attributes)),
         partition=part and (column(part[0], _read_as(parts or [part[1]])), part[1]),
     )

@@ -141,9 +141,9 @@ def schema(name: str) -> exp.Create:
 
 def begin(engine: DuckDBEngine, first: int = 0) -> None:
     """Make the schema of the tables for worlds from this number on, without those of an attempt that was interrupted."""
-    made = schema(of_worlds(ROWS, first).schema)
-    drop = exp.Drop(tables=[made.this.copy()], kind="SCHEMA", exists=True, cascade=True)
-    engine.run_all([drop, made], "a schema for worlds")
+    create = schema(of_worlds(ROWS, first).schema)
+    drop = exp.Drop(tables=[create.this.copy()], kind="SCHEMA", exists=True, cascade=True)
+    engine.run_all([drop, create], "a schema for worlds")
 
 
 def _members(one: SealedRelease) -> tuple[Members, list[str], list[str]]:

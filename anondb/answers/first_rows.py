@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from anondb.answers.ends import End
+from anondb.answers.ends import End, number_of_rows
 from anondb.answers.ranged.relation import SURE, Ranged
 from anondb.engine import DuckDBEngine, Table
 from anondb.query.parsing import bare, whole
@@ -14,8 +14,8 @@ LISTED_NOTE = "Rows that need not exist have places, too, where rows are cut off
 
 
 def certain_first(engine: DuckDBEngine, end: End, relation: Ranged, table: Table) -> list[str]:
-    """The number as a note; none for a list that is not cut off at a number of rows, by a number with bounds. For one that
-    is cut off by its keys, the note says if rows have places that need not exist.
+    """A note that says how many of the first rows are certain, where a list is ordered by a number with bounds and cut off
+    at a number of rows. For one that keys order, the note says if rows have places that need not exist.
 
     Args:
         engine: the engine.
@@ -40,17 +40,16 @@ def _by_keys(engine: DuckDBEngine, end: End, relation: Ranged, table: Table) -> 
         return []
     every = exp.select(exp.LogicalAnd(this=exp.column(SURE)).as_("every"), exp.Count(this=exp.Star()).as_("n"))
     counts = engine.select(every.from_(table.expression()), "whether all rows are certain")
-    number = None if end.limit is None or end.ranked or end.offset else end.limit.args.get("expression")
-    literal = isinstance(number, exp.Literal) and number.name.isdigit()
-    whole = literal and number is not None and not 0 < int(number.name) < int(counts["n"][0])  # all rows stay, or none
+    number = None if end.ranked or end.offset else number_of_rows(end.limit)
+    whole = number is not None and not 0 < number < int(counts["n"][0])  # all rows stay, or none
     return [LISTED_NOTE] if counts["every"].tolist() == [False] and not whole else []
 
 
 def belonging(end: End, relation: Ranged, table: Table) -> exp.Select | None:
     """All rows with the column ``sure``: whether each belongs for certain to those whose ranks satisfy a condition, or to
-    the first ones of a list; None where no estimate ranks them, or no rule says more of a list.
+    the first ones of a list. None where no estimate ranks them, or no rule says more of a list.
 
-    Of the first k of a group, a row does if it is there for certain, and its number is beyond the k + 1st end of all.
+    A row belongs to the first k of its group if it is there for certain, and its number is beyond the k + 1st end of all.
     """
     if not any(relation.columns[n].bounded or relation.columns[n].unknown for n in end.columns):
         return None
@@ -92,15 +91,14 @@ def _with_sure(relation: Ranged, rows: exp.Expr, sure: exp.Expr, *left_out: str)
 def _first_places(end: End) -> tuple[exp.Window | None, int]:
     """The ranks of which an end takes the first ones, and how many; None for another end."""
     if end.ranked is None:
-        number = None if end.limit is None or end.offset is not None else end.limit.args.get("expression")
-        places = int(number.name) if isinstance(number, exp.Literal) and number.name.isdigit() else 0
+        places = (number_of_rows(end.limit) or 0) if end.offset is None else 0
         order = exp.Order(expressions=[term.copy() for term in end.order])
         return (exp.Window(this=exp.RowNumber(), order=order) if places and end.order else None), places
-    made = bare(end.ranked)
-    if not isinstance(made, exp.LTE | exp.LT | exp.EQ):
+    condition = bare(end.ranked)
+    if not isinstance(condition, exp.LTE | exp.LT | exp.EQ):
         return None, 0
-    window, number = bare(made.this), bare(made.expression)
+    window, number = bare(condition.this), bare(condition.expression)
     if not isinstance(window, exp.Window) or not isinstance(window.this, exp.RowNumber | exp.Rank | exp.DenseRank):
         return None, 0
-    places = whole(number) - isinstance(made, exp.LT) if isinstance(number, exp.Literal) and number.is_int else 0
-    return (None if isinstance(made, exp.EQ) and places != 1 else window), places
+    places = whole(number) - isinstance(condition, exp.LT) if isinstance(number, exp.Literal) and number.is_int else 0
+    return (None if isinstance(condition, exp.EQ) and places != 1 else window), places

@@ -11,7 +11,7 @@ import numpy as np
 
 from anondb.answers.expected import Flags, Floats, Ints
 from anondb.answers.files import File
-from anondb.answers.hashing import BINOMIAL, GAMMA, SUPPORTED, h
+from anondb.answers.hashing import BINOMIAL, GAMMA, SUPPORTED, h, uniform
 
 SWEEPS = 60
 UNEVEN = 30.0  # how uneven chances are: a gamma distribution of mean m has the variance 30 m
@@ -27,11 +27,10 @@ def drawn_holders(file: File, worlds: Ints) -> Ints:
         worlds: the numbers of the worlds.
     """
     members = file.members
-    one = members.size == 1
-    free = unsupported(file)
-    low = np.where(one, members.support, np.where(free, 0, np.nan_to_num(members.at_least))).astype(np.int64)[:, None]
-    high = np.where(one | free, members.support, np.nan_to_num(members.at_most)).astype(np.int64)[:, None]
-    chosen = h(np.arange(len(one))[:, None], worlds, SUPPORTED + file.facts.seed)
+    single, free = members.size == 1, members.unsupported
+    low = np.where(single, members.support, np.where(free, 0, np.nan_to_num(members.at_least))).astype(np.int64)[:, None]
+    high = np.where(single | free, members.support, np.nan_to_num(members.at_most)).astype(np.int64)[:, None]
+    chosen = h(np.arange(len(single))[:, None], worlds, SUPPORTED + file.facts.seed)
     n = low + ((high - low + 1) * (2 * chosen + 1) >> 33)
     if free.any():
         n = np.where(free[:, None], _sampled(file, n, free, worlds), n)
@@ -39,14 +38,6 @@ def drawn_holders(file: File, worlds: Ints) -> Ints:
     missing = np.maximum(members.support[members.start][:, None] - total, 0)
     missing, room = missing[members.place], np.maximum(room, 1)[members.place]
     return np.asarray(n - (-missing * (high - n)) // room)
-
-
-def unsupported(file: File) -> Flags:
-    """Flags of the members without item supports whose released item stands for several members."""
-    members = file.members
-    without = np.isnan(members.at_least + members.at_most)
-    by_label = np.bincount(members.place, without)
-    return np.asarray((members.size > 1) & (by_label[members.place] > 0))
 
 
 def _sampled(file: File, fixed: Ints, free: Flags, worlds: Ints) -> Ints:
@@ -63,10 +54,10 @@ def _sampled(file: File, fixed: Ints, free: Flags, worlds: Ints) -> Ints:
         turn = worlds * SWEEPS + sweep
         shown = -np.expm1(np.add.reduceat(np.log1p(-np.minimum(chance, MOST))[members.item], members.start, axis=0))
         held = np.minimum(chance[members.item] / shown[members.place], 1)
-        u, v = (_uniform(number[free], turn, salt + seed) for salt in BINOMIAL)
+        u, v = (uniform(number[free], turn, salt + seed) for salt in BINOMIAL)
         n[free] = binomial(support[free], held[free], u, v)
         counted = prior + np.add.reduceat(n[order], begin, axis=0)
-        drawn = [_uniform(np.arange(items)[:, None], turn, salt + seed) for salt in GAMMA]
+        drawn = [uniform(np.arange(items)[:, None], turn, salt + seed) for salt in GAMMA]
         chance = np.maximum(gamma(np.maximum(counted / UNEVEN, LEAST_SHAPE), *drawn) * UNEVEN / transactions, LEAST)
     return n
 
@@ -103,11 +94,6 @@ def gamma(shape: Floats, u: Floats, v: Floats, w: Floats) -> Floats:
     more = shape + 1
     cube = 1 - 1 / (9 * more) + _normal(u, v) / (3 * np.sqrt(more))
     return np.asarray(more * np.maximum(cube, 0) ** 3 * w ** (1 / shape))
-
-
-def _uniform(a: Ints, b: Ints, salt: int) -> Floats:
-    """Random numbers between 0 and 1."""
-    return np.asarray((h(a, b, salt) + 0.5) / 2**32)
 
 
 def _normal(u: Floats, v: Floats) -> Floats:

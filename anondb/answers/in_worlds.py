@@ -21,7 +21,7 @@ from anondb.engine.untrusted import executed
 NUMBERS = (*INTEGERS, "FLOAT", "DOUBLE", "DECIMAL")
 """Types, by their first letters, of which worlds have a mean."""
 LOOKED_AT = 4
-"""Worlds in which it is looked up which of very many groups may be shown."""
+"""The number of worlds that say which of very many groups may be shown."""
 WORLD, PLACE, COPY = "w", "o", "copy"
 
 
@@ -64,7 +64,7 @@ class InWorlds:
     types: Sequence[str]
 
     def make(self, prefix: str, tree: exp.Query, tables: list[Table]) -> Table:
-        """A table of the rows of a query, which is not used again."""
+        """Make a table of the rows of a query, which is not used again, and append it to ``tables``."""
         table = Table("memory", "main", fresh(prefix))
         executed(self.engine, text_of(creation(table, without_filters(tree))), failed)
         tables.append(table)
@@ -117,6 +117,15 @@ class InWorlds:
     def keys(self) -> list[str]:
         """The columns by which rows of several worlds match."""
         return [f"c{n}" for n, role in enumerate(self.asked.roles) if not role.computed]
+
+    def are_mixed(self, drawn: Table) -> bool:
+        """Whether rows of a world have the same keys and different numbers: then they do not match between worlds."""
+        if self.asked.unique or self.asked.listed or not any(role.computed for role in self.asked.roles):
+            return False
+        cells = [exp.column(f"c{n}") for n in range(len(self.asked.roles))]
+        number = exp.Count(this=exp.Distinct(expressions=[exp.Tuple(expressions=cells)]))
+        mixed = exp.select(WORLD).from_(drawn.expression()).group_by(WORLD, *self.keys).having(number > exp.convert(1))
+        return len(self.engine.select(mixed.limit(1), "rows that have the same keys")[WORLD]) > 0
 
     def same_keys(self, one: str, two: str) -> list[exp.Expr]:
         """The conditions that rows of two sources have the same keys, which may be written as texts in one of them."""

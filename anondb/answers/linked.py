@@ -64,22 +64,17 @@ def _equal(node: exp.Select) -> Iterator[tuple[list[exp.Column], list[exp.Column
 def _alternatives(node: exp.Expr) -> list[exp.Column]:
     """A column, or those of COALESCE; none for other expressions."""
     side = bare(node)
-    parts = map(bare, [side.this, *side.expressions] if isinstance(side, exp.Coalesce) else [side])
-    columns = [part if isinstance(part, exp.Column) else None for part in parts]
-    return [] if None in columns else [column for column in columns if column is not None]
+    parts = [bare(part) for part in ([side.this, *side.expressions] if isinstance(side, exp.Coalesce) else [side])]
+    columns = [part for part in parts if isinstance(part, exp.Column)]
+    return columns if len(columns) == len(parts) else []
 
 
 def _person(column: exp.Column, scope: Scope) -> Person | None:
     """The person whose id a column is; None for other columns."""
     if scope.role(column) is not Role.ID:
         return None
-    here: Scope | None = scope
-    while here is not None:
-        owners = [n for n in here.owners(column) if n in here.persons]
-        if owners:
-            return here.persons[owners[0]]
-        here = here.outer
-    return None
+    owners = ((here, n) for here in scope.around() for n in here.owners(column))
+    return next((here.persons[n] for here, n in owners if n in here.persons), None)
 
 
 def _unite(scope: Scope, one: Person, two: Person) -> None:

@@ -1,8 +1,8 @@
-"""By how much the spread of a file's numbers has to be stretched: what is known of a file is masked again, and compared.
+"""By how much the spread of a file's numbers has to be stretched: a part of its rows is masked again, and compared.
 
-Rows whose released items stand for one item alone are known. They are masked: the items are put into groups of four at
-random, with item supports as wide as the file's. Other worlds of that say how far pairs of items may differ, and the
-truth is known.
+Rows whose released items stand for one item alone are those of the original. They are masked: the items are put into groups
+of four at random, with item supports as wide as the file's. Other worlds of these groups say how far the numbers of pairs of
+items may differ, and the rows say what they are in truth.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def factor_of(engine: DuckDBEngine, files: Sequence[File]) -> float:
 
 
 def _opened(file: File) -> Ints:
-    """The members that stand alone, in a random order, as many as there are rows for; whole groups."""
+    """Members whose released items stand for nothing else: whole groups in a random order, of ``MOST_ROWS`` rows at most."""
     members, seed = file.members, file.facts.seed
     alone = np.flatnonzero(members.size == 1)
     alone = alone[np.lexsort((alone, h(alone, 0, MASKED + seed)))]

@@ -14,7 +14,7 @@ import numpy as np
 from anondb.answers.drawing import Sets, in_order
 from anondb.answers.expected import Floats, Ints
 from anondb.answers.files import File
-from anondb.answers.hashing import BASKETS, MEMBERS, POWER, SHIFT, h
+from anondb.answers.hashing import BASKETS, MEMBERS, POWER, SHIFT, h, uniform
 from anondb.answers.holders import drawn_holders
 
 
@@ -26,7 +26,7 @@ class OtherSets(Sets):
 
     @cached_property
     def _weights(self) -> Floats:
-        power = (h(self._numbers, 0, POWER + self._seed) + 0.5) / 2**31
+        power = 2 * uniform(self._numbers, 0, POWER + self._seed)
         return np.asarray(super()._weights ** power[:, None])
 
     def _ordered(self, of: Ints, tid: Ints) -> Ints:

@@ -9,7 +9,6 @@ import numpy as np
 
 from anondb.answers.facts import BAGS, SETS
 from anondb.answers.files import FIRST_OTHER, File, copied
-from anondb.answers.holders import unsupported
 from anondb.answers.masked import LEAST, factor_of
 from anondb.answers.spread import Spread
 from anondb.answers.views import OWN, schema_of, world_is
@@ -28,7 +27,7 @@ UNSUPPORTED, BAG, LARGE = (
 
 
 class WorldTables:
-    """Worlds whose tables are found by the names of the original (``estimates.Drawn``)."""
+    """Worlds whose tables have the names of the original (``in_worlds.Drawn``)."""
 
     def __init__(
         self, engine: DuckDBEngine, files: Sequence[SealedRelease], worlds: Worlds | None = None, first: int = 0
@@ -61,7 +60,7 @@ class WorldTables:
         files, rows = self._files, self._files[0].facts.rows
         if rows == BAGS or any(map(_says_nothing, files)):
             return Spread(None, reason=BAG if rows == BAGS else UNSUPPORTED)
-        supported = rows == SETS and not any(unsupported(file).any() for file in files)
+        supported = rows == SETS and not any(file.members.unsupported.any() for file in files)
         measured = supported or all(one.manifest["model"] == "kkm" for one in self._sealed)
         others = self._worlds.others()
         if others.count < FEWEST:
@@ -73,11 +72,11 @@ class WorldTables:
 def _says_nothing(file: File) -> bool:
     """Whether a file has no item supports and no item that several released items list: a global recoding."""
     members = file.members
-    return file.facts.rows == SETS and bool(unsupported(file).any()) and int(np.bincount(members.item).max()) == 1
+    return file.facts.rows == SETS and bool(members.unsupported.any()) and int(np.bincount(members.item).max()) == 1
 
 
 class OwnTables:
-    """The analyst's tables alone, as the only world of queries that read nothing else (``estimates.Drawn``)."""
+    """The analyst's tables alone, as the only world of queries that read nothing else (``in_worlds.Drawn``)."""
 
     count, possible = 1, False
 

@@ -14,8 +14,6 @@ from anondb.release.objects import RECORDS
 OWN = "own"
 """The schema with views of the analyst's tables, under the names that queries use."""
 BASE, ITEMS, IDS = map(place, ("base", "items", "ids"))
-
-
 _NUMBER = "anondb_world"
 
 
@@ -47,11 +45,11 @@ def tables_of(facts: Facts, first: int, *, kept: bool) -> dict[Table, exp.Query]
     def table(name: str) -> Table:
         return Table("memory", schema_of(first), name)
 
-    made = {table("baskets"): _baskets(facts, first, kept)}
+    tables = {table("baskets"): _baskets(facts, first, kept)}
     if facts.records is not None:
-        made |= {table(name): _records(facts, first) for name in {RECORDS, facts.records.lower()}}
-    made.pop(table(facts.table.lower()), None)
-    return made | {table(facts.table): _transactions(facts, first, kept)}
+        tables |= {table(name): _records(facts, first) for name in {RECORDS, facts.records.lower()}}
+    tables.pop(table(facts.table.lower()), None)
+    return tables | {table(facts.table): _transactions(facts, first, kept)}
 
 
 def _baskets(facts: Facts, first: int, kept: bool) -> exp.Query:

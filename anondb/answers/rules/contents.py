@@ -7,14 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from math import prod
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from anondb.answers.rules.cells import Cells
+from anondb.answers.rules.cells import Array, Cells
 
-Array = npt.NDArray[Any]
 Vector = tuple[int, ...]
 
 MAX_CELLS = 64  # of a group: those of six items
