@@ -14,7 +14,7 @@ from anondb.engine.limit import current
 from anondb.query.aggregates import DISC, Aggregated, places
 from anondb.query.by_item import item_rows
 from anondb.query.cached_release import Opened
-from anondb.query.classes import NO_CLASSES, Block, classes_of
+from anondb.query.classes import NO_CLASSES, Block, classes_of, passing_of
 from anondb.query.evaluate import Evaluator, Part, Question
 from anondb.query.item_tests import finite
 from anondb.query.measures import TOTAL_ERROR, counted, has_sums, measured, scaled, with_sizes_as_sums
@@ -75,8 +75,13 @@ def check_time() -> None:
 
 
 def _answered(release: Opened, plan: Plan, of_sizes: Bounds | None = None) -> tuple[int, int | None]:
-    """The answer to a query with a single number: persons, or items of persons; ``of_sizes`` are bounds from the numbers of
-    items of each, where these are known."""
+    """The answer to a query with a single number: persons, or items of persons.
+
+    Args:
+        release: the release.
+        plan: the query.
+        of_sizes: its bounds from the numbers of items of each person, if these give some.
+    """
     if plan.counts == ROWS and plan.test is not None and plan.condition == at_least(1, plan.test):
         plan = replace(plan, condition=ALWAYS)  # who has no such item adds nothing
     among = plan.test if plan.counts == ROWS and release.suppressed and release.bags is None else None
@@ -97,7 +102,7 @@ def _from_rows(release: Opened, plan: Plan) -> Bounds:
         return counted(release, plan)
     if not question.tests:
         return (release.size if plan.condition == ALWAYS else 0,) * 2
-    passing = release.passing(question.tests)
+    passing = passing_of(question.tests)
     blocks = release.blocks(passing)
     outside = outside_of(release, plan, question, passing)
     if listed is not None and plan.condition == ALWAYS:
@@ -146,7 +151,7 @@ def _shown(attribute: Attribute, value: Value | None) -> str | int | float | Non
 
 
 def aggregate_of(parts: Sequence[tuple[Opened, Plan]]) -> Aggregated:
-    """An aggregate of numbers over persons, without bounds if there need not be any and it would be NULL.
+    """An aggregate of numbers over persons; without bounds if it may be NULL, since there may be no such persons.
 
     Args:
         parts: the plan of each release; these have different persons.
@@ -227,7 +232,7 @@ def _histogram(release: Opened, plan: Plan) -> list[Row]:
 
 
 def _within_rest(release: Opened, plan: Plan, bounds: Bounds) -> Bounds:
-    """The persons of a condition with sums, of whom there are at most as many as item supports tell for the rest of it."""
+    """Bounds for a condition with sums, at most those that item supports give for the rest of the condition."""
     rest = both(*(part for part in conjuncts(plan.condition) if not has_sums(part)))
     if release.supported is None or plan.rows_alone or rest == ALWAYS:
         return bounds

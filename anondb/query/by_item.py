@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from anondb.query.cached_release import Opened
-from anondb.query.classes import Block, Classes, Holding, classes_of
-from anondb.query.evaluate import Evaluator, Outcome, Part, Passed, Question, part_of
+from anondb.query.classes import Block, Classes, Holding, classes_of, passing_of
+from anondb.query.evaluate import Evaluator, Outcome, Part, Passed, Question, capped_sum, part_of
 from anondb.query.item_tests import ANY_ITEM, NO_ITEM, item_all, item_not
 from anondb.query.predicates import ALWAYS, Plan, met_by
 from anondb.query.reading import holdings, transactions_by_item
@@ -87,7 +87,7 @@ def _item_rows(release: Opened, plan: Plan) -> Sequence[ItemRow]:
     the same object each time."""
     assert plan.test is not None
     if plan.condition == ALWAYS and release.by_item is not None:
-        of = release.passing([plan.test])
+        of = passing_of((plan.test,))
         if not of.special:
             return release.by_item if of.usual[0] else ()
         return [row for row in release.by_item if of.of(row[0])[0]]
@@ -104,7 +104,7 @@ def by_item(release: Opened, plan: Plan) -> Sequence[ItemRow]:
     assert plan.test is not None
     question = Question.of(plan.condition)
     attributes = [a for a in release.attributes or () if a.name in question.attributes]
-    listed = release.passing([plan.test, *question.tests])
+    listed = passing_of((plan.test, *question.tests))
     passing = listed.without_first()
     blocks = release.blocks(passing)
     outside = outside_of(release, plan, question, passing)
@@ -311,8 +311,8 @@ class _ItemWalk:
         """The parts of suppressed items, which may include the item."""
         width = len(self._caps)
         vectors = self._outside[0].vectors if self._outside else ((0,) * width,)
-        one = (*map(int, passed), 1)
-        with_item = (tuple(min(a + b, c) for a, b, c in zip(v, one, self._caps, strict=True)) for v in vectors)
+        item = (*map(int, passed), 1)
+        with_item = (capped_sum(vector, item, self._caps) for vector in vectors)
         return [part_of((*vectors, *with_item), width)]
 
 

@@ -136,8 +136,8 @@ def indices(numbers: Array) -> Array:
 
 
 def added_up(rows: HeldRows, complete: bool, one: Summed) -> tuple[tuple[int, Sums], tuple[int, Sums]]:
-    """How many transactions have items, and how many have none, each with the sums of their values; the extremes of those
-    with items are not known."""
+    """How many transactions have items, and how many have none, each with the sums of their values. The extremes of those
+    with items are infinite: they would need the sum of each."""
 
     def sums(name: str) -> float:
         return float(rows.supports @ rows.by_number(one.labels, one.shares[name]))
@@ -212,8 +212,7 @@ def _groups(
     groups = []
     for signature, *rest in zip(*chosen, persons.tolist(), *(c.tolist() for c in columns), strict=True):
         states, (count, *aggregates) = rest[: len(keys) - 1], rest[len(keys) - 1 :]
-        counts = classes.counts(signature) if classes.parts else ()
-        group = Group(counts, (), complete, int(count))
+        group = Group(classes.counts(signature), (), complete, int(count))
         groups.append(of_sums(group, states, aggregates, sums))
     return groups
 

@@ -167,5 +167,4 @@ def _classes(
             vectors = product(*(range(most + 1) for most in capped[place].tolist()))
             parts.append([v for v in vectors if free[place] or any(v)])
         of[members.labels[place]] = class_of[key]
-    made = [part_of(vectors, len(caps)) for vectors in parts]
-    return Classes.encoded(of, made), parts, own
+    return Classes.encoded(of, [part_of(vectors, len(caps)) for vectors in parts]), parts, own

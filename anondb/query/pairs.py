@@ -14,6 +14,7 @@ from anondb.answers.rules.contents import Possible
 from anondb.answers.rules.supports import Array
 from anondb.engine import Table
 from anondb.query.cached_release import Opened
+from anondb.query.classes import passing_of
 from anondb.query.evaluate import Question
 from anondb.query.item_tests import ANY_ITEM, Labels, listed
 from anondb.query.kinds import Kinds
@@ -104,7 +105,7 @@ def _counted(release: Opened, plan: Plan, most: int | None, certain: bool | None
     import pyarrow as pa
 
     assert plan.test is not None and plan.second is not None
-    passing = release.passing([plan.test, plan.second])
+    passing = passing_of((plan.test, plan.second))
     flags = [passing.of(item) for item in release.items]
     supported = "item_supports" in release.manifest and certain is None  # they are of all transactions
     first, second = zip(*flags, strict=True)
@@ -171,13 +172,12 @@ def _all_shown(release: Opened) -> tuple[exp.Select, exp.Select]:
     return exp.select(*columns, complete).from_(items).join(ids, on=same), incomplete
 
 
-Ends = tuple[int, int]
 MAX_QUESTIONS = 60  # about items of a list, one by one
 MAX_NUMBERS = 1_000_000  # of the programs that are solved at once
 MAX_COLUMNS = 700  # of a program for each item of a list
 
 
-def beside(answers: SupportedAnswers, release: Opened, condition: Condition, items: Sequence[str]) -> dict[str, Ends]:
+def beside(answers: SupportedAnswers, release: Opened, condition: Condition, items: Sequence[str]) -> dict[str, Bounds]:
     """Bounds of the number of transactions that meet a condition and hold an item, for each of some items."""
     question = Question.of(condition)
     low, high = answers.of_question(question, None)
@@ -188,7 +188,7 @@ def beside(answers: SupportedAnswers, release: Opened, condition: Condition, ite
             shown = with_item(release, *_fixed(condition))
             return {other: _both(ends[other], shown.get(other, (0, answers.lost))) for other in items}
         return ends
-    passing, kinds = release.passing(question.tests), answers.kinds(question)
+    passing, kinds = passing_of(question.tests), answers.kinds(question)
     if kinds is None:
         return ends
     own = {answers.members.labels[label] for label in kinds[0].own if label >= 0}
@@ -213,9 +213,9 @@ def _of_others(
     cells: Possible,
     items: Sequence[str],
     rest: int | None,
-) -> dict[str, Ends]:
+) -> dict[str, Bounds]:
     """Bounds for items of other released items than those that the condition names: equal ones are computed once, and
-    all at the same time. ``rest`` is the kind that all of them are, if it is known."""
+    all at the same time. ``rest`` is their kind if it is that of all items that no test names."""
     supports = answers.supports
     counted = transactions_by_item(release, kinds.classes)
     if counted is None or release.numbered is None or len(cells.group) * 3 > MAX_COLUMNS or not items:
@@ -254,6 +254,6 @@ def _of_others(
     return {item: (least, most) for item, (least, most) in zip(items, ends_of, strict=True)}
 
 
-def _both(one: Ends, other: Ends) -> Ends:
+def _both(one: Bounds, other: Bounds) -> Bounds:
     """What both bounds say."""
     return max(one[0], other[0]), min(one[1], other[1])

@@ -172,8 +172,8 @@ class HeldItems:
         return None if read is None else self._held(read)
 
     def rows_for(self, classes: Classes) -> HeldRows | None:
-        """The rows in memory that count for the signatures of these classes, or all if most of them do, or if they were read
-        before; None where they are not to be had."""
+        """The rows in memory that count for the signatures of these classes; all if every released item counts, or none, and
+        if all were read before. None if signatures are texts, and where the rows do not fit."""
         if classes.wide:
             return None
         if len(classes.of) in (0, len(self.numbers)) or "rows" in self.__dict__:
@@ -231,10 +231,9 @@ def last(release: Opened, what: str, key: object, make: Callable[[], T]) -> T:
 
 
 def _holdings(release: Opened, classes: Classes, attributes: Sequence[Attribute]) -> Holdings:
-    none = (0,) * len(classes.parts)
     complete = not release.suppressed
     if not classes.parts and not release.local and not attributes:
-        return {r: Counter({Holding((r,), none, complete): n}) for r, n in release.supports.items()}
+        return {r: Counter({Holding((r,), (), complete): n}) for r, n in release.supports.items()}
     counted = None if attributes else transactions_by_item(release, classes)
     if counted is not None and release.numbered is not None:
         signatures, table = counted
@@ -245,7 +244,7 @@ def _holdings(release: Opened, classes: Classes, attributes: Sequence[Attribute]
     held, cells = with_cells(release.engine, release.schema.table("records"), attributes, release.held(classes))
     if release.numbered is not None and not release.local:
         return _numbered(release, classes, release.numbered.by_item(held), cells)
-    tables: dict[str, Table | exp.Query] = {**release.tables(), "held": held}
+    tables: dict[str, Table | exp.Query] = {"transactions": release.rows, "held": held}
     if release.local:
         tables["transaction_ids"] = release.ids
     if release.bags is not None:
@@ -288,7 +287,7 @@ def _numbered(
     for label, signature, transactions in rows:
         shown, counts = decoded(signature)
         by_label[label][Holding((label,), counts, complete, shown)] += transactions
-    none = (0,) * len(classes.parts)
+    none = classes.counts(None)
     for label, support in release.supports.items():
         rest = support - by_label[label].total()
         if rest:
@@ -301,4 +300,4 @@ def _decoded(
 ) -> tuple[tuple[Cell, ...], tuple[int, ...]]:
     """The published values in a signature (see ``relational.with_cells``), and its numbers of released items."""
     shown, _, code = str(signature).partition("|") if cells else ("", "", signature)
-    return cells.get(shown, ()), (0,) * len(classes.parts) if code in (None, "") else classes.counts(code)
+    return cells.get(shown, ()), classes.counts(code)

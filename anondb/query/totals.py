@@ -16,7 +16,7 @@ import numpy as np
 
 from anondb.query.cached_release import Opened
 from anondb.query.classes import Classes, Passing
-from anondb.query.evaluate import Evaluator, Outcome, Part, Question, suppressed_part
+from anondb.query.evaluate import Evaluator, Outcome, Part, Question, capped_sum, suppressed_part
 from anondb.query.held_sums import Array, HeldRows, indices
 from anondb.query.item_tests import mentioned
 from anondb.query.predicates import Plan
@@ -76,9 +76,9 @@ def outcomes(
     if len(numbers) <= FEW or size > MAX_VECTORS or len(caps) > MAX_VECTORS:
         return None
     counts = np.array(numbers, dtype=np.int64).reshape(len(numbers), len(parts))
-    if len(numbers) * (int(counts.max(axis=0, initial=0).sum()) + len(rest)) * size * size > MAX_WORK:
-        return None
     most = counts.max(axis=0, initial=0)
+    if len(numbers) * (int(most.sum()) + len(rest)) * size * size > MAX_WORK:
+        return None
     vectors = list(product(*(range(cap + 1) for cap in caps)))
     values = np.array([evaluator.value(vector) for vector in vectors], dtype=np.int64)
     moves = [_moves(part, caps) for part in parts]
@@ -108,7 +108,7 @@ def _moves(part: Part, caps: tuple[int, ...]) -> Array:
     way = np.zeros((len(place), len(place)))
     for vector, n in place.items():
         for more in part.vectors:
-            way[n, place[tuple(min(a + b, cap) for a, b, cap in zip(vector, more, caps, strict=True))]] = 1.0
+            way[n, place[capped_sum(vector, more, caps)]] = 1.0
     return way
 
 
