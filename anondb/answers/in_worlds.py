@@ -82,17 +82,16 @@ class InWorlds:
         rows = exp.Subquery(this=self.asked.drawn.copy(), alias=alias)
         place = exp.Window(this=exp.RowNumber())
         tree = exp.select(current_world().as_(WORLD), place.as_(PLACE), exp.Column(this=exp.Star(), table="q")).from_(rows)
-        if wanted is not None:
-            same = self.same_keys("q", "wanted")
-            listed = exp.alias_(wanted.expression(), "wanted", table=True)
-            tree = tree.join(listed, on=exp.and_(*same), join_type="semi") if same else tree
-        elif self.asked.leading:
+        same = self.same_keys("q", "wanted")
+        if wanted is None and self.asked.leading:
             first, keys = self.asked.ends[0], [exp.column(key, "q") for key in self.keys]
             order = exp.Order(expressions=[term.copy() for term in first.order])
             leading = exp.select(*(key.copy() for key in keys)).from_(rows.copy()).limit(self.asked.leading)
             leading.set("order", order)
-            listed = exp.alias_(self.in_each(leading, "leading", tables, LOOKED_AT).expression(), "wanted", table=True)
+            wanted = self.in_each(leading, "leading", tables, LOOKED_AT)
             same = [exp.NullSafeEQ(this=key, expression=exp.column(key.name, "wanted")) for key in keys]
+        if wanted is not None and same:
+            listed = exp.alias_(wanted.expression(), "wanted", table=True)
             tree = tree.join(listed, on=exp.and_(*same), join_type="semi")
         return self.in_each(tree, "drawn", tables)
 

@@ -40,10 +40,8 @@ class WorldTables:
 
     def draw(self, items: frozenset[str] | None) -> None:
         """Draw what a query needs: who holds these items, or, for None, all of them."""
-        if items is None:
-            self._worlds.draw()
-        else:
-            self._worlds.draw(frozenset[str]().union(*map(self._worlds.labels_of, items)))
+        labels = map(self._worlds.labels_of, items or ())
+        self._worlds.draw(None if items is None else frozenset[str]().union(*labels))
 
     def use(self, world: int | None) -> None:
         """Make the tables of a world those that a query names; without a number, leave the worlds."""

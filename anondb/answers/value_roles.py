@@ -57,7 +57,7 @@ class ValueRoles(ABC):
             if Role.ID in roles:
                 self.misuse("a condition on an id")
             return _together(roles)
-        if isinstance(node, exp.Star | exp.Column | exp.Columns):
+        if isinstance(node, exp.Star | exp.Column | exp.Columns | exp.PositionalColumn):
             return self._every(node, scope)
         if isinstance(node, _KEPT) and not (isinstance(node, exp.Distinct) and len(node.expressions) != 1):
             return self.value(node.expressions[0] if isinstance(node, exp.Distinct) else node.this, scope, env)
@@ -65,8 +65,6 @@ class ValueRoles(ABC):
             columns = self.query(node, env, scope).columns
             role = columns[0][1] if columns else Role.KEY
             return Role.VALUE if role is Role.TOTAL and scope.sources and not _is_of_row(node) else role
-        if isinstance(node, exp.PositionalColumn):
-            return self._every(node, scope)
         if isinstance(node, exp.Dot):
             return self._dot(node, scope, env)
         if isinstance(node, exp.In):
@@ -110,9 +108,10 @@ class ValueRoles(ABC):
             if any(here.aliases.get(name) is Role.ID for name in before for here in scope.around()):
                 self.misuse("a field of a row with an id")
             sources = (source for here in scope.around() for source in here.sources)
-            whole = any(alias == lowered(node.name) and relation.has_ids for alias, relation in sources)
-            if whole or lowered(node.name) in self.ids:
-                self.misuse(f"the column {node.name!r}" if not whole else "a whole row of a person")
+            if any(alias == lowered(node.name) and relation.has_ids for alias, relation in sources):
+                self.misuse("a whole row of a person")
+            elif lowered(node.name) in self.ids:
+                self.misuse(f"the column {node.name!r}")
             return Role.KEY
         return role
 

@@ -56,13 +56,9 @@ class Sums(NamedTuple):
     def within(self, low: float, high: float, persons: int) -> Sums:
         """The values of persons of whom each has one between two ends, which may be infinite."""
         least, greatest = (max(self.least, persons * low), min(self.greatest, persons * high)) if persons else self[:2]
-        ends = (
-            max(self.min_least, low),
-            max(self.max_least, low),
-            min(self.min_greatest, high),
-            min(self.max_greatest, high),
-        )
-        return Sums(least, greatest, *ends)
+        leasts = (max(end, low) for end in (self.min_least, self.max_least))
+        greatests = (min(end, high) for end in (self.min_greatest, self.max_greatest))
+        return Sums(least, greatest, *leasts, *greatests)
 
 
 class Size(NamedTuple):

@@ -49,9 +49,8 @@ Counted = tuple[str, str, int, float, int]
 
 def is_single(condition: Condition) -> bool:
     """Whether a condition is always true, or that a person has a certain item."""
-    if isinstance(condition, AtLeast):
-        return condition.count == 1 and len(listed(condition.test) or "12") == 1
-    return condition == ALWAYS
+    labels = listed(condition.test) if isinstance(condition, AtLeast) and condition.count == 1 else None
+    return condition == ALWAYS if labels is None else len(labels) == 1
 
 
 def _fixed(condition: Condition) -> frozenset[str]:
