@@ -193,8 +193,8 @@ class Ended:
 
     def _hide(self, hidden: Sequence[exp.Expr]) -> None:
         first = len(self.relation.columns)
-        for n, one in enumerate(hidden, first):
-            self.body.append("expressions", exp.alias_(one, f"_hidden{n}"))
+        for n, node in enumerate(hidden, first):
+            self.body.append("expressions", exp.alias_(node, f"_hidden{n}"))
         if hidden:
             self.relation = self.reader.relation(self.body)
 
@@ -273,7 +273,7 @@ class Ended:
 def has_series(node: exp.Expr) -> bool:
     """Whether an expression returns several rows for one, as ``unnest`` does."""
     return any(
-        one.find_ancestor(exp.Query) is node.find_ancestor(exp.Query) for one in node.find_all(exp.Explode, exp.Unnest)
+        call.find_ancestor(exp.Query) is node.find_ancestor(exp.Query) for call in node.find_all(exp.Explode, exp.Unnest)
     )
 
 

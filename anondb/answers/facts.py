@@ -99,9 +99,9 @@ def facts_of(
     def column(name: str, otherwise: str) -> Column:
         return Column(name, types.get(name, otherwise))
 
-    def attribute(one: ReleasedAttribute) -> Attribute:
-        listed = (categories or {}).get(one.name, ())
-        return Attribute(column(one.name, one.ends or _read_as(v for v in listed if v is not None)), one.ends, one.has_null)
+    def attribute(released: ReleasedAttribute) -> Attribute:
+        listed = (value for value in (categories or {}).get(released.name, ()) if value is not None)
+        return Attribute(column(released.name, released.ends or _read_as(listed)), released.ends, released.has_null)
 
     return Facts(
         table=manifest["table"],

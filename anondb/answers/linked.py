@@ -95,7 +95,7 @@ def _unite_shared(node: exp.Select, scope: Scope) -> None:
 def _columns(node: exp.Select) -> Iterator[exp.Column]:
     """The columns of a SELECT itself, without those of the queries in it, and without what EXISTS does not look at."""
     shown = node.expressions if isinstance(node.parent, exp.Exists) else []
-    todo = [p for p in node.iter_expressions() if not isinstance(p, exp.With) and not any(p is one for one in shown)]
+    todo = [p for p in node.iter_expressions() if not isinstance(p, exp.With) and not any(p is other for other in shown)]
     while todo:
         part = todo.pop()
         if isinstance(part, exp.Column):

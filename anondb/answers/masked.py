@@ -56,8 +56,8 @@ def _opened(file: File) -> Ints:
     members, seed = file.members, file.facts.seed
     alone = np.flatnonzero(members.size == 1)
     alone = alone[np.lexsort((alone, h(alone, 0, MASKED + seed)))]
-    some = alone[np.cumsum(members.support[alone]) <= MOST_ROWS]
-    return np.asarray(some[: len(some) // GROUP * GROUP])
+    few = alone[np.cumsum(members.support[alone]) <= MOST_ROWS]
+    return np.asarray(few[: len(few) // GROUP * GROUP])
 
 
 def _masked(engine: DuckDBEngine, file: File, opened: Ints, before: int) -> File:
@@ -85,14 +85,14 @@ def _compared(engine: DuckDBEngine, masked: File) -> tuple[Ints, Ints]:
     """How many hold each of some frequent pairs of masked items in truth, and (a row for each pair) in each other world."""
     pairs = engine.query("answers/frequent_pairs", {"held": HELD}, least=LEAST_SUPPORT)
     first, second = (pairs[name].astype(np.int64) for name in ("first", "second"))
-    some = np.sort(np.argsort(h(first, second, PAIRED + masked.facts.seed), kind="stable")[:MOST_PAIRS])
-    truth, drawn = pairs["n"].astype(np.int64)[some], of_worlds(DRAWN, FIRST_MASKED)
-    columns = {"pair": np.arange(len(some)), "first": first[some], "second": second[some]}
+    chosen = np.sort(np.argsort(h(first, second, PAIRED + masked.facts.seed), kind="stable")[:MOST_PAIRS])
+    truth, drawn = pairs["n"].astype(np.int64)[chosen], of_worlds(DRAWN, FIRST_MASKED)
+    columns = {"pair": np.arange(len(chosen)), "first": first[chosen], "second": second[chosen]}
     engine.put(PAIRS, {name: ("INTEGER", values) for name, values in columns.items()})
     make_empty(engine, drawn, DRAWN_COLUMNS)
     MaskedSets(engine, [masked], range(FIRST_MASKED, FIRST_MASKED + WORLDS)).draw(np.ones(len(masked.names), dtype=np.bool_))
     rows = engine.query("answers/pairs_in_worlds", {"pairs": PAIRS, "drawn": drawn})
-    counts = np.zeros((len(some), WORLDS), dtype=np.int64)
+    counts = np.zeros((len(chosen), WORLDS), dtype=np.int64)
     counts[rows["pair"], rows["world"] - FIRST_MASKED] = rows["n"]
     return truth, counts
 

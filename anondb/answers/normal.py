@@ -120,7 +120,7 @@ def normal(
         steps += of_sources
     for step in steps:
         tree = step(tree)
-    one: exp.Expr | None = None if any(clause.recursive for clause in tree.find_all(exp.With)) else tree
-    while isinstance(one, exp.Select):
-        tree, one = one, as_one(one, with_ctes(one, {}, lambda query, env: False), analyst.is_aggregate)
+    outer: exp.Expr | None = None if any(clause.recursive for clause in tree.find_all(exp.With)) else tree
+    while isinstance(outer, exp.Select):
+        tree, outer = outer, as_one(outer, with_ctes(outer, {}, lambda query, env: False), analyst.is_aggregate)
     return tree

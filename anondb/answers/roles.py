@@ -134,4 +134,4 @@ def parts_of(part: object) -> list[exp.Expr]:
     """The expressions of a part of a tree, which may be one, a list or none."""
     if isinstance(part, exp.Expr):
         return [part]
-    return [one for one in part if isinstance(one, exp.Expr)] if isinstance(part, list) else []
+    return [node for node in part if isinstance(node, exp.Expr)] if isinstance(part, list) else []

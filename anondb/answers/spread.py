@@ -70,9 +70,9 @@ def with_spread(query: InWorlds, spread: Spread, rows: Table, columns: Sequence[
     values = [_values(query, spread.worlds.count, n).as_(f"c{n}_v") for n in columns]
     joined = exp.select("r.*", *values).from_(exp.alias_(rows.expression(), "r", table=True))
     joined = joined.join(listed, on=exp.and_(*on), join_type="left")
-    logs = [one for n in columns for one in _logs(n)]
+    logs = [column for n in columns for column in _logs(n)]
     placed = exp.select("*", *logs).from_(joined.subquery("j"))
-    ends = [one for n in columns for one in _ends(n, spread.factor)]
+    ends = [column for n in columns for column in _ends(n, spread.factor)]
     return query.make("spread", exp.select("*", *ends).from_(placed.subquery("p")), tables)
 
 
@@ -91,7 +91,7 @@ def _logs(n: int) -> list[exp.Expr]:
     logs = [written(_LOG, number=number) for number in (estimate, low, high)]
     extremes = [exp.Anonymous(this=name, expressions=[values]) for name in ("list_min", "list_max")]
     names = ("center", f"log{LOW}", f"log{HIGH}", f"most{LOW}", f"most{HIGH}")
-    return [one.as_(f"c{n}_{name}") for one, name in zip((*logs, *extremes), names, strict=True)]
+    return [value.as_(f"c{n}_{name}") for value, name in zip((*logs, *extremes), names, strict=True)]
 
 
 def _ends(n: int, factor: float) -> list[exp.Expr]:

@@ -36,7 +36,7 @@ class WorldTables:
         self._files = [] if worlds else copied(engine, files)
         self._worlds = worlds or Worlds(engine, self._files)
         self.count = self._worlds.count
-        self.possible = all(one.manifest["suppression"] == "none" for one in files)
+        self.possible = all(release.manifest["suppression"] == "none" for release in files)
 
     def draw(self, items: frozenset[str] | None) -> None:
         """Draw what a query needs: who holds these items, or, for None, all of them."""
@@ -59,7 +59,7 @@ class WorldTables:
         if rows == BAGS or any(map(_says_nothing, files)):
             return Spread(None, reason=BAG if rows == BAGS else UNSUPPORTED)
         supported = rows == SETS and not any(file.members.unsupported.any() for file in files)
-        measured = supported or all(one.manifest["model"] == "kkm" for one in self._sealed)
+        measured = supported or all(release.manifest["model"] == "kkm" for release in self._sealed)
         others = self._worlds.others()
         if others.count < FEWEST:
             return Spread(None, reason=LARGE)

@@ -184,8 +184,8 @@ class ValueRoles(ABC):
         if isinstance(node, exp.If):
             tests, results = [node.this], [node.args.get("true"), node.args.get("false")]
         else:
-            tests = [node.this, *(one.this for one in node.args["ifs"])]
-            results = [*(one.args["true"] for one in node.args["ifs"]), node.args.get("default")]
+            tests = [node.this, *(branch.this for branch in node.args["ifs"])]
+            results = [*(branch.args["true"] for branch in node.args["ifs"]), node.args.get("default")]
         tested = [self.value(part, scope, env) for part in tests if part is not None]
         if Role.ID in tested:
             self.misuse(name_of(node))

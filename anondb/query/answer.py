@@ -74,7 +74,7 @@ def check_time() -> None:
         raise too_complex("its bounds would take too long")
 
 
-def _answered(release: Opened, plan: Plan, of_sizes: Bounds | None = None) -> tuple[int, int | None]:
+def _answered(release: Opened, plan: Plan, of_sizes: Bounds | None) -> tuple[int, int | None]:
     """The answer to a query with a single number: persons, or items of persons.
 
     Args:
@@ -109,14 +109,14 @@ def _from_rows(release: Opened, plan: Plan) -> Bounds:
         return _occurrences(release, question, blocks, outside)
     classes = classes_of(question, blocks)
     evaluator = Evaluator(question)
-    some = of_some_item(release, evaluator, classes, outside)
-    if some is not None:
-        return some
+    bounds = of_some_item(release, evaluator, classes, outside)
+    if bounds is not None:
+        return bounds
     groups = release.records(classes)
     met = outcomes(evaluator, classes.parts, [g.counts for g in groups], outside)
     if met is None:
         met = [evaluator.outcome(chosen(classes, g.counts) + outside) for g in groups]
-    return total([(one, g.records) for one, g in zip(met, groups, strict=True)])
+    return total([(outcome, g.records) for outcome, g in zip(met, groups, strict=True)])
 
 
 def _occurrences(release: Opened, question: Question, blocks: Mapping[str, Block], outside: Sequence[Part]) -> Bounds:

@@ -204,9 +204,9 @@ def suppressed_part(question: Question, named: Iterable[Passed]) -> Part:
         raise unsupported("count(*) over items that may be suppressed", "Use count(DISTINCT id), or name the items.")
     steps += [(passed, question.most(passed)) for passed in unnamed]
     for passed, times in steps:
-        one = tuple(int(on) for on in passed)
+        item = tuple(int(on) for on in passed)
         for _ in range(times):
-            more = {capped_sum(v, one, caps) for v in vectors}
+            more = {capped_sum(v, item, caps) for v in vectors}
             if more <= vectors:
                 break
             vectors |= more

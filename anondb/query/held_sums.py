@@ -69,10 +69,10 @@ class HeldRows:
     @cached_property
     def held(self) -> int:
         """The number of transactions with an item."""
-        some = np.zeros(self.size, dtype=bool)
+        with_items = np.zeros(self.size, dtype=bool)
         for transactions, _ in self.pieces():
-            some[indices(transactions)] = True
-        return int(some.sum())
+            with_items[indices(transactions)] = True
+        return int(with_items.sum())
 
     def pieces(self) -> Iterator[tuple[Array, Array]]:
         """The rows in slices (transactions, items) that fit in the processor's cache.
@@ -80,8 +80,8 @@ class HeldRows:
         Computing with all rows at once would spend more time on pages of memory than on the computation.
         """
         for start in range(0, len(self.items), PIECE):
-            some = slice(start, start + PIECE)
-            yield self.transactions[some], self.items[some]
+            piece = slice(start, start + PIECE)
+            yield self.transactions[piece], self.items[piece]
 
     def by_number(self, labels: Sequence[str], values: Array) -> Array:
         """The values of released items by their numbers; 0 for others."""
@@ -121,9 +121,9 @@ class HeldRows:
             np.add.at(flat, indices(items) * several + of_each[indices(transactions)], 1)
         return signatures, counts
 
-    def _among(self, some: Array) -> Array:
+    def _among(self, chosen: Array) -> Array:
         """The number of rows of each released item that are of some transactions."""
-        held = np.concatenate([some[:0], *(some.take(indices(transactions)) for transactions, _ in self.pieces())])
+        held = np.concatenate([chosen[:0], *(chosen.take(indices(transactions)) for transactions, _ in self.pieces())])
         there = np.flatnonzero(self.supports)
         counts = np.zeros(len(self.supports), dtype=np.int64)
         counts[there] = np.add.reduceat(held, self.ends[there - 1], dtype=np.int64)

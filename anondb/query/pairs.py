@@ -193,11 +193,11 @@ def beside(answers: SupportedAnswers, release: Opened, condition: Condition, ite
     own = {answers.members.labels[label] for label in kinds[0].own if label >= 0}
     apart = [item for item in items if release.images[item][0] not in own]
     usual = {item for item in apart if passing.of(item) == passing.usual}  # of the kind of all that no test names
-    for some, rest in (
+    for alike, rest in (
         ([i for i in apart if i in usual], kinds[0].rest),
         ([i for i in apart if i not in usual], None),
     ):
-        for item, closer in _of_others(release, answers, *kinds, some, rest).items():
+        for item, closer in _of_others(release, answers, *kinds, alike, rest).items():
             ends[item] = _both(ends[item], closer)
     for item in [item for item in items if release.images[item][0] in own][:MAX_QUESTIONS]:
         ends[item] = _both(ends[item], answers.of_question(Question.of(both(condition, has(item))), None))
@@ -243,12 +243,12 @@ def _of_others(
     step = max(1, MAX_NUMBERS // (len(values) * (len(cases[0]) + len(sums) + 1)))
     bounds: list[Array] = []
     for start in range(0, len(cases), step):
-        some = slice(start, start + step)
+        piece = slice(start, start + step)
         ends = [
-            np.column_stack([np.repeat(e[None], len(cases[some]), axis=0), different[some, n]])
+            np.column_stack([np.repeat(e[None], len(cases[piece]), axis=0), different[piece, n]])
             for e, n in ((low, 1), (high, 2))
         ]
-        bounds.append(np.stack(program.bounds(values, cases[some], *ends), axis=1))
+        bounds.append(np.stack(program.bounds(values, cases[piece], *ends), axis=1))
     ends_of = np.concatenate(bounds)[which.reshape(-1)].tolist()
     return {item: (least, most) for item, (least, most) in zip(items, ends_of, strict=True)}
 

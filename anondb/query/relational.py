@@ -175,9 +175,9 @@ def read_attributes(release: SealedRelease) -> tuple[Attribute, ...] | None:
     values: dict[str, set[tuple[str, str | None]]] = {}
     for name, released, value in zip(*(c.tolist() for c in rows.values()), strict=True):
         values.setdefault(name, set()).add((released, value))
-    types, some = types_of(release.manifest), _with_null(release)
+    types, nullable = types_of(release.manifest), _with_null(release)
     return tuple(
-        Attribute(a.name, a.ends, a.has_null or a.name in some, frozenset(values.get(a.name, ())), types[a.name])
+        Attribute(a.name, a.ends, a.has_null or a.name in nullable, frozenset(values.get(a.name, ())), types[a.name])
         for a in release.kind.attributes
     )
 

@@ -176,15 +176,15 @@ def split(text: str) -> tuple[list[str], str]:
         tokens = DuckDB().tokenize(text)
     except SqlglotError:
         return [], text
-    statements, begun, some = [], 0, False
+    statements, begun, has_tokens = [], 0, False
     for token in tokens:
         if token.token_type is not TokenType.SEMICOLON:
-            some = True
+            has_tokens = True
             continue
-        if some:
+        if has_tokens:
             statements.append(text[begun : token.start].strip())
-        begun, some = token.end + 1, False
-    return statements, text[begun:] if some else ""
+        begun, has_tokens = token.end + 1, False
+    return statements, text[begun:] if has_tokens else ""
 
 
 def script(text: str) -> list[str]:

@@ -60,11 +60,11 @@ def shares_of(kind: str, numbers: Array, starts: Array) -> dict[str, Array]:
         return {"least": certain, "greatest": possible + np.where(np.logical_or.reduceat(none, starts), NO_VALUE, 0)}
     low = np.minimum.reduceat(np.where(there, numbers, inf), starts)
     high = np.maximum.reduceat(np.where(there, numbers, -inf), starts)
-    some = np.logical_or.reduceat(none, starts)
+    lacking = np.logical_or.reduceat(none, starts)
     if kind == MAX:
-        low = np.where(some, NEUTRAL[kind], low)
+        low = np.where(lacking, NEUTRAL[kind], low)
     else:
-        high = np.where(some, NEUTRAL[kind], high)
+        high = np.where(lacking, NEUTRAL[kind], high)
     return {"least": low, "greatest": high}
 
 

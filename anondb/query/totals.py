@@ -85,12 +85,12 @@ def outcomes(
     always = [_moves(part, caps) for part in rest]
     results: list[Outcome] = []
     for start in range(0, len(counts), ROWS):
-        some = counts[start : start + ROWS]
-        possible = np.zeros((len(some), len(vectors)))
+        portion = counts[start : start + ROWS]
+        possible = np.zeros((len(portion), len(vectors)))
         possible[:, 0] = 1.0
         for n, way in enumerate(moves):
             for step in range(int(most[n])):
-                rows = np.flatnonzero(some[:, n] > step)
+                rows = np.flatnonzero(portion[:, n] > step)
                 possible[rows] = np.sign(possible[rows] @ way)
         for way in always:
             possible = np.sign(possible @ way)
