@@ -100,9 +100,9 @@ def answered(
     if not question.of_worlds:
         return modelled(tree, bound, house, of_worlds=False)
     question = replace(question, empty=empty)
-    known, notes, refusal = _ruled(question, house)
-    if known is not None:  # what rules do not know exactly is no key
-        listed = zip(question.roles, known.columns, strict=True)
+    relation, notes, refusal = _ruled(question, house)
+    if relation is not None:  # what rules do not know exactly is no key
+        listed = zip(question.roles, relation.columns, strict=True)
         vague = (role if role.computed or not (c.bounded or c.unknown) else Role.VALUE for role, c in listed)
         question = replace(question, roles=tuple(vague))
     same = question.shown == tuple(range(len(question.roles)))
@@ -115,17 +115,17 @@ def answered(
     if others is not None and others.worlds is not None:
         others.worlds.draw(items)
     try:
-        made = Estimator(house.engine, worlds, question, types, others).rows(known)
+        estimated = Estimator(house.engine, worlds, question, types, others).rows(relation)
     except InputError as error:  # the rules say more than DuckDB of what they do not read
         raise refusal or error from None
-    if made.contradicted:
+    if estimated.contradicted:
         notes.append(OUTSIDE_NOTE)
     by_estimates = any(question.roles[n].computed for end in question.ends for n in end.columns)
-    if (by_estimates or (known is not None and known.cut)) and ORDER_NOTE not in notes:
+    if (by_estimates or (relation is not None and relation.cut)) and ORDER_NOTE not in notes:
         notes.append(ORDER_NOTE)
     if others is not None and not empty:
-        made = replace(made, called=note_of(others, house.counts_of_items(tree)))
-    return made, [*notes, *made.notes]
+        estimated = replace(estimated, called=note_of(others, house.counts_of_items(tree)))
+    return estimated, [*notes, *estimated.notes]
 
 
 def modelled(
@@ -136,8 +136,8 @@ def modelled(
     question = Asked(tree, tree, (Role.VALUE,) * len(bound), everything, of_persons=True)
     worlds = house.worlds if of_worlds else house.own
     worlds.draw(None)
-    made = Estimator(house.engine, worlds, question, [kind for _, kind in bound]).rows(None)
-    return made, [MODELLED_NOTE] if of_worlds else []
+    estimated = Estimator(house.engine, worlds, question, [kind for _, kind in bound]).rows(None)
+    return estimated, [MODELLED_NOTE] if of_worlds else []
 
 
 def _ruled(question: Asked, house: House) -> tuple[Ranged | None, list[str], InputError | None]:

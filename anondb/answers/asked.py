@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 from sqlglot.optimizer.simplify import simplify
 
-from anondb.answers.ends import MARGIN, End, Ended, has_series, unwrapped
+from anondb.answers.ends import MARGIN, End, Ended, has_series, number_of_rows, unwrapped
 from anondb.answers.ranged.dependent_keys import without_dependent_keys
 from anondb.answers.ranged.equivalents import as_first_row
 from anondb.answers.role_reader import RoleReader
@@ -67,12 +67,11 @@ class Asked:
     def leading(self) -> int:
         """The number of first rows of each world to compare where groups by several columns are too many; 0 for all."""
         first = self.ends[0] if self.ends else End()
-        number = first.limit.args.get("expression") if first.limit is not None else None
-        whole = isinstance(number, exp.Literal) and number.name.isdigit() and first.ranked is None and first.offset is None
+        number = number_of_rows(first.limit) if first.ranked is None and first.offset is None else None
         several = self.unique and sum(not role.computed for role in self.roles) > 1
-        if not (whole and several and number is not None and first.order and self.roles[first.columns[0]].computed):
+        if number is None or not (several and first.order and self.roles[first.columns[0]].computed):
             return 0
-        return MARGIN * int(number.name) + MARGIN
+        return MARGIN * number + MARGIN
 
     @property
     def of_one_world(self) -> bool:
@@ -171,11 +170,11 @@ def _is_condition(select: exp.Select, reader: RoleReader) -> bool:
     """Whether a SELECT of the query that was read last keeps rows by computed numbers."""
     ends = ("having", "limit", "offset")
     ended = id(select) not in reader.by_person and any(select.args.get(key) is not None for key in ends)
-    return ended or any(id(select) in of for of in (reader.chosen, reader.qualified, reader.linked))
+    return ended or id(select) in reader.chosen | reader.qualified | reader.linked
 
 
 def _unconditional(body: exp.Query, reader: RoleReader) -> tuple[exp.Query, bool]:
-    """A query whose condition on computed numbers is a column in place of a condition, and whether it has one."""
+    """A query with a column in place of its condition on computed numbers, and whether it has one."""
     if not isinstance(body, exp.Select) or body.args.get("distinct") is not None:
         return body, False
     reader.relation(body)
@@ -190,15 +189,16 @@ def _unconditional(body: exp.Query, reader: RoleReader) -> tuple[exp.Query, bool
         return body, False
     if key == "where" and any(map(reader.has_aggregate, body.expressions)):
         return body, False
-    made, parts = body.copy(), [condition.this]
-    made.set(key, None)
+    query, parts = body.copy(), [condition.this]
+    query.set(key, None)
     if key == "where":
-        kept = [part for part in conjoined(condition.this) if not _is_computed(part, made, reader)]
-        parts = [part for part in conjoined(condition.this) if not any(part is other for other in kept)]
-        made = made.where(*(exp.paren(part.copy()) for part in kept), copy=False)
+        computed = [(part, _is_computed(part, query, reader)) for part in conjoined(condition.this)]
+        parts = [part for part, is_computed in computed if is_computed]
+        rest = [exp.paren(part.copy()) for part, is_computed in computed if not is_computed]
+        query = query.where(*rest, copy=False)
     kept_by = exp.and_(*(exp.paren(part.copy()) for part in parts))
-    made.append("expressions", exp.alias_(exp.func("coalesce", kept_by, exp.false()), "_kept"))
-    return made, True
+    query.append("expressions", exp.alias_(exp.func("coalesce", kept_by, exp.false()), "_kept"))
+    return query, True
 
 
 def _is_computed(condition: exp.Expr, body: exp.Select, reader: RoleReader) -> bool:
@@ -214,13 +214,13 @@ def _with_where(body: exp.Select) -> exp.Select:
     inner = all(join.kind in ("", "INNER", "CROSS") and not (join.side or join.method) for join in joins)
     if not inner or any(join.args.get("using") for join in joins):
         return body
-    made = body.copy()
-    for join in made.args["joins"]:
+    query = body.copy()
+    for join in query.args["joins"]:
         if (on := join.args.get("on")) is not None:
-            made.where(exp.paren(on.copy()), copy=False)
+            query.where(exp.paren(on.copy()), copy=False)
             join.set("on", None)
             join.set("kind", "CROSS")
-    return made
+    return query
 
 
 def _has_window(body: exp.Select) -> bool:

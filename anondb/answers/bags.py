@@ -17,12 +17,12 @@ from anondb.answers.files import DRAWN, ROWS, File, Numbered, place
 from anondb.answers.hashing import OTHERS_SHIFT, OTHERS_STEP, RACE, hashed
 from anondb.engine import DuckDBEngine, Table, load
 
-LABELS, OVERLAPS, BELOW, MEMBERS, KNOWN = map(place, ("bags", "overlaps", "below", "bag items", "known items"))
+LABELS, OVERLAPS, BELOW, MEMBERS, SINGLES = map(place, ("bags", "overlaps", "below", "bag items", "known items"))
 _KEPT = ["world", "label", "tid", "copies", "tried", "size", "first", "tids_before", "members_before", "seed"]
 
 
 def levels_of(file: File) -> tuple[Ints, list[tuple[int, int]]]:
-    """When the released items of a file choose, and the pairs of them that share a member, first the one that chooses first.
+    """The levels at which the released items of a file choose, and the pairs that share a member, first choice first.
 
     Returns:
         For each member the level of its released item, from 0: all that it overlaps have another one. The pairs are numbers
@@ -60,28 +60,28 @@ class Bags:
     def __init__(self, engine: DuckDBEngine, files: Sequence[File], numbers: range) -> None:
         self._engine, self._worlds = engine, len(numbers)
         numbered = Numbered.of(files)
-        found = [levels_of(file) for file in files]
-        level = np.concatenate([levels for levels, _ in found])
+        levels, overlaps = zip(*map(levels_of, files), strict=True)
+        level = np.concatenate(levels)
         size = np.concatenate([file.members.size for file in files])
         item = np.concatenate([file.members.item for file in files])
         self.single = (size == 1) & (level == 0)
         self._levels = np.unique(level[~self.single]).tolist()
-        some = np.flatnonzero(begins(numbered.label) & ~self.single)
+        firsts = np.flatnonzero(begins(numbered.label) & ~self.single)
         columns = {"label": numbered.label, "number": numbered.number, "level": level, "size": size}
         columns |= {"first": np.arange(len(level)), "tids_before": numbered.tids, "members_before": numbered.first}
         columns |= {"seed": numbered.seed}
-        engine.put(LABELS, {name: ("BIGINT", values[some]) for name, values in columns.items()})
+        engine.put(LABELS, {name: ("BIGINT", values[firsts]) for name, values in columns.items()})
         engine.put(MEMBERS, {"member": ("BIGINT", np.arange(len(item))), "item": ("BIGINT", item)})
         before = np.r_[0, numbered.label][np.cumsum([0, *(len(file.members.label) for file in files)])]
-        pairs = [(n + a, n + b) for n, (_, listed) in zip(before.tolist(), found, strict=False) for a, b in listed]
+        pairs = [(n + a, n + b) for n, listed in zip(before.tolist(), overlaps, strict=False) for a, b in listed]
         ends = [[pair[n] for pair in pairs] for n in range(2)]
         engine.put(OVERLAPS, {name: ("BIGINT", labels) for name, labels in zip(("below", "above"), ends, strict=True)})
-        known = {"label": numbered.label[self.single], "item": item[self.single]}
-        engine.put(KNOWN, {name: ("BIGINT", values) for name, values in known.items()})
+        singles = {"label": numbered.label[self.single], "item": item[self.single]}
+        engine.put(SINGLES, {name: ("BIGINT", values) for name, values in singles.items()})
         engine.create(BELOW, "answers/bag_below", {"rows": ROWS, "overlaps": OVERLAPS})
 
     def draw(self, chosen: Flags) -> None:
-        """Append all items of all worlds to the table ``DRAWN``, unless they are there; ``chosen`` makes no difference."""
+        """Append all items of all worlds to the table ``DRAWN``, unless they are there. ``chosen`` has no effect."""
         while self._levels:
             tables: dict[str, Table | exp.Query] = {"rows": ROWS, "bags": LABELS, "below": BELOW}
             values = {"level": self._levels[0], "worlds": self._worlds, "salt": OTHERS_STEP}
@@ -90,7 +90,7 @@ class Bags:
             placed = hashed(shifts, [*_KEPT, "step"])
             candidates = load("answers/bag_candidates").bind({"shifts": placed}, {"salt": RACE})
             raced = hashed(candidates, ["world", "label", "tid", "copies", "member"])
-            tables = {"candidates": raced, "bag_items": MEMBERS, "drawn": DRAWN, "rows": ROWS, "known": KNOWN}
+            tables = {"candidates": raced, "bag_items": MEMBERS, "drawn": DRAWN, "rows": ROWS, "known": SINGLES}
             drawn = load("answers/bag_drawn").bind(tables, {})
             self._engine.run(exp.Insert(this=DRAWN.expression(), expression=drawn), "drawing worlds")
             self._levels.pop(0)

@@ -24,7 +24,7 @@ class Buckets:
         numbers: the numbers of the worlds.
 
     Attributes:
-        single: no member is the same in all worlds.
+        single: whether a member is the same in all worlds: none is.
     """
 
     def __init__(self, engine: DuckDBEngine, files: Sequence[File], numbers: range) -> None:
@@ -42,12 +42,12 @@ class Buckets:
         ]
 
     def draw(self, chosen: Flags) -> None:
-        """Append all items of all worlds to the table ``DRAWN``, unless they are there; ``chosen`` makes no difference."""
+        """Append all items of all worlds to the table ``DRAWN``, unless they are there. ``chosen`` has no effect."""
         while self._missing:
             values, number, seed = self._missing[0]
             passed: exp.Query = exp.select(exp.true().as_("passed"))
             tables: dict[str, Table | exp.Query] = {"buckets": place("buckets", number), "in_place": passed}
-            made = load("release/reconstruct").bind(tables, {"seed": seed})
-            rows = load("answers/reconstructed").bind({"reconstruction": made, "texts": self._texts}, values)
+            reconstruction = load("release/reconstruct").bind(tables, {"seed": seed})
+            rows = load("answers/reconstructed").bind({"reconstruction": reconstruction, "texts": self._texts}, values)
             self._engine.run(exp.Insert(this=self._drawn.expression(), expression=rows), "drawing worlds")
             self._missing.pop(0)

@@ -9,7 +9,7 @@ import numpy as np
 
 from anondb.answers.expected import Flags, Floats, Ints, begins
 from anondb.answers.files import DRAWN, DRAWN_COLUMNS, ROWS, File, Numbered, of_worlds
-from anondb.answers.hashing import MASK, OTHERS_SHIFT, OTHERS_STEP, RACE, SHIFT, STEP, TURN, cycle, h
+from anondb.answers.hashing import MASK, OTHERS_SHIFT, OTHERS_STEP, RACE, SHIFT, STEP, TURN, cycle, h, uniform
 from anondb.answers.rounding import rounded
 from anondb.engine import DuckDBEngine, reads
 from anondb.engine.failures import damaged
@@ -72,10 +72,10 @@ class Sets:
         Args:
             chosen: for each member of all files whether to draw it; all members of a released item together.
         """
-        for some in self._portions(np.flatnonzero(chosen & self._missing)):
-            rows = self._drawn_rows(some)
+        for members in self._portions(np.flatnonzero(chosen & self._missing)):
+            rows = self._drawn_rows(members)
             self._engine.insert(self._drawn, {name: (kind, rows[name]) for name, kind in DRAWN_COLUMNS.items()})
-            self._missing[some] = False
+            self._missing[members] = False
 
     def _portions(self, members: Ints) -> Sequence[Ints]:
         """Divide members, whole released items at a time, into portions of about ``AT_ONCE`` rows."""
@@ -86,14 +86,14 @@ class Sets:
         portion = (np.cumsum(rows) - rows)[starts] // AT_ONCE
         return np.split(members, starts[np.flatnonzero(begins(portion))][1:])
 
-    def _drawn_rows(self, some: Ints) -> Columns:
+    def _drawn_rows(self, members: Ints) -> Columns:
         """The rows of ``DRAWN`` for whole released items; those of a world lie together.
 
         The transactions that show a released item have places from 0, which a permutation takes to their ranks. A member
         holds the places for which it is the first member. If it wants more, it has the best of four times as many of the
         other places, by another permutation: those who show more hold more of what each stands for.
         """
-        label, of = np.unique(self._numbered.label[some], return_inverse=True)
+        label, of = np.unique(self._numbered.label[members], return_inverse=True)
         with self._engine.registered({"label": label.astype(np.int32)}) as chosen:  # the type of the rows' column
             rows = self._engine.select(reads.among(self.rows, chosen, "label", "label, tid"), "drawing worlds")
         keys = (rows["label"].astype(np.int64) << 32) + rows["tid"]
@@ -101,7 +101,7 @@ class Sets:
         begin = np.searchsorted(keys, label << 32)
         size = np.diff(begin, append=len(keys))
         tids = self._ordered(np.repeat(np.arange(len(label)), size), keys & MASK)
-        cells, step = self._cells(some, of, begin, len(tids))
+        cells, step = self._cells(members, of, begin, len(tids))
         place, step = _numbered_in(size), np.repeat(step[np.flatnonzero(begins(of))], size)
         rank = (step * place + place // np.repeat(cycle(size, step[begin]), size)) % np.repeat(size, size)
 
@@ -119,16 +119,16 @@ class Sets:
         other = held(more, tried, places)
         best = in_order(np.repeat(np.arange(len(tried)), tried), self._race(more, tried, other), other)
         wins = _numbered_in(tried) < np.repeat(more["wanted"], tried)
-        made = {"tid": np.concatenate((first, other[best][wins]))}
+        drawn = {"tid": np.concatenate((first, other[best][wins]))}
         for name in ("world", "member"):
-            made[name] = np.repeat(np.concatenate((cells[name], more[name])), np.concatenate((firsts, more["wanted"])))
-        return made
+            drawn[name] = np.repeat(np.concatenate((cells[name], more[name])), np.concatenate((firsts, more["wanted"])))
+        return drawn
 
-    def _cells(self, some: Ints, of: Ints, begin: Ints, orders: int) -> tuple[Columns, Ints]:
+    def _cells(self, members: Ints, of: Ints, begin: Ints, orders: int) -> tuple[Columns, Ints]:
         """What there is for each member of whole released items and world, if it has holders there; by worlds.
 
         Args:
-            some: the members.
+            members: the members.
             of: the place of the released item of each.
             begin: the first of the rows of each released item.
             orders: the number of orders of the transactions.
@@ -136,10 +136,10 @@ class Sets:
         Returns:
             The columns; and, for each member, the step from a place to the rank of the next one.
         """
-        numbered, n = self._numbered, self.counts[some]
-        support, seed, label = self._support[some, None], numbered.seed[some, None], numbered.number[some, None]
+        numbered, n = self._numbered, self.counts[members]
+        support, seed, label = self._support[members, None], numbered.seed[members, None], numbered.number[members, None]
         starts = np.flatnonzero(begins(of))
-        upto, total = self._upto(some, of, n), np.add.reduceat(n, starts, axis=0)[of]
+        upto, total = self._upto(members, of, n), np.add.reduceat(n, starts, axis=0)[of]
         first = support * (upto - n) // total
         firsts = np.where(n == support, support, support * upto // total - first)
         step, shift = self._turned(label, support, seed)
@@ -147,9 +147,9 @@ class Sets:
             "world": self._numbers,
             "salt": self._numbers + seed,
             "label": label,
-            "member": some[:, None],
-            "number": (some - numbered.first[some])[:, None],
-            "tids_before": numbered.tids[some, None],
+            "member": members[:, None],
+            "number": (members - numbered.first[members])[:, None],
+            "tids_before": numbered.tids[members, None],
             "begin": begin[of][:, None],
             "order": np.arange(len(self._numbers)) % orders,
             "support": support,
@@ -163,8 +163,7 @@ class Sets:
     def _race(self, cells: Columns, tried: Ints, tid: Ints) -> Floats:
         """The times of transactions in the race of their cells; those of greater weight are faster."""
         before, number, salt, order = (np.repeat(cells[name], tried) for name in ("tids_before", "number", "salt", "order"))
-        u = (h(tid - before, number, salt + RACE) + 0.5) / 2**32
-        return np.asarray(-np.log(u) / self._weights[order, self._lengths[tid]])
+        return np.asarray(-np.log(uniform(tid - before, number, salt + RACE)) / self._weights[order, self._lengths[tid]])
 
     def _ordered(self, of: Ints, tid: Ints) -> Ints:
         """The transactions of released items by their ranks, a row for each order: here one, that of their numbers.
@@ -175,8 +174,8 @@ class Sets:
         """
         return tid[None]
 
-    def _upto(self, some: Ints, of: Ints, n: Ints) -> Ints:
-        """How many holders the members of a released item have up to each of them, in the order in which they are first."""
+    def _upto(self, members: Ints, of: Ints, n: Ints) -> Ints:
+        """The running sum of the holders of a released item's members, in the order in which the members are first."""
         upto = np.cumsum(n, axis=0)
         before = upto - n
         return np.asarray(upto - before[np.flatnonzero(begins(of))][of])
@@ -193,7 +192,7 @@ def _numbered_in(sizes: Ints) -> Ints:
 
 
 def _others(cells: Columns) -> tuple[Ints, Ints]:
-    """How many of the other places the member of each cell tries, and these."""
+    """How many of the other places the member of each cell tries, and which."""
     end, support, label, number = cells["first"] + cells["firsts"], cells["support"], cells["label"], cells["number"]
     others = support - cells["firsts"]
     tried = np.minimum(4 * cells["wanted"], others)

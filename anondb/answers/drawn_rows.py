@@ -1,4 +1,4 @@
-"""What is done with the rows of a query in worlds before their means: how they are computed, and whether they match."""
+"""How the rows of a query in worlds are computed."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
-from anondb.answers.asked import Asked
-from anondb.engine import DuckDBEngine, Table, readable
+from anondb.engine import readable
 
 MANY = 16
 _WITHOUT_NULL = (exp.Avg, exp.Count, exp.CountIf, exp.LogicalAnd, exp.LogicalOr, exp.Max, exp.Min, exp.Sum)
@@ -19,11 +18,10 @@ def without_filters(tree: exp.Query) -> exp.Query:
 
     For each FILTER, DuckDB keeps room for the operands of all aggregates beside it: for 60 of them, as PIVOT has, 200 MB.
     """
-    found = list(tree.find_all(exp.Filter))
-    if len(found) < MANY:
+    if len(list(tree.find_all(exp.Filter))) < MANY:
         return tree
-    made = tree.copy()
-    for node in list(made.find_all(exp.Filter)):
+    tree = tree.copy()
+    for node in list(tree.find_all(exp.Filter)):
         value = node.this.this if isinstance(node.this, _WITHOUT_NULL) else None
         if isinstance(value, exp.Distinct) and len(value.expressions) == 1:
             value = value.expressions[0]
@@ -31,7 +29,7 @@ def without_filters(tree: exp.Query) -> exp.Query:
             counted = exp.Literal.number(1) if isinstance(value, exp.Star) else value.copy()
             value.replace(exp.Case(ifs=[exp.If(this=node.expression.this.copy(), true=counted)]))
             node.replace(node.this)
-    return made
+    return tree
 
 
 def without_rows(first: Mapping[str, str], types: Sequence[str], *, kept: bool) -> exp.Select:
@@ -45,14 +43,3 @@ def without_rows(first: Mapping[str, str], types: Sequence[str], *, kept: bool) 
     kinds = [*first.items(), *((f"c{n}", kind) for n, kind in enumerate(types)), *([("kept", "BOOLEAN")] * kept)]
     cells = [exp.cast(exp.null(), readable(kind), dialect="duckdb").as_(name) for name, kind in kinds]
     return exp.select(*cells).limit(0)
-
-
-def are_mixed(engine: DuckDBEngine, asked: Asked, drawn: Table, world: str) -> bool:
-    """Whether rows of a world have the same keys and different numbers: then they do not match between worlds."""
-    if asked.unique or asked.listed or not any(role.computed for role in asked.roles):
-        return False
-    every = [exp.column(f"c{n}") for n in range(len(asked.roles))]
-    keys = [column for column, role in zip(every, asked.roles, strict=True) if not role.computed]
-    number = exp.Count(this=exp.Distinct(expressions=[exp.Tuple(expressions=every)]))
-    mixed = exp.select(world).from_(drawn.expression()).group_by(world, *keys).having(number > exp.convert(1)).limit(1)
-    return len(engine.select(mixed, "rows that have the same keys")[world]) > 0

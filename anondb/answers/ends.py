@@ -14,10 +14,10 @@ from anondb.answers.roles import Relation
 from anondb.query.parsing import lowered
 
 MARGIN = 20
-"""Of groups by several columns, such as pairs of items, so many times as many as are shown are looked at in each world, and
-asked of the rules."""
+"""Groups by several columns, such as pairs of items, are many: worlds and rules are asked for so many times as many as the
+query shows."""
 LEAST = 5_000
-"""At least so many are asked of the rules, which order them by what they expect of each."""
+"""Rules are asked for at least so many groups, since they order them by the numbers that they expect."""
 RANKS = (exp.RowNumber, exp.Rank, exp.DenseRank, exp.PercentRank, exp.Ntile)
 
 
@@ -48,6 +48,12 @@ class End:
         return [int(c.name[1:]) for part in parts for c in part.find_all(exp.Column)]
 
 
+def number_of_rows(limit: exp.Expr | None) -> int | None:
+    """The number in a LIMIT; None without one, and for other expressions."""
+    number = None if limit is None else limit.args.get("expression")
+    return int(number.name) if isinstance(number, exp.Literal) and number.name.isdigit() else None
+
+
 def unwrapped(tree: exp.Expr) -> exp.Expr:
     """A query without parentheses around it."""
     while isinstance(tree, exp.Subquery | exp.Paren) and not tree.args.get("alias") and not tree.args.get("with_"):
@@ -64,7 +70,7 @@ def _is_key(shown: exp.Expr, key: exp.Expr) -> bool:
 
 @dataclass
 class Ended:
-    """A query whose ends are taken off, from the outermost on.
+    """A query whose ends are taken off, the outermost one first.
 
     Attributes:
         body: the rest.
@@ -99,8 +105,11 @@ class Ended:
                 self.ends.append(End(ranked))
 
     def with_keys(self) -> bool:
-        """Add the keys of rows that the query does not show, by which they match between worlds; whether no two rows of the
-        query have the same keys then."""
+        """Add the keys of rows that the query does not show, by which rows match between worlds.
+
+        Returns:
+            Whether no two rows of the query have the same keys then.
+        """
         body = self.body
         if not isinstance(body, exp.Select) or body.args.get("distinct") is not None or body.is_star:
             return False
@@ -116,29 +125,29 @@ class Ended:
             return not series
         shown = [selected.unalias() for selected in body.expressions]
         keys = self.reader.keys.get(id(body), []) if grouped is None else grouped
-        known = {lowered(e.alias_or_name) for e in body.expressions} - self.reader.named.get(id(body), set())
-        known |= {lowered(e.name) for e in shown if isinstance(e, exp.Column)}
+        names = {lowered(e.alias_or_name) for e in body.expressions} - self.reader.named.get(id(body), set())
+        names |= {lowered(e.name) for e in shown if isinstance(e, exp.Column)}
         if grouped is None:
             missing = [key for key in keys if not any(_is_key(e, key) for e in shown)]
         else:
             missing = [
-                key for key in keys if key not in shown and not (isinstance(key, exp.Column) and lowered(key.name) in known)
+                key for key in keys if key not in shown and not (isinstance(key, exp.Column) and lowered(key.name) in names)
             ]
-        told = [exp.Grouping(expressions=[key.copy() for key in dict.fromkeys(k for one in sets for k in one)])]
-        self._hide([*(key.copy() for key in missing), *(told if sets else ())])
+        grouping = [exp.Grouping(expressions=[key.copy() for key in dict.fromkeys(k for one in sets for k in one)])]
+        self._hide([*(key.copy() for key in missing), *(grouping if sets else ())])
         return grouped is not None and not series
 
     def ruled(self) -> tuple[exp.Query, bool]:
-        """The query for rules of bounds, and whether an end of it says which groups by several columns, which are many, may
-        be shown."""
+        """The query for rules of bounds, and whether it has an end. Groups by several columns are many: its end leaves those
+        that may be shown."""
         several = isinstance(self.body, exp.Select) and len(self.reader.grouped(self.body) or ()) > 1
-        number = self.cut[1].args.get("expression") if self.cut is not None and several else None
-        if self.cut is None or not isinstance(number, exp.Literal) or not number.name.isdigit():
+        number = number_of_rows(self.cut[1]) if self.cut is not None and several else None
+        if self.cut is None or number is None:
             return self.body, False
-        made = self.body.copy()
-        made.set("order", self.cut[0].copy())
-        made.set("limit", exp.Limit(expression=exp.convert(max(MARGIN * int(number.name) + MARGIN, LEAST))))
-        return made, True
+        query = self.body.copy()
+        query.set("order", self.cut[0].copy())
+        query.set("limit", exp.Limit(expression=exp.convert(max(MARGIN * number + MARGIN, LEAST))))
+        return query, True
 
     def _peeled(self) -> bool:
         """Take off the end of this query; whether that was possible."""
@@ -184,8 +193,8 @@ class Ended:
 
     def _hide(self, hidden: Sequence[exp.Expr]) -> None:
         first = len(self.relation.columns)
-        for n, one in enumerate(hidden, first):
-            self.body.append("expressions", exp.alias_(one, f"_hidden{n}"))
+        for n, node in enumerate(hidden, first):
+            self.body.append("expressions", exp.alias_(node, f"_hidden{n}"))
         if hidden:
             self.relation = self.reader.relation(self.body)
 
@@ -211,16 +220,16 @@ class Ended:
 
     def _ranked(self, condition: exp.Expr, hidden: list[exp.Expr] | None = None) -> exp.Expr | None:
         """A condition on ranks with columns ``c<n>`` as their operands; None for other conditions."""
-        made = exp.paren(condition.copy())
+        ranked = exp.paren(condition.copy())
         if not isinstance(self.body, exp.Select):
             return None
         names = {lowered(e.alias_or_name): e.unalias() for e in self.body.expressions}
-        for column in list(made.find_all(exp.Column)):
+        for column in list(ranked.find_all(exp.Column)):
             rank = names.get(lowered(column.name))
             if isinstance(rank, exp.Window) and column.find_ancestor(exp.Window) is None:
                 column.replace(rank.copy())
         own: list[exp.Expr] = []
-        for window in list(made.find_all(exp.Window)):
+        for window in list(ranked.find_all(exp.Window)):
             if not isinstance(window.this, RANKS) or window.args.get("spec") is not None or window.args.get("alias"):
                 return None
             order = window.args.get("order")
@@ -230,11 +239,11 @@ class Ended:
                 if place is None:
                     return None
                 part.replace(exp.column(f"c{place}"))
-        outside = [c for c in made.find_all(exp.Column) if c.find_ancestor(exp.Window) is None]
-        if outside or made.find(exp.Window) is None or made.find(exp.Query) is not None:
+        outside = [c for c in ranked.find_all(exp.Column) if c.find_ancestor(exp.Window) is None]
+        if outside or ranked.find(exp.Window) is None or ranked.find(exp.Query) is not None:
             return None
         self._hide(own)
-        return made
+        return ranked
 
     def _inner(self) -> tuple[exp.Query, list[int], exp.Expr | None] | None:
         """The subquery of a SELECT that only shows its columns, the numbers of these, and a condition on its rows; None for
@@ -264,7 +273,7 @@ class Ended:
 def has_series(node: exp.Expr) -> bool:
     """Whether an expression returns several rows for one, as ``unnest`` does."""
     return any(
-        one.find_ancestor(exp.Query) is node.find_ancestor(exp.Query) for one in node.find_all(exp.Explode, exp.Unnest)
+        call.find_ancestor(exp.Query) is node.find_ancestor(exp.Query) for call in node.find_all(exp.Explode, exp.Unnest)
     )
 
 
@@ -282,12 +291,12 @@ def _query_of(body: exp.Select, source: exp.Expr | None) -> exp.Query | None:
     query = None if query is None else unwrapped(query)
     if not isinstance(query, exp.Select | exp.SetOperation) or (ctes and query.args.get("with_")):
         return None
-    made = query.copy()
+    query = query.copy()
     if ctes and clause is not None:
         kept = clause.copy()
         kept.set("expressions", [cte.copy() for cte in ctes])
-        made.set("with_", kept)
-    return made
+        query.set("with_", kept)
+    return query
 
 
 def _has_end(query: exp.Query) -> bool:
@@ -302,12 +311,9 @@ def _has_end(query: exp.Query) -> bool:
 def _moved(end: End, places: Sequence[int]) -> End:
     """An end of a SELECT as one of its subquery."""
 
-    def moved(node: exp.Expr) -> exp.Expr:
-        made = node.copy()
-        for column in list(made.find_all(exp.Column)):
-            column.replace(exp.column(f"c{places[int(column.name[1:])]}"))
-        return made
+    def renamed(node: exp.Expr) -> exp.Expr:
+        return exp.column(f"c{places[int(node.name[1:])]}") if isinstance(node, exp.Column) else node
 
-    ranked = None if end.ranked is None else moved(end.ranked)
-    order = [term for term in map(moved, end.order) if isinstance(term, exp.Ordered)]
+    ranked = None if end.ranked is None else end.ranked.transform(renamed)
+    order = [term for term in (before.transform(renamed) for before in end.order) if isinstance(term, exp.Ordered)]
     return End(ranked, order, end.limit, end.offset)

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from anondb.answers.drawn_rows import are_mixed
 from anondb.answers.ends import End
 from anondb.answers.first_rows import belonging, certain_first
 from anondb.answers.in_worlds import COPY, NUMBERS, PLACE, WORLD, InWorlds, finite, written
@@ -28,6 +27,11 @@ OUTSIDE_NOTE = (
     "please report the query."
 )
 ZERO_NOTE = "A number has no bounds in a row where it may be divided by 0. Divide by nullif(n, 0)."
+_MEAN_LIST = (
+    "list_transform(range(1, max(len(cell)) + 1), "
+    "lambda place: list_avg(list_transform(list(cell ORDER BY w), lambda one: one[place])))"
+)
+"""The mean of lists, place by place."""
 
 
 @dataclass(frozen=True)
@@ -35,14 +39,14 @@ class Estimated:
     """The rows of a query.
 
     Attributes:
-        known: keys, means over worlds, and bounds.
+        relation: keys, means over worlds, and bounds.
         tables: the tables on which the rows depend.
         contradicted: whether bounds were left out, since a world has an answer outside of them.
         notes: remarks on the rows.
         called: a note on the ends of a spread, whose columns are ``{low}`` and ``{high}`` in it.
     """
 
-    known: Ranged
+    relation: Ranged
     tables: Sequence[Table]
     contradicted: bool = False
     notes: Sequence[str] = ()
@@ -59,51 +63,54 @@ class Estimator(InWorlds):
 
     spread: Spread | None = None
 
-    def rows(self, known: Ranged | None) -> Estimated:
+    def rows(self, relation: Ranged | None) -> Estimated:
         """The rows of the query: keys, means over worlds, and bounds.
 
         Args:
-            known: the rows of ``asked.ruled`` with bounds; None where no rule reads the query.
+            relation: the rows of ``asked.ruled`` with bounds; None where no rule reads the query.
 
         Raises:
             InputError: DuckDB refuses the query when it computes it.
         """
-        made: list[Table] = []
+        tables: list[Table] = []
         try:
-            drawn = self.drawn(made)
+            drawn = self.drawn(tables)
             if self.asked.of_one_world:
                 names = [f"c{n}" for n in range(len(self.types))]
                 rows = Ranged(exp.select(*names).from_(drawn.expression()).order_by(PLACE), (Column(""),) * len(names))
-                return Estimated(rows, made)
-            if are_mixed(self.engine, self.asked, drawn, WORLD):
-                return self._first_world(drawn, made, KEYLESS_NOTE)
-            if known is None and self.keys and self._are_apart(drawn):
-                return self._first_world(drawn, made, APART_NOTE)
-            return self._beside(self._means(drawn), known, made)
+                return Estimated(rows, tables)
+            if self.are_mixed(drawn):
+                return self._first_world(drawn, tables, KEYLESS_NOTE)
+            if relation is None and self.keys and self._are_apart(drawn):
+                return self._first_world(drawn, tables, APART_NOTE)
+            return self._beside(self._means(drawn), relation, tables)
         except BaseException:
-            self.engine.drop(*made)
+            self.engine.drop(*tables)
             raise
 
     # ---------------------------------------------------------------- worlds
 
     def _are_apart(self, drawn: Table) -> bool:
         """Whether most worlds keep rows, but no key is that of rows in half of them."""
-        kept, half = [exp.column("kept")] if self.asked.kept else [], exp.convert((self.worlds.count + 1) // 2)
-        worlds = exp.Count(this=exp.Distinct(expressions=[exp.column(WORLD)]))
-        rows = exp.select(exp.GTE(this=worlds, expression=half).as_("often")).from_(drawn.expression()).where(*kept)
-        often = self.engine.select(rows, "worlds with rows")["often"].tolist() == [True]
-        shared = rows.select(exp.convert(1).as_("one"), append=False).group_by(*self.keys)
-        shared = shared.having(exp.GTE(this=worlds.copy(), expression=half.copy())).limit(1)
-        return often and not len(self.engine.select(shared, "keys of worlds")["one"])
+        kept = [exp.column("kept")] if self.asked.kept else []
+        often = self._is_half(exp.Count(this=exp.Distinct(expressions=[exp.column(WORLD)])))
+        rows = exp.select(often.as_("often")).from_(drawn.expression()).where(*kept)
+        most = self.engine.select(rows, "worlds with rows")["often"].tolist() == [True]
+        shared = rows.select(exp.convert(1).as_("one"), append=False).group_by(*self.keys).having(often.copy()).limit(1)
+        return most and not len(self.engine.select(shared, "keys of worlds")["one"])
 
-    def _first_world(self, drawn: Table, made: list[Table], note: str) -> Estimated:
+    def _is_half(self, worlds: exp.Expr) -> exp.Expr:
+        """The condition that a number of worlds is half of them, or more."""
+        return exp.GTE(this=worlds, expression=exp.convert((self.worlds.count + 1) // 2))
+
+    def _first_world(self, drawn: Table, tables: list[Table], note: str) -> Estimated:
         """The rows that the first world keeps, in their order."""
         kept = [exp.column("kept")] if self.asked.kept else []
         unknown = exp.cast(exp.null(), "DOUBLE").as_(IN_WORLDS)
         rows = exp.select("*", unknown).from_(drawn.expression()).where(exp.column(WORLD).eq(exp.convert(0)), *kept)
-        table = self.make("rows", rows, made)
+        table = self.make("rows", rows, tables)
         columns = tuple(Column("") for _ in self.types)
-        return Estimated(self._ended(Ranged(rows, columns), table), made, notes=[note])
+        return Estimated(self._ended(Ranged(rows, columns), table), tables, notes=[note])
 
     def _means(self, drawn: Table) -> exp.Select:
         """One row for each key: its means with the ends over worlds, and the number of worlds that keep it."""
@@ -123,7 +130,7 @@ class Estimator(InWorlds):
     def _mean(self, cell: exp.Expr, role: Role, kind: str) -> exp.Expr:
         """The mean over the worlds, of floating numbers in the worlds' order; of other types the most frequent value."""
         if kind.endswith("[]") and kind.startswith(NUMBERS):
-            return _mean_list(cell)
+            return written(_MEAN_LIST, cell=cell)
         if kind.endswith("]") or not kind.startswith(NUMBERS):
             return exp.Mode(this=cell.copy())
         whole = kind in INTEGERS
@@ -136,50 +143,50 @@ class Estimator(InWorlds):
 
     # ---------------------------------------------------------------- bounds
 
-    def _beside(self, means: exp.Select, known: Ranged | None, made: list[Table]) -> Estimated:
+    def _beside(self, means: exp.Select, relation: Ranged | None, tables: list[Table]) -> Estimated:
         """The means of worlds with the bounds of rules, as rows in their last order."""
-        half = exp.GTE(this=exp.column(WORLDS, "m"), expression=exp.convert((self.worlds.count + 1) // 2))
+        half = self._is_half(exp.column(WORLDS, "m"))
         drawn = means.subquery("m", copy=False)
-        columns = tuple(
-            map(self._column, range(len(self.types)), [None] * len(self.types) if known is None else known.columns)
-        )
-        if known is None:
-            listed = [exp.column(PLACE, "m"), exp.column(COPY, "m"), self._share(), *self._world_columns(columns)]
-            table = self.make("rows", exp.select(*listed).from_(drawn, copy=False).where(half, copy=False), made)
-            table, columns = self._spread(table, columns, made)
-            return Estimated(self._ended(Ranged(exp.select("*").from_(table.expression()), columns), table), made)
+        ruled_columns = [None] * len(self.types) if relation is None else relation.columns
+        columns = tuple(self._column(n, column) for n, column in enumerate(ruled_columns))
+        if relation is None:
+            cells = [cell for n, column in enumerate(columns) for cell in _without_bounds(n, column)]
+            listed = [exp.column(PLACE, "m"), exp.column(COPY, "m"), self._share(), *cells]
+            table = self.make("rows", exp.select(*listed).from_(drawn, copy=False).where(half, copy=False), tables)
+            table, columns = self._spread(table, columns, tables)
+            return Estimated(self._ended(Ranged(exp.select("*").from_(table.expression()), columns), table), tables)
         place = exp.Window(this=exp.RowNumber()).as_(PLACE)
-        numbered = exp.select(place, "*").from_(known.tree.subquery("k"), copy=False).subquery("k", copy=False)
+        numbered = exp.select(place, "*").from_(relation.tree.subquery("k"), copy=False).subquery("k", copy=False)
         listing = exp.select("*", self.copies()).from_(numbered, copy=False)
-        ruled = self.make("ruled", self._united(listing, known), made)
+        ruled = self.make("ruled", self._united(listing, relation), tables)
         columns, zeros = self._marked(ruled, columns), self._zeros(ruled, columns)
-        table = self.make("rows", self._joined(drawn, ruled, known, half), made)
-        table, columns = self._spread(table, columns, made)
+        table = self.make("rows", self._joined(drawn, ruled, relation, half), tables)
+        table, columns = self._spread(table, columns, tables)
         outside = exp.select(exp.LogicalOr(this=exp.column(OUTSIDE)).as_(OUTSIDE)).from_(table.expression())
-        flagged = replace(known, flagged=known.flagged or known.open, columns=columns)
+        flagged = replace(relation, flagged=relation.flagged or relation.open, columns=columns)
         bad = self.engine.select(outside, "answers of worlds outside of bounds")[OUTSIDE].tolist() == [True]
-        whole = not (bad or known.open or self.asked.leading or known.cut) and len(self.asked.ends) == 1
+        whole = not (bad or relation.open or self.asked.leading or relation.cut) and len(self.asked.ends) == 1
         notes = certain_first(self.engine, self.asked.ends[0], flagged, table) if whole else []
         ends = [end for end in self.asked.ends if end.ranked is not None or (whole and flagged.flagged)]
         belong = [rows for end in ends if (rows := belonging(end, flagged, table)) is not None]
         if belong:
-            table = self.make("rows", belong[0], made)
-            flagged = replace(flagged, flagged=True, asked=known.asked or any(end.ranked for end in ends))
+            table = self.make("rows", belong[0], tables)
+            flagged = replace(flagged, flagged=True, asked=relation.asked or any(end.ranked for end in ends))
         end = self.asked.ends[0] if len(belong) == len(self.asked.ends) == 1 else None
         told = end is not None and (end.ranked is None or not (end.limit or end.offset))
-        return Estimated(self._ended(flagged, table, told=told), made, bad, [*zeros, *notes])
+        return Estimated(self._ended(flagged, table, told=told), tables, bad, [*zeros, *notes])
 
-    def _united(self, rows: exp.Select, known: Ranged) -> exp.Select:
-        """The rows that rules list, where several that need not exist have the same keys each with the bounds of all of
-        them: it is not known which of them a row of a world is."""
-        if self.asked.unique or self.asked.listed or not known.flagged:
+    def _united(self, rows: exp.Select, relation: Ranged) -> exp.Select:
+        """The rows that rules list. Where several that need not exist have the same keys, each has the bounds of all of
+        them: nothing says which of them a row of a world is."""
+        if self.asked.unique or self.asked.listed or not relation.flagged:
             return rows
 
         def over(call: exp.Expr) -> exp.Window:
             return exp.Window(this=call, partition_by=[exp.column(key) for key in self.keys], over="OVER")
 
         every: list[exp.Expr] = [over(exp.LogicalAnd(this=exp.column(SURE))).as_(SURE)]
-        for n, column in enumerate(known.columns):
+        for n, column in enumerate(relation.columns):
             for end, extreme in (("_l", exp.Min), ("_u", exp.Max)) if column.bounded else ():
                 cell = exp.column(f"c{n}{end}")
                 without = exp.EQ(this=over(exp.Count(this=cell.copy())), expression=over(exp.Count(this=exp.Star())))
@@ -191,19 +198,16 @@ class Estimator(InWorlds):
         return exp.select(exp.Star(replace=every)).from_(rows.subquery("k"))
 
     def _column(self, n: int, ruled: Column | None) -> Column:
-        """What is known of a column; a computed number that no rule reads has bounds that are NULL."""
+        """A column as rules have it; a computed number that no rule reads has bounds that are NULL."""
         unread = ruled is None or ruled.unknown
         if self.asked.roles[n].computed and unread and self.types[n].startswith(NUMBERS):
             return replace(ruled or Column(""), bounded=True, unknown=ruled is not None)
         return ruled or Column("", unknown=self.asked.roles[n].computed)
 
     def _marked(self, ruled: Table, columns: tuple[Column, ...]) -> tuple[Column, ...]:
-        """The columns, of which those without a row where the number may be NULL are marked as such."""
+        """The columns; one stays ``maybe`` only if some row has bounds of it and the number may be NULL there."""
         marks = {
-            n: exp.or_(
-                exp.column(f"c{n}_s").is_(exp.true()),
-                exp.and_(*(exp.column(f"c{n}{end}").is_(exp.null()) for end in ("_l", "_u"))),
-            )
+            n: exp.or_(exp.column(f"c{n}_s").is_(exp.true()), _has_no_bounds(n))
             for n, column in enumerate(columns)
             if column.maybe
         }
@@ -221,54 +225,45 @@ class Estimator(InWorlds):
         numbers = [n for n, column in enumerate(columns) if column.bounded and not column.unknown]
         if not numbers or all(isinstance(divisor, exp.Nullif | exp.Literal) for divisor in divisors):
             return []
-        without = [exp.and_(*(exp.column(f"c{n}{end}").is_(exp.null()) for end in ("_l", "_u"))) for n in numbers]
-        some = exp.select(exp.LogicalOr(this=exp.or_(*without)).as_("some")).from_(ruled.expression())
-        return [ZERO_NOTE] if self.engine.select(some, "numbers without bounds")["some"].tolist() == [True] else []
+        without = exp.LogicalOr(this=exp.or_(*map(_has_no_bounds, numbers))).as_("without")
+        rows = self.engine.select(exp.select(without).from_(ruled.expression()), "numbers without bounds")
+        return [ZERO_NOTE] if rows["without"].tolist() == [True] else []
 
     def _share(self) -> exp.Expr:
         """The share of the worlds that have a row."""
         number = exp.func("coalesce", exp.column(WORLDS, "m"), exp.convert(0))
         return exp.Div(this=number, expression=exp.convert(self.worlds.count), typed=False, safe=False).as_(IN_WORLDS)
 
-    def _spread(self, table: Table, columns: tuple[Column, ...], made: list[Table]) -> tuple[Table, tuple[Column, ...]]:
+    def _spread(self, table: Table, columns: tuple[Column, ...], tables: list[Table]) -> tuple[Table, tuple[Column, ...]]:
         """The rows with the spread of all numbers that have columns of bounds, if it is asked for."""
         if self.spread is None:
             return table, columns
         roles = zip(columns, self.asked.roles, self.types, strict=True)
         has = [c.bounded and r.computed and t.startswith(NUMBERS) and not t.endswith("]") for c, r, t in roles]
-        table = with_spread(self, self.spread, table, [n for n, one in enumerate(has) if one], made)
-        return table, tuple(replace(column, spread=one) for column, one in zip(columns, has, strict=True))
+        table = with_spread(self, self.spread, table, [n for n, has_spread in enumerate(has) if has_spread], tables)
+        return table, tuple(replace(column, spread=has_spread) for column, has_spread in zip(columns, has, strict=True))
 
-    @staticmethod
-    def _world_columns(columns: Sequence[Column]) -> list[exp.Expr]:
-        listed: list[exp.Expr] = []
-        for n, column in enumerate(columns):
-            listed.append(exp.column(f"c{n}", "m"))
-            ends = ("_l", "_u") if column.bounded else ()
-            listed += [_nothing().as_(f"c{n}{end}") for end in ends]
-        return listed
-
-    def _joined(self, drawn: exp.Subquery, ruled: Table, known: Ranged, half: exp.Expr) -> exp.Select:
-        """Each row that rules list, and, where these are not all, those that half of the worlds have; these alone where
-        worlds choose."""
+    def _joined(self, drawn: exp.Subquery, ruled: Table, relation: Ranged, half: exp.Expr) -> exp.Select:
+        """The rows that rules list, with the means of worlds. Rows that half of the worlds have are added where rules do not
+        list all; they alone stay where worlds choose the rows."""
         on = [exp.column(COPY, "b").eq(exp.column(COPY, "m")), *self.same_keys("b", "m")]
-        ranked = any(column.unknown for column in known.columns)  # DuckDB gives rows in the order of their ranks
+        ranked = any(column.unknown for column in relation.columns)  # DuckDB gives rows in the order of their ranks
         sides = {PLACE: "mb" if ranked else "bm", COPY: "bm"}
         either = [exp.func("coalesce", *(exp.column(name, t) for t in of)).as_(name) for name, of in sides.items()]
         listed: list[exp.Expr] = [*either, self._share()]
         outside: list[exp.Expr] = []
-        for n, column in enumerate(known.columns):
+        for n, column in enumerate(relation.columns):
             listed += self._cells(n, column, outside)
         here = exp.column(COPY, "b").is_(exp.null()).not_()
-        if known.flagged or known.open:
-            sure = exp.column(SURE, "b") if known.flagged else here.copy()
+        if relation.flagged or relation.open:
+            sure = exp.column(SURE, "b") if relation.flagged else here.copy()
             listed.append(exp.func("coalesce", sure, exp.false()).as_(SURE))
         wrong = exp.func("coalesce", exp.or_(*outside), exp.false()) if outside else exp.false()
         source = exp.alias_(ruled.expression(), "b", table=True)
         tree = exp.select(*listed, wrong.as_(OUTSIDE, copy=False)).from_(source, copy=False)
         how = "full" if self.asked.first else "left"
         tree = tree.join(drawn, on=exp.and_(*on, copy=False), join_type=how, copy=False)
-        return tree.where(half if known.cut else exp.or_(here, half, copy=False), copy=False)
+        return tree.where(half if relation.cut else exp.or_(here, half, copy=False), copy=False)
 
     def _cells(self, n: int, column: Column, outside: list[exp.Expr]) -> list[exp.Expr]:
         """The columns of one column of the query: its value, and its bounds if it has some."""
@@ -284,8 +279,7 @@ class Estimator(InWorlds):
                 value = exp.func("coalesce", value, mean)
             return [value.as_(f"c{n}")]
         if column.unknown:
-            ends = ("_l", "_u") if self._column(n, column).bounded else ()
-            return [mean.as_(f"c{n}"), *(_nothing().as_(f"c{n}{end}") for end in ends)]
+            return _without_bounds(n, self._column(n, column))
         if not self.types[n].startswith((*NUMBERS, "DATE", "TIME", "BOOLEAN")) or self.types[n].endswith("]"):
             return [mean.as_(f"c{n}"), lower, upper]
         if column.truth:
@@ -312,27 +306,33 @@ class Estimator(InWorlds):
 
     # ---------------------------------------------------------------- the end
 
-    def _ended(self, known: Ranged, table: Table, *, told: bool = False) -> Ranged:
-        """The rows in the order of the query, as many as it shows, and its columns; ``told``: ``sure`` is of those."""
+    def _ended(self, relation: Ranged, table: Table, *, told: bool = False) -> Ranged:
+        """The rows in the order of the query, as many as it shows, and its columns.
+
+        Args:
+            relation: the rows.
+            table: the table that has them.
+            told: whether ``sure`` says for each of them that it is shown.
+        """
         rows: exp.Expr = table.expression()
         if self.asked.single:
-            known = replace(known, flagged=False, asked=False, unsure=False)
+            relation = replace(relation, flagged=False, asked=False, unsure=False)
         for end in self.asked.ends:
             rows = self._placed(end, rows)
         cut = any(end.cuts for end in self.asked.ends)
-        columns = tuple(known.columns[n] for n in self.asked.shown)
+        columns = tuple(relation.columns[n] for n in self.asked.shown)
         listed: list[exp.Expr] = []
         for place, n in enumerate(self.asked.shown):
-            ends = ("", *(("_l", "_u") * known.columns[n].bounded), *((LOW, HIGH) * known.columns[n].spread))
+            ends = ("", *(("_l", "_u") * relation.columns[n].bounded), *((LOW, HIGH) * relation.columns[n].spread))
             listed += [exp.column(f"c{n}{end}").as_(f"c{place}{end}") for end in ends]
-        if known.flagged:
+        if relation.flagged:
             listed += [(exp.column(SURE) if told or not cut else exp.false()).as_(SURE)]
         listed.append(exp.column(IN_WORLDS))
         shown = exp.select(*listed).from_(rows).order_by(PLACE)
         if self.asked.single:
             one = exp.select(exp.convert(1).as_("one")).subquery("one")
             shown = exp.select("shown.*").from_(one).join(shown.subquery("shown"), on=exp.true(), join_type="left")
-        return replace(known, tree=shown, columns=columns, unsure=known.unsure and not cut)
+        return replace(relation, tree=shown, columns=columns, unsure=relation.unsure and not cut)
 
     @staticmethod
     def _placed(end: End, rows: exp.Expr) -> exp.Subquery:
@@ -348,31 +348,26 @@ class Estimator(InWorlds):
         return tree.subquery("ended")
 
 
-_LISTS = (
-    "list_transform(range(1, max(len(cell)) + 1), "
-    "lambda place: list_avg(list_transform(list(cell ORDER BY w), lambda one: one[place])))"
-)
-
-
-def _mean_list(cell: exp.Expr) -> exp.Expr:
-    """The mean of lists, place by place."""
-    return written(_LISTS, cell=cell)
-
-
 def _tied(ranked: exp.Expr) -> exp.Expr:
     """A condition on ranks in which equal rows are numbered in their order."""
-    made = ranked.copy()
-    for window in made.find_all(exp.Window):
+    condition = ranked.copy()
+    for window in condition.find_all(exp.Window):
         if isinstance(window.this, exp.RowNumber):
             order = window.args.get("order") or exp.Order(expressions=[])
             order.append("expressions", exp.Ordered(this=exp.column(PLACE)))
             window.set("order", order)
-    return made
+    return condition
 
 
-def _nothing() -> exp.Expr:
-    """A bound that does not exist."""
-    return exp.cast(exp.null(), "DOUBLE")
+def _without_bounds(n: int, column: Column) -> list[exp.Expr]:
+    """The columns of a column of the query as worlds have it; if it has columns for bounds, these are NULL."""
+    bounds = [exp.cast(exp.null(), "DOUBLE").as_(f"c{n}{end}") for end in ("_l", "_u") if column.bounded]
+    return [exp.column(f"c{n}", "m").as_(f"c{n}"), *bounds]
+
+
+def _has_no_bounds(n: int) -> exp.Expr:
+    """The condition that a column has no bounds in a row."""
+    return exp.and_(*(exp.column(f"c{n}{end}").is_(exp.null()) for end in ("_l", "_u")))
 
 
 def _clipped(mean: exp.Expr, lower: exp.Expr, upper: exp.Expr) -> exp.Expr:

@@ -57,6 +57,12 @@ class Members:
         return np.repeat(self._sizes, self._sizes)
 
     @cached_property
+    def unsupported(self) -> Flags:
+        """For each row, whether its released item stands for several members, of which one or more have no item supports."""
+        without = np.bincount(self.place, np.isnan(self.at_least + self.at_most))
+        return np.asarray((self.size > 1) & (without[self.place] > 0))
+
+    @cached_property
     def _sizes(self) -> Ints:
         return np.asarray(np.diff(np.r_[self.start, len(self.label)]))
 
@@ -76,10 +82,8 @@ def expected(members: Members, transactions: int, k: int, *, floor: float = FLOO
         floor: how many holders a listed member has at least.
         sweeps: the number of rounds.
     """
-    one = members.size == 1
-    by_label = np.bincount(members.place, np.isnan(members.at_least + members.at_most))
-    fitted = ~one & (by_label[members.place] > 0)
-    supported = np.where(one, members.support, _raised(members, _middles(members, k)))
+    fitted = members.unsupported
+    supported = np.where(members.size == 1, members.support, _raised(members, _middles(members, k)))
     return _fitted(members, np.where(fitted, np.nan, supported), transactions, floor, sweeps) if fitted.any() else supported
 
 
@@ -98,18 +102,18 @@ def _raised(members: Members, middles: Floats) -> Floats:
     return np.asarray(middles + share[members.place] * (members.at_most - middles))
 
 
-def _fitted(members: Members, known: Floats, transactions: int, floor: float, sweeps: int) -> Floats:
-    """The known numbers, and the fit where they are NaN."""
+def _fitted(members: Members, supported: Floats, transactions: int, floor: float, sweeps: int) -> Floats:
+    """The numbers of supported members, and the fit where they are NaN."""
     support, size = members.support.astype(float), members.size
     held = np.where(support < size, 0.0, floor)
     spread = 1 - held * size / support
     chance = np.bincount(members.item, support / size) / transactions
-    found = known
+    fitted = supported
     for _ in range(sweeps):
         each = np.minimum(chance[members.item], 1.0)
         with np.errstate(divide="ignore"):
             shown = -np.expm1(np.bincount(members.place, np.log1p(-each)))
-        found = np.minimum(held + support * each / shown[members.place] * spread, support)
-        found = np.where(np.isnan(known), found, known)
-        chance = np.bincount(members.item, found) / transactions
-    return found
+        fitted = np.minimum(held + support * each / shown[members.place] * spread, support)
+        fitted = np.where(np.isnan(supported), fitted, supported)
+        chance = np.bincount(members.item, fitted) / transactions
+    return fitted

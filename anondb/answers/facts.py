@@ -94,26 +94,25 @@ def facts_of(
         parts: the values of the column that divides the files, of all of them.
     """
     types: dict[str, str] = json.loads(manifest.get("types", "{}"))
-    rows = {"buckets": BUCKETS}.get(layout_of(manifest["model"])) or (SETS if manifest["semantics"] == "set" else BAGS)
-    part = partition_of(manifest)
+    layout, part = layout_of(manifest["model"]), partition_of(manifest)
 
     def column(name: str, otherwise: str) -> Column:
         return Column(name, types.get(name, otherwise))
 
-    def attribute(one: ReleasedAttribute) -> Attribute:
-        listed = (categories or {}).get(one.name, ())
-        return Attribute(column(one.name, one.ends or _read_as(v for v in listed if v is not None)), one.ends, one.has_null)
+    def attribute(released: ReleasedAttribute) -> Attribute:
+        listed = (value for value in (categories or {}).get(released.name, ()) if value is not None)
+        return Attribute(column(released.name, released.ends or _read_as(listed)), released.ends, released.has_null)
 
     return Facts(
         table=manifest["table"],
         id=column(manifest["id_column"], "BIGINT"),
         item=column(manifest["item_column"], _read_as(items)),
         lists=manifest.get("layout") == "lists",
-        rows=rows,
+        rows=BUCKETS if layout == BUCKETS else SETS if manifest["semantics"] == "set" else BAGS,
         transactions=int(manifest["transactions"]),
         k=int(manifest.get("k", 0)),
         seed=seed,
-        records=manifest.get("records_table", RECORDS) if layout_of(manifest["model"]) == RECORDS else None,
+        records=manifest.get("records_table", RECORDS) if layout == RECORDS else None,
         attributes=tuple(map(attribute, attributes)),
         partition=part and (column(part[0], _read_as(parts or [part[1]])), part[1]),
     )

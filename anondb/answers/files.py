@@ -111,21 +111,21 @@ def copied(engine: DuckDBEngine, files: Sequence[SealedRelease]) -> list[File]:
         files: checked files (``reader.sealed_releases``), of tables with equal names and columns.
     """
     begin(engine)
-    found = [_members(one) for one in files]
-    items = {item for _, _, listed in found for item in listed}
-    values = [_categories(one) for one in files]
-    parts = [part[1] for one in files if (part := partition_of(one.manifest)) is not None]
-    made, tids, labels = list[File](), 0, 0
-    for number, (one, read) in enumerate(zip(files, found, strict=True)):
-        known = None if MODELLED in one.manifest else one.content_digest
-        digest = known or content_digest(one.engine, one.schema, one.kind, modelled=False)
-        attributes = one.kind.attributes or ()
+    contents = [_members(release) for release in files]
+    items = {item for _, _, listed in contents for item in listed}
+    values = [_categories(release) for release in files]
+    parts = [part[1] for release in files if (part := partition_of(release.manifest)) is not None]
+    result, tids, labels = list[File](), 0, 0
+    for number, (release, read) in enumerate(zip(files, contents, strict=True)):
+        digest = None if MODELLED in release.manifest else release.content_digest
+        digest = digest or content_digest(release.engine, release.schema, release.kind, modelled=False)
+        attributes = release.kind.attributes or ()
         together = {a.name: [v for listed in values for v in listed.get(a.name, ())] for a in attributes}
-        made.append(File(facts_of(one.manifest, seed_of(digest), items, attributes, together, parts), *read))
-        _copy(engine, one, number, tids, labels)
-        tids += made[-1].facts.transactions
+        result.append(File(facts_of(release.manifest, seed_of(digest), items, attributes, together, parts), *read))
+        _copy(engine, release, number, tids, labels)
+        tids += result[-1].facts.transactions
         labels += int(read[0].label.max(initial=0))
-    return made
+    return result
 
 
 def make_empty(engine: DuckDBEngine, table: Table, columns: Mapping[str, str]) -> None:
@@ -141,21 +141,21 @@ def schema(name: str) -> exp.Create:
 
 def begin(engine: DuckDBEngine, first: int = 0) -> None:
     """Make the schema of the tables for worlds from this number on, without those of an attempt that was interrupted."""
-    made = schema(of_worlds(ROWS, first).schema)
-    drop = exp.Drop(tables=[made.this.copy()], kind="SCHEMA", exists=True, cascade=True)
-    engine.run_all([drop, made], "a schema for worlds")
+    create = schema(of_worlds(ROWS, first).schema)
+    drop = exp.Drop(tables=[create.this.copy()], kind="SCHEMA", exists=True, cascade=True)
+    engine.run_all([drop, create], "a schema for worlds")
 
 
-def _members(one: SealedRelease) -> tuple[Members, list[str], list[str]]:
+def _members(release: SealedRelease) -> tuple[Members, list[str], list[str]]:
     """What the released items stand for, their labels, and the texts of all items."""
-    stored = one.schema.table
+    stored = release.schema.table
     tables: dict[str, Table | exp.Query] = {"released_items": stored("released_items")}
-    if one.kind.rows == "buckets":
-        rows = one.engine.query("answers/listed_items", tables)
+    if release.kind.rows == "buckets":
+        rows = release.engine.query("answers/listed_items", tables)
     else:
         tables |= {name: stored(name) for name in ("transaction_items", "labels")}
-        tables["item_supports"] = stored("item_supports") if one.kind.item_supports else _no_supports()
-        rows = one.engine.query("answers/members", tables)
+        tables["item_supports"] = stored("item_supports") if release.kind.item_supports else _no_supports()
+        rows = release.engine.query("answers/members", tables)
     texts = rows["item"].tolist()
     items = sorted(set(texts))
     number = {item: n for n, item in enumerate(items)}
@@ -172,30 +172,30 @@ def _no_supports() -> exp.Query:
     return exp.select(*(exp.cast(exp.null(), kind).as_(name) for name, kind in types.items())).where(exp.false())
 
 
-def _categories(one: SealedRelease) -> dict[str, list[str | None]]:
+def _categories(release: SealedRelease) -> dict[str, list[str | None]]:
     """The values of each attribute with categories."""
-    if one.kind.attributes is None:
+    if release.kind.attributes is None:
         return {}
-    rows = one.engine.query("query/released_values", {"released_values": one.schema.table("released_values")})
+    rows = release.engine.query("query/released_values", {"released_values": release.schema.table("released_values")})
     listed: dict[str, list[str | None]] = {}
     for name, value in zip(rows["attribute"].tolist(), rows["value"].tolist(), strict=True):
         listed.setdefault(name, []).append(value)
     return listed
 
 
-def _copy(engine: DuckDBEngine, one: SealedRelease, number: int, tids: int, labels: int) -> None:
+def _copy(engine: DuckDBEngine, release: SealedRelease, number: int, tids: int, labels: int) -> None:
     """Copy the rows, records or buckets of a file, behind those of the files before."""
-    stored = one.schema.table
-    if one.kind.rows == "buckets":
-        _carry(one.engine, exp.select("*").from_(stored("buckets").expression()), engine, place("buckets", number))
+    stored = release.schema.table
+    if release.kind.rows == "buckets":
+        _carry(release.engine, exp.select("*").from_(stored("buckets").expression()), engine, place("buckets", number))
         return
     before = {"labels_before": labels, "tids_before": tids}
     rows = NamedRows("answers/rows", {"transaction_items": stored("transaction_items")}, before)
-    columns = "label, tid" if one.manifest["semantics"] == "set" else "label, tid, copies"
-    shown = one.engine.select(reads.rows(rows, columns), "reading a release")
+    columns = "label, tid" if release.manifest["semantics"] == "set" else "label, tid, copies"
+    shown = release.engine.select(reads.rows(rows, columns), "reading a release")
     (engine.insert if engine.exists(ROWS) else engine.put)(ROWS, {name: ("INTEGER", shown[name]) for name in shown})
-    for name in ("records", "released_values") if one.kind.attributes is not None else ():
-        _carry(one.engine, exp.select("*").from_(stored(name).expression()), engine, place(name, number))
+    for name in ("records", "released_values") if release.kind.attributes is not None else ():
+        _carry(release.engine, exp.select("*").from_(stored(name).expression()), engine, place(name, number))
 
 
 def _carry(source: DuckDBEngine, rows: exp.Query, engine: DuckDBEngine, target: Table) -> None:

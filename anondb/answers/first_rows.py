@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from anondb.answers.ends import End
+from anondb.answers.ends import End, number_of_rows
 from anondb.answers.ranged.relation import SURE, Ranged
 from anondb.engine import DuckDBEngine, Table
 from anondb.query.parsing import bare, whole
@@ -13,56 +13,55 @@ NOTE = "Of the {shown} first rows, {certain} belong to these for certain."
 LISTED_NOTE = "Rows that need not exist have places, too, where rows are cut off."
 
 
-def certain_first(engine: DuckDBEngine, end: End, known: Ranged, table: Table) -> list[str]:
-    """The number as a note; none for a list that is not cut off at a number of rows, by a number with bounds. For one that
-    is cut off by its keys, the note says if rows have places that need not exist.
+def certain_first(engine: DuckDBEngine, end: End, relation: Ranged, table: Table) -> list[str]:
+    """A note that says how many of the first rows are certain, where a list is ordered by a number with bounds and cut off
+    at a number of rows. For one that keys order, the note says if rows have places that need not exist.
 
     Args:
         engine: the engine.
         end: the order of the list and its length.
-        known: what is known of the rows.
+        relation: the rows with their bounds.
         table: all rows, before the list is cut off.
     """
-    if not any(known.columns[n].bounded or known.columns[n].unknown for n in end.columns):
-        return _by_keys(engine, end, known, table)
-    rows = None if end.ranked is not None else belonging(end, known, table)
+    if not any(relation.columns[n].bounded or relation.columns[n].unknown for n in end.columns):
+        return _by_keys(engine, end, relation, table)
+    rows = None if end.ranked is not None else belonging(end, relation, table)
     if rows is None:
         return []
     ahead, every = exp.CountIf(this=exp.column(SURE)).as_("certain"), exp.Count(this=exp.Star()).as_("n")
-    found = engine.select(exp.select(ahead, every).from_(rows.subquery("rows")), "the certain rows of a list")
+    counts = engine.select(exp.select(ahead, every).from_(rows.subquery("rows")), "the certain rows of a list")
     places = _first_places(end)[1]
-    return [NOTE.format(shown=places, certain=int(found["certain"][0]))] if int(found["n"][0]) > places else []
+    return [NOTE.format(shown=places, certain=int(counts["certain"][0]))] if int(counts["n"][0]) > places else []
 
 
-def _by_keys(engine: DuckDBEngine, end: End, known: Ranged, table: Table) -> list[str]:
+def _by_keys(engine: DuckDBEngine, end: End, relation: Ranged, table: Table) -> list[str]:
     """A note if rows that need not exist have places in a list that keys alone order and cut off."""
-    if not end.cuts or not known.flagged:
+    if not end.cuts or not relation.flagged:
         return []
     every = exp.select(exp.LogicalAnd(this=exp.column(SURE)).as_("every"), exp.Count(this=exp.Star()).as_("n"))
-    found = engine.select(every.from_(table.expression()), "whether all rows are certain")
-    number = None if end.limit is None or end.ranked or end.offset else end.limit.args.get("expression")
-    literal = isinstance(number, exp.Literal) and number.name.isdigit()
-    whole = literal and number is not None and not 0 < int(number.name) < int(found["n"][0])  # all rows stay, or none
-    return [LISTED_NOTE] if found["every"].tolist() == [False] and not whole else []
+    counts = engine.select(every.from_(table.expression()), "whether all rows are certain")
+    number = None if end.ranked or end.offset else number_of_rows(end.limit)
+    whole = number is not None and not 0 < number < int(counts["n"][0])  # all rows stay, or none
+    return [LISTED_NOTE] if counts["every"].tolist() == [False] and not whole else []
 
 
-def belonging(end: End, known: Ranged, table: Table) -> exp.Select | None:
+def belonging(end: End, relation: Ranged, table: Table) -> exp.Select | None:
     """All rows with the column ``sure``: whether each belongs for certain to those whose ranks satisfy a condition, or to
-    the first ones of a list; None where no estimate ranks them, or no rule says more of a list.
+    the first ones of a list. None where no estimate ranks them, or no rule says more of a list.
 
-    Of the first k of a group, a row does if it is there for certain, and its number is beyond the k + 1st end of all.
+    A row belongs to the first k of its group if it is there for certain, and its number is beyond the k + 1st end of all.
     """
-    if not any(known.columns[n].bounded or known.columns[n].unknown for n in end.columns):
+    if not any(relation.columns[n].bounded or relation.columns[n].unknown for n in end.columns):
         return None
     window, places = _first_places(end)
-    nothing = None if end.ranked is None else _with_sure(known, table.expression(), exp.false())
+    nothing = None if end.ranked is None else _with_sure(relation, table.expression(), exp.false())
     order = window.args.get("order") if window is not None else None
     first = order.expressions[0] if order is not None else None
     if window is None or first is None or not isinstance(first.this, exp.Column) or first.args.get("nulls_first"):
         return nothing
-    column, within = known.columns[int(first.this.name[1:])], window.args.get("partition_by") or []
-    exact = all(isinstance(p, exp.Column) and not known.columns[int(p.name[1:])].bounded for p in within)
-    if known.open or known.cut or not exact or not column.bounded or column.unknown or column.maybe:
+    column, within = relation.columns[int(first.this.name[1:])], window.args.get("partition_by") or []
+    exact = all(isinstance(p, exp.Column) and not relation.columns[int(p.name[1:])].bounded for p in within)
+    if relation.open or relation.cut or not exact or not column.bounded or column.unknown or column.maybe:
         return nothing
     down, name = bool(first.args.get("desc")), first.this.name
     near, far = (f"{name}_l", f"{name}_u") if down else (f"{name}_u", f"{name}_l")
@@ -77,14 +76,14 @@ def belonging(end: End, known: Ranged, table: Table) -> exp.Select | None:
     beyond = exp.select("*", over(exp.Max(this=next_one)).as_("_beyond")).from_(placed.subquery("placed"))
     ahead = (exp.GT if down else exp.LT)(this=exp.column(near), expression=exp.column("_beyond"))
     few = exp.LTE(this=exp.column("_number"), expression=exp.convert(places))
-    there = exp.column(SURE) if known.flagged else exp.true()
+    there = exp.column(SURE) if relation.flagged else exp.true()
     sure = exp.and_(there, exp.or_(few, exp.func("coalesce", ahead, exp.false())))
-    return _with_sure(known, beyond.subquery("rows"), sure, "_place", "_number", "_beyond")
+    return _with_sure(relation, beyond.subquery("rows"), sure, "_place", "_number", "_beyond")
 
 
-def _with_sure(known: Ranged, rows: exp.Expr, sure: exp.Expr, *left_out: str) -> exp.Select:
+def _with_sure(relation: Ranged, rows: exp.Expr, sure: exp.Expr, *left_out: str) -> exp.Select:
     """Rows with the column ``sure``, in place of the one that they may have, and without some columns."""
-    named = [exp.to_identifier(name) for name in (*left_out, *([SURE] if known.flagged else []))]
+    named = [exp.to_identifier(name) for name in (*left_out, *([SURE] if relation.flagged else []))]
     star = exp.Star(except_=named) if named else exp.Star()
     return exp.select(star, sure.as_(SURE)).from_(rows)
 
@@ -92,15 +91,14 @@ def _with_sure(known: Ranged, rows: exp.Expr, sure: exp.Expr, *left_out: str) ->
 def _first_places(end: End) -> tuple[exp.Window | None, int]:
     """The ranks of which an end takes the first ones, and how many; None for another end."""
     if end.ranked is None:
-        number = None if end.limit is None or end.offset is not None else end.limit.args.get("expression")
-        places = int(number.name) if isinstance(number, exp.Literal) and number.name.isdigit() else 0
+        places = (number_of_rows(end.limit) or 0) if end.offset is None else 0
         order = exp.Order(expressions=[term.copy() for term in end.order])
         return (exp.Window(this=exp.RowNumber(), order=order) if places and end.order else None), places
-    made = bare(end.ranked)
-    if not isinstance(made, exp.LTE | exp.LT | exp.EQ):
+    condition = bare(end.ranked)
+    if not isinstance(condition, exp.LTE | exp.LT | exp.EQ):
         return None, 0
-    window, number = bare(made.this), bare(made.expression)
+    window, number = bare(condition.this), bare(condition.expression)
     if not isinstance(window, exp.Window) or not isinstance(window.this, exp.RowNumber | exp.Rank | exp.DenseRank):
         return None, 0
-    places = whole(number) - isinstance(made, exp.LT) if isinstance(number, exp.Literal) and number.is_int else 0
-    return (None if isinstance(made, exp.EQ) and places != 1 else window), places
+    places = whole(number) - isinstance(condition, exp.LT) if isinstance(number, exp.Literal) and number.is_int else 0
+    return (None if isinstance(condition, exp.EQ) and places != 1 else window), places

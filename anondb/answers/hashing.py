@@ -1,7 +1,7 @@
 """The random numbers of worlds: integers that follow from the file alone, the same in SQL, in NumPy and in every version.
 
 * ``h(a, b, c)`` is a hash of three whole numbers, each from 0 to 2^32 - 1; so is the result (``sql/answers/hashes.sql``).
-* ``u(a, b, c) = (h(a, b, c) + 1/2) / 2^32`` is a number between 0 and 1.
+* ``uniform(a, b, c) = (h(a, b, c) + 1/2) / 2^32`` is a number between 0 and 1.
 * ``perm(j; s, a, b)`` takes 0..s-1 to a permutation of it for each a >= 1 and b, without sorting:
   ``(a j + floor(j / cycle) + b) mod s`` with ``cycle = s / gcd(a, s)``, after so many steps ``a j mod s`` comes back to 0.
 
@@ -18,9 +18,9 @@ import numpy as np
 import numpy.typing as npt
 from sqlglot import exp
 
+from anondb.answers.expected import Floats, Ints
 from anondb.engine import load
 
-Ints = npt.NDArray[np.int64]
 Numbers = int | npt.NDArray[Any]
 
 MASK = (1 << 32) - 1
@@ -42,6 +42,11 @@ def h(a: Numbers, b: Numbers, c: Numbers) -> Ints:
     v = (times(a, 2654435761) + times(b, 2246822519) + times(c, 3266489917)) & np.uint64(MASK)
     v = times(v ^ (v >> np.uint64(16)), 2146121005)
     return np.asarray(times(v ^ (v >> np.uint64(15)), 2221713035)).astype(np.int64)
+
+
+def uniform(a: Numbers, b: Numbers, c: Numbers) -> Floats:
+    """The hash as a number between 0 and 1."""
+    return np.asarray((h(a, b, c) + 0.5) / 2**32)
 
 
 def cycle(size: Ints, a: Ints) -> Ints:

@@ -11,7 +11,7 @@ import numpy as np
 
 from anondb.answers.expected import Flags, Floats, Ints
 from anondb.answers.files import File
-from anondb.answers.hashing import BINOMIAL, GAMMA, SUPPORTED, h
+from anondb.answers.hashing import BINOMIAL, GAMMA, SUPPORTED, h, uniform
 
 SWEEPS = 60
 UNEVEN = 30.0  # how uneven chances are: a gamma distribution of mean m has the variance 30 m
@@ -27,11 +27,10 @@ def drawn_holders(file: File, worlds: Ints) -> Ints:
         worlds: the numbers of the worlds.
     """
     members = file.members
-    one = members.size == 1
-    free = unsupported(file)
-    low = np.where(one, members.support, np.where(free, 0, np.nan_to_num(members.at_least))).astype(np.int64)[:, None]
-    high = np.where(one | free, members.support, np.nan_to_num(members.at_most)).astype(np.int64)[:, None]
-    chosen = h(np.arange(len(one))[:, None], worlds, SUPPORTED + file.facts.seed)
+    single, free = members.size == 1, members.unsupported
+    low = np.where(single, members.support, np.where(free, 0, np.nan_to_num(members.at_least))).astype(np.int64)[:, None]
+    high = np.where(single | free, members.support, np.nan_to_num(members.at_most)).astype(np.int64)[:, None]
+    chosen = h(np.arange(len(single))[:, None], worlds, SUPPORTED + file.facts.seed)
     n = low + ((high - low + 1) * (2 * chosen + 1) >> 33)
     if free.any():
         n = np.where(free[:, None], _sampled(file, n, free, worlds), n)
@@ -41,32 +40,24 @@ def drawn_holders(file: File, worlds: Ints) -> Ints:
     return np.asarray(n - (-missing * (high - n)) // room)
 
 
-def unsupported(file: File) -> Flags:
-    """Flags of the members without item supports whose released item stands for several members."""
-    members = file.members
-    without = np.isnan(members.at_least + members.at_most)
-    by_label = np.bincount(members.place, without)
-    return np.asarray((members.size > 1) & (by_label[members.place] > 0))
-
-
-def _sampled(file: File, known: Ints, free: Flags, worlds: Ints) -> Ints:
-    """The numbers of holders where they are free, after all sweeps; the others are known."""
+def _sampled(file: File, fixed: Ints, free: Flags, worlds: Ints) -> Ints:
+    """The numbers of holders after all sweeps where they are free; the others stay fixed."""
     members, seed, transactions = file.members, file.facts.seed, file.facts.transactions
     items, number = len(file.items), np.arange(len(free))[:, None]
-    support = np.broadcast_to(members.support[:, None], known.shape)
+    support = np.broadcast_to(members.support[:, None], fixed.shape)
     prior = np.bincount(members.item, members.size > 1, minlength=items)[:, None] / 2
     shares = np.bincount(members.item, members.support / members.size, minlength=items) / transactions
-    chance, n = np.repeat(shares[:, None], len(worlds), axis=1), known.copy()
+    chance, n = np.repeat(shares[:, None], len(worlds), axis=1), fixed.copy()
     order = np.argsort(members.item, kind="stable")
     begin = np.searchsorted(members.item[order], np.arange(items))
     for sweep in range(SWEEPS):
         turn = worlds * SWEEPS + sweep
         shown = -np.expm1(np.add.reduceat(np.log1p(-np.minimum(chance, MOST))[members.item], members.start, axis=0))
         held = np.minimum(chance[members.item] / shown[members.place], 1)
-        u, v = (_uniform(number[free], turn, salt + seed) for salt in BINOMIAL)
+        u, v = (uniform(number[free], turn, salt + seed) for salt in BINOMIAL)
         n[free] = binomial(support[free], held[free], u, v)
         counted = prior + np.add.reduceat(n[order], begin, axis=0)
-        drawn = [_uniform(np.arange(items)[:, None], turn, salt + seed) for salt in GAMMA]
+        drawn = [uniform(np.arange(items)[:, None], turn, salt + seed) for salt in GAMMA]
         chance = np.maximum(gamma(np.maximum(counted / UNEVEN, LEAST_SHAPE), *drawn) * UNEVEN / transactions, LEAST)
     return n
 
@@ -75,27 +66,27 @@ def binomial(n: Ints, p: Floats, u: Floats, v: Floats) -> Ints:
     """How many of n succeed with chance p, from uniform random numbers; by a normal one where the variance is large."""
     variance = n * p * (1 - p)
     near = np.rint(n * p + np.sqrt(variance) * _normal(u, v))
-    found = np.clip(near, 0, n).astype(np.int64)
+    drawn = np.clip(near, 0, n).astype(np.int64)
     few = variance <= SUMMED
-    found[few] = _summed(n[few], p[few], u[few])
-    return found
+    drawn[few] = _summed(n[few], p[few], u[few])
+    return drawn
 
 
 def _summed(n: Ints, p: Floats, u: Floats) -> Ints:
     """The least number up to which the chances of a binomial number add up to u."""
     rare = np.minimum(p, 1 - p)
-    found = np.zeros(len(n), dtype=np.int64)
+    sums = np.zeros(len(n), dtype=np.int64)
     left, ratio, chance = np.arange(len(n)), rare / (1 - rare), (1 - rare) ** n
     upto, number = chance, 0
     while True:
         more = np.flatnonzero((u[left] > upto) & (n[left] > number))
         if not len(more):
-            return np.asarray(np.where(p > rare, n - found, found))
+            return np.asarray(np.where(p > rare, n - sums, sums))
         number += 1
         left, ratio, chance, upto = left[more], ratio[more], chance[more], upto[more]
         chance = chance * ratio * (n[left] - number + 1) / number
         upto = upto + chance
-        found[left] = number
+        sums[left] = number
 
 
 def gamma(shape: Floats, u: Floats, v: Floats, w: Floats) -> Floats:
@@ -103,11 +94,6 @@ def gamma(shape: Floats, u: Floats, v: Floats, w: Floats) -> Floats:
     more = shape + 1
     cube = 1 - 1 / (9 * more) + _normal(u, v) / (3 * np.sqrt(more))
     return np.asarray(more * np.maximum(cube, 0) ** 3 * w ** (1 / shape))
-
-
-def _uniform(a: Ints, b: Ints, salt: int) -> Floats:
-    """Random numbers between 0 and 1."""
-    return np.asarray((h(a, b, salt) + 0.5) / 2**32)
 
 
 def _normal(u: Floats, v: Floats) -> Floats:

@@ -21,7 +21,7 @@ from anondb.engine.untrusted import executed
 NUMBERS = (*INTEGERS, "FLOAT", "DOUBLE", "DECIMAL")
 """Types, by their first letters, of which worlds have a mean."""
 LOOKED_AT = 4
-"""Worlds in which it is looked up which of very many groups may be shown."""
+"""The number of worlds that say which of very many groups may be shown."""
 WORLD, PLACE, COPY = "w", "o", "copy"
 
 
@@ -67,19 +67,19 @@ class InWorlds:
     asked: Asked
     types: Sequence[str]
 
-    def make(self, prefix: str, tree: exp.Query, made: list[Table]) -> Table:
-        """A table of the rows of a query, which is not used again."""
+    def make(self, prefix: str, tree: exp.Query, tables: list[Table]) -> Table:
+        """Make a table of the rows of a query, which is not used again, and append it to ``tables``."""
         table = Table("memory", "main", fresh(prefix))
         executed(self.engine, text_of(creation(table, without_filters(tree))), failed)
-        made.append(table)
+        tables.append(table)
         return table
 
-    def drawn(self, made: list[Table], found: Table | None = None) -> Table:
+    def drawn(self, tables: list[Table], wanted: Table | None = None) -> Table:
         """The rows of the query in each world: (world, place of the row, columns).
 
         Args:
-            made: tables that are made; these are appended.
-            found: a table of the keys that matter; None for all.
+            tables: the tables that the query makes; new ones are appended.
+            wanted: a table of the keys that matter; None for all.
         """
         every = None if self.asked.empty or self.asked.of_one_world else self.worlds.at_once(self.asked.drawn)
         world: exp.Expr = current_world() if every is None else exp.column(WORLD, "q")
@@ -87,20 +87,19 @@ class InWorlds:
         cells = [exp.column(name, "q") for name in self._names]
         rows = self._named(self.asked.drawn.copy()) if every is None else self._named(every, WORLD)
         tree = exp.select(world.as_(WORLD), place.as_(PLACE), *cells).from_(rows)
-        if found is not None:
-            same = self.same_keys("q", "found")
-            listed = exp.alias_(found.expression(), "found", table=True)
-            tree = tree.join(listed, on=exp.and_(*same), join_type="semi") if same else tree
-        elif self.asked.leading:
+        same = self.same_keys("q", "wanted")
+        if wanted is None and self.asked.leading:
             first, keys = self.asked.ends[0], [exp.column(key, "q") for key in self.keys]
             order = exp.Order(expressions=[term.copy() for term in first.order])
             leading = exp.select(*(key.copy() for key in keys)).from_(self._named(self.asked.drawn.copy()))
             leading = leading.limit(self.asked.leading)
             leading.set("order", order)
-            listed = exp.alias_(self.in_each(leading, "leading", made, LOOKED_AT).expression(), "found", table=True)
-            same = [exp.NullSafeEQ(this=key, expression=exp.column(key.name, "found")) for key in keys]
+            wanted = self.in_each(leading, "leading", tables, LOOKED_AT)
+            same = [exp.NullSafeEQ(this=key, expression=exp.column(key.name, "wanted")) for key in keys]
+        if wanted is not None and same:
+            listed = exp.alias_(wanted.expression(), "wanted", table=True)
             tree = tree.join(listed, on=exp.and_(*same), join_type="semi")
-        return self.in_each(tree, "drawn", made, sys.maxsize if every is None else 1)
+        return self.in_each(tree, "drawn", tables, sys.maxsize if every is None else 1)
 
     @property
     def _names(self) -> list[str]:
@@ -112,7 +111,7 @@ class InWorlds:
         columns = [exp.to_identifier(name) for name in (*self._names, *last)]
         return exp.Subquery(this=rows, alias=exp.TableAlias(this=exp.to_identifier("q"), columns=columns))
 
-    def in_each(self, tree: exp.Query, prefix: str, made: list[Table], most: int = sys.maxsize) -> Table:
+    def in_each(self, tree: exp.Query, prefix: str, tables: list[Table], most: int = sys.maxsize) -> Table:
         """A table of the rows of a query in all worlds, or in the first ones."""
         table, tree = Table("memory", "main", fresh(prefix)), without_filters(tree)
         if self.asked.empty:
@@ -124,7 +123,7 @@ class InWorlds:
                 self.worlds.use(number)
                 executed(self.engine, insert if number else create, failed)
                 if not number:
-                    made.append(table)
+                    tables.append(table)
         finally:
             self.worlds.use(None)
         return table
@@ -133,6 +132,15 @@ class InWorlds:
     def keys(self) -> list[str]:
         """The columns by which rows of several worlds match."""
         return [f"c{n}" for n, role in enumerate(self.asked.roles) if not role.computed]
+
+    def are_mixed(self, drawn: Table) -> bool:
+        """Whether rows of a world have the same keys and different numbers: then they do not match between worlds."""
+        if self.asked.unique or self.asked.listed or not any(role.computed for role in self.asked.roles):
+            return False
+        cells = [exp.column(f"c{n}") for n in range(len(self.asked.roles))]
+        number = exp.Count(this=exp.Distinct(expressions=[exp.Tuple(expressions=cells)]))
+        mixed = exp.select(WORLD).from_(drawn.expression()).group_by(WORLD, *self.keys).having(number > exp.convert(1))
+        return len(self.engine.select(mixed.limit(1), "rows that have the same keys")[WORLD]) > 0
 
     def same_keys(self, one: str, two: str) -> list[exp.Expr]:
         """The conditions that rows of two sources have the same keys, which may be written as texts in one of them."""
@@ -158,7 +166,7 @@ def written(text: str, **parts: exp.Expr) -> exp.Expr:
     """The expression of a text, with expressions in place of the columns of these names."""
 
     def inserted(node: exp.Expr) -> exp.Expr:
-        found = parts.get(node.name) if isinstance(node, exp.Column) else None
-        return node if found is None else exp.paren(found.copy())
+        part = parts.get(node.name) if isinstance(node, exp.Column) else None
+        return node if part is None else exp.paren(part.copy())
 
     return exp.maybe_parse(text, dialect="duckdb").transform(inserted)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from anondb.answers.roles import Person, Role, Scope
-from anondb.query.parsing import bare, lowered, operands
+from anondb.query.parsing import bare, conjoined, lowered
 
 JOINED = "a join without equal ids, of the rows of different persons"
 OUTER = "an id of the outer query in another place than a comparison of ids"
@@ -52,10 +52,10 @@ def persons_of(scope: Scope) -> dict[int, Person]:
 def _equal(node: exp.Select) -> Iterator[tuple[list[exp.Column], list[exp.Column]]]:
     """The columns that conditions of a SELECT, connected by AND, say to be equal; for COALESCE all of its columns."""
     where = node.args.get("where")
-    found = [] if where is None else [where.this]
-    found += [join.args["on"] for join in node.args.get("joins") or () if join.args.get("on") is not None]
-    for whole in map(bare, found):
-        for part in operands(whole) if isinstance(whole, exp.And) else [whole]:
+    conditions = [] if where is None else [where.this]
+    conditions += [join.args["on"] for join in node.args.get("joins") or () if join.args.get("on") is not None]
+    for condition in conditions:
+        for part in conjoined(condition):
             one, two = (_alternatives(part.this), _alternatives(part.expression)) if isinstance(part, exp.EQ) else ([], [])
             if one and two:
                 yield one, two
@@ -64,22 +64,17 @@ def _equal(node: exp.Select) -> Iterator[tuple[list[exp.Column], list[exp.Column
 def _alternatives(node: exp.Expr) -> list[exp.Column]:
     """A column, or those of COALESCE; none for other expressions."""
     side = bare(node)
-    parts = map(bare, [side.this, *side.expressions] if isinstance(side, exp.Coalesce) else [side])
-    columns = [part if isinstance(part, exp.Column) else None for part in parts]
-    return [] if None in columns else [column for column in columns if column is not None]
+    parts = [bare(part) for part in ([side.this, *side.expressions] if isinstance(side, exp.Coalesce) else [side])]
+    columns = [part for part in parts if isinstance(part, exp.Column)]
+    return columns if len(columns) == len(parts) else []
 
 
 def _person(column: exp.Column, scope: Scope) -> Person | None:
     """The person whose id a column is; None for other columns."""
     if scope.role(column) is not Role.ID:
         return None
-    here: Scope | None = scope
-    while here is not None:
-        owners = [n for n in here.owners(column) if n in here.persons]
-        if owners:
-            return here.persons[owners[0]]
-        here = here.outer
-    return None
+    owners = ((here, n) for here in scope.around() for n in here.owners(column))
+    return next((here.persons[n] for here, n in owners if n in here.persons), None)
 
 
 def _unite(scope: Scope, one: Person, two: Person) -> None:
@@ -100,7 +95,7 @@ def _unite_shared(node: exp.Select, scope: Scope) -> None:
 def _columns(node: exp.Select) -> Iterator[exp.Column]:
     """The columns of a SELECT itself, without those of the queries in it, and without what EXISTS does not look at."""
     shown = node.expressions if isinstance(node.parent, exp.Exists) else []
-    todo = [p for p in node.iter_expressions() if not isinstance(p, exp.With) and not any(p is one for one in shown)]
+    todo = [p for p in node.iter_expressions() if not isinstance(p, exp.With) and not any(p is other for other in shown)]
     while todo:
         part = todo.pop()
         if isinstance(part, exp.Column):

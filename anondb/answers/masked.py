@@ -1,8 +1,8 @@
-"""By how much the spread of a file's numbers has to be stretched: what is known of a file is masked again, and compared.
+"""By how much the spread of a file's numbers has to be stretched: a part of its rows is masked again, and compared.
 
-Rows whose released items stand for one item alone are known. They are masked: the items are put into groups of four at
-random, with item supports as wide as the file's. Other worlds of that say how far pairs of items may differ, and the
-truth is known.
+Rows whose released items stand for one item alone are those of the original. They are masked: the items are put into groups
+of four at random, with item supports as wide as the file's. Other worlds of these groups say how far the numbers of pairs of
+items may differ, and the rows say what they are in truth.
 """
 
 from __future__ import annotations
@@ -52,12 +52,12 @@ def factor_of(engine: DuckDBEngine, files: Sequence[File]) -> float:
 
 
 def _opened(file: File) -> Ints:
-    """The members that stand alone, in a random order, as many as there are rows for; whole groups."""
+    """Members whose released items stand for nothing else: whole groups in a random order, of ``MOST_ROWS`` rows at most."""
     members, seed = file.members, file.facts.seed
     alone = np.flatnonzero(members.size == 1)
     alone = alone[np.lexsort((alone, h(alone, 0, MASKED + seed)))]
-    some = alone[np.cumsum(members.support[alone]) <= MOST_ROWS]
-    return np.asarray(some[: len(some) // GROUP * GROUP])
+    few = alone[np.cumsum(members.support[alone]) <= MOST_ROWS]
+    return np.asarray(few[: len(few) // GROUP * GROUP])
 
 
 def _masked(engine: DuckDBEngine, file: File, opened: Ints, before: int) -> File:
@@ -85,15 +85,15 @@ def _compared(engine: DuckDBEngine, masked: File) -> tuple[Ints, Ints]:
     """How many hold each of some frequent pairs of masked items in truth, and (a row for each pair) in each other world."""
     pairs = engine.query("answers/frequent_pairs", {"held": HELD}, least=LEAST_SUPPORT)
     first, second = (pairs[name].astype(np.int64) for name in ("first", "second"))
-    some = np.sort(np.argsort(h(first, second, PAIRED + masked.facts.seed), kind="stable")[:MOST_PAIRS])
-    truth, drawn = pairs["n"].astype(np.int64)[some], of_worlds(DRAWN, FIRST_MASKED)
-    columns = {"pair": np.arange(len(some)), "first": first[some], "second": second[some]}
+    chosen = np.sort(np.argsort(h(first, second, PAIRED + masked.facts.seed), kind="stable")[:MOST_PAIRS])
+    truth, drawn = pairs["n"].astype(np.int64)[chosen], of_worlds(DRAWN, FIRST_MASKED)
+    columns = {"pair": np.arange(len(chosen)), "first": first[chosen], "second": second[chosen]}
     engine.put(PAIRS, {name: ("INTEGER", values) for name, values in columns.items()})
     make_empty(engine, drawn, DRAWN_COLUMNS)
     MaskedSets(engine, [masked], range(FIRST_MASKED, FIRST_MASKED + WORLDS)).draw(np.ones(len(masked.names), dtype=np.bool_))
-    found = engine.query("answers/pairs_in_worlds", {"pairs": PAIRS, "drawn": drawn})
-    counts = np.zeros((len(some), WORLDS), dtype=np.int64)
-    counts[found["pair"], found["world"] - FIRST_MASKED] = found["n"]
+    rows = engine.query("answers/pairs_in_worlds", {"pairs": PAIRS, "drawn": drawn})
+    counts = np.zeros((len(chosen), WORLDS), dtype=np.int64)
+    counts[rows["pair"], rows["world"] - FIRST_MASKED] = rows["n"]
     return truth, counts
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from anondb.query.parsing import bare, lowered, operands
+from anondb.query.parsing import bare, conjoined, dotted, lowered, operands
 
 
 def items_named(tree: exp.Expr, table: str, item_column: str) -> frozenset[str] | None:
@@ -21,10 +21,10 @@ def items_named(tree: exp.Expr, table: str, item_column: str) -> frozenset[str] 
         return None
     named = frozenset[str]()
     for node in tree.find_all(exp.Table):
-        dotted = lowered(".".join(part.name for part in node.parts))
-        if dotted == "baskets":
+        name = dotted(node)
+        if name == "baskets":
             return None
-        if dotted == table:
+        if name == table:
             items = _restricted(node, item_column)
             if items is None:
                 return None
@@ -53,12 +53,8 @@ def counts_of_items(tree: exp.Expr, table: str, item_column: str, id_column: str
     computed = [each for each in selected.values() if each.find(exp.AggFunc)]
     by_item = [lowered(key.name) for key in keys if isinstance(key, exp.Column)] == [item_column] and len(keys) == 1
     one = not keys and len(items_named(tree, table, item_column) or ()) == 1
-    return (by_item or one) and all(isinstance(each, exp.Count) and _counted(each) <= columns for each in computed)
-
-
-def _counted(count: exp.Count) -> set[str]:
-    """The columns of which a count counts values: none are those of ``*``."""
-    return {lowered(column.name) for column in count.find_all(exp.Column)}
+    counted = {lowered(column.name) for each in computed for column in each.find_all(exp.Column)}  # ``*`` has none
+    return (by_item or one) and all(isinstance(each, exp.Count) for each in computed) and counted <= columns
 
 
 def _restricted(node: exp.Table, item_column: str) -> frozenset[str] | None:
@@ -77,12 +73,12 @@ def _restricted(node: exp.Table, item_column: str) -> frozenset[str] | None:
 
 def _conditions(node: exp.Table, select: exp.Select, joins: list[exp.Join]) -> Iterator[exp.Expr]:
     """Conditions that each row of the table that matters meets."""
-    found = [select.args["where"].this] if select.args.get("where") is not None else []
+    conditions = [select.args["where"].this] if select.args.get("where") is not None else []
     if all(join.side in ("", "LEFT") for join in joins):
         own = [join for join in joins if join.side == "" or join.this is node]
-        found += [join.args["on"] for join in own if join.args.get("on") is not None]
-    for whole in map(bare, found):
-        yield from operands(whole) if isinstance(whole, exp.And) else [whole]
+        conditions += [join.args["on"] for join in own if join.args.get("on") is not None]
+    for condition in conditions:
+        yield from conjoined(condition)
 
 
 def _items(node: exp.Expr, item_column: str, alias: str, alone: bool) -> frozenset[str] | None:

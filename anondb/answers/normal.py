@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import partial, reduce
+from functools import partial
 from typing import Any, Protocol
 
 from sqlglot import exp
@@ -92,34 +92,35 @@ def normal(
     steps: tuple[Callable[[exp.Expr], exp.Expr], ...] = (
         with_written_rows,
         with_all,
-        lambda made: with_variances(made, present),
+        lambda query: with_variances(query, present),
         with_ordered_pairs,
-        lambda made: with_totals(made, present),
-        lambda made: with_running(made, present),
-        lambda made: with_own_lists(made, own, analyst.rows),
+        lambda query: with_totals(query, present),
+        lambda query: with_running(query, present),
+        lambda query: with_own_lists(query, own, analyst.rows),
         with_aggregates,
-        lambda made: with_numbers_of_rows(made, analyst.rows, present),
+        lambda query: with_numbers_of_rows(query, analyst.rows, present),
         with_first_rows,
-        lambda made: with_joins(made, tables, own),
-        lambda made: with_counted_matches(made, tables),
-        lambda made: with_places(made, tables, present),
-        lambda made: with_extremes_of_persons(made, tables, item, present),
-        lambda made: with_different_persons(made, tables),
-        lambda made: with_item_windows(made, persons, item),
-        lambda made: with_groups(made, tables),
+        lambda query: with_joins(query, tables, own),
+        lambda query: with_counted_matches(query, tables),
+        lambda query: with_places(query, tables, present),
+        lambda query: with_extremes_of_persons(query, tables, item, present),
+        lambda query: with_different_persons(query, tables),
+        lambda query: with_item_windows(query, persons, item),
+        lambda query: with_groups(query, tables),
     )
     of_sources: tuple[Callable[[exp.Expr], exp.Expr], ...] = (
-        lambda made: without_inner_rows(made, tables),
-        lambda made: with_chosen_groups(made, originals),
-        lambda made: with_sums_of_records(made, originals),
-        lambda made: with_values_beside(made, originals),
-        lambda made: with_one_select(made, originals),
-        lambda made: with_having(made, item),
+        lambda query: without_inner_rows(query, tables),
+        lambda query: with_chosen_groups(query, originals),
+        lambda query: with_sums_of_records(query, originals),
+        lambda query: with_values_beside(query, originals),
+        lambda query: with_one_select(query, originals),
+        lambda query: with_having(query, item),
     )
     if _has_clear_names(tree, {*tables, *own}):  # sources keep their meaning wherever they stand
         steps += of_sources
-    made = reduce(lambda before, step: step(before), steps, tree)
-    one: exp.Expr | None = None if any(clause.recursive for clause in made.find_all(exp.With)) else made
-    while isinstance(one, exp.Select):
-        made, one = one, as_one(one, with_ctes(one, {}, lambda query, env: False), analyst.is_aggregate)
-    return made
+    for step in steps:
+        tree = step(tree)
+    outer: exp.Expr | None = None if any(clause.recursive for clause in tree.find_all(exp.With)) else tree
+    while isinstance(outer, exp.Select):
+        tree, outer = outer, as_one(outer, with_ctes(outer, {}, lambda query, env: False), analyst.is_aggregate)
+    return tree

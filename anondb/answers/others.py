@@ -14,7 +14,7 @@ import numpy as np
 from anondb.answers.drawing import Sets, in_order
 from anondb.answers.expected import Floats, Ints
 from anondb.answers.files import File
-from anondb.answers.hashing import BASKETS, MEMBERS, POWER, SHIFT, h
+from anondb.answers.hashing import BASKETS, MEMBERS, POWER, SHIFT, h, uniform
 from anondb.answers.holders import drawn_holders
 
 
@@ -26,19 +26,19 @@ class OtherSets(Sets):
 
     @cached_property
     def _weights(self) -> Floats:
-        power = (h(self._numbers, 0, POWER + self._seed) + 0.5) / 2**31
+        power = 2 * uniform(self._numbers, 0, POWER + self._seed)
         return np.asarray(super()._weights ** power[:, None])
 
     def _ordered(self, of: Ints, tid: Ints) -> Ints:
         places = (h(tid, world, BASKETS + self._seed).astype(np.float64) for world in self._numbers)
         return np.stack([tid[in_order(of, place, tid)] for place in places])
 
-    def _upto(self, some: Ints, of: Ints, n: Ints) -> Ints:
+    def _upto(self, members: Ints, of: Ints, n: Ints) -> Ints:
         numbered = self._numbered
-        turn = h((some - numbered.first[some])[:, None], self._numbers, MEMBERS + numbered.seed[some, None])
+        turn = h((members - numbered.first[members])[:, None], self._numbers, MEMBERS + numbered.seed[members, None])
         order = np.lexsort((turn, np.broadcast_to(of[:, None], n.shape)), axis=0)
         upto = np.empty_like(n)
-        np.put_along_axis(upto, order, super()._upto(some, of, np.take_along_axis(n, order, axis=0)), axis=0)
+        np.put_along_axis(upto, order, super()._upto(members, of, np.take_along_axis(n, order, axis=0)), axis=0)
         return upto
 
     def _turned(self, label: Ints, support: Ints, seed: Ints) -> tuple[Ints, Ints]:

@@ -91,8 +91,8 @@ def _with_hash(persons: exp.Query, n: int, seed: int) -> exp.Query:
     added = exp.Add(this=exp.cast(exp.column("world"), "BIGINT"), expression=exp.convert(seed))
     salt = exp.BitwiseAnd(this=exp.paren(added), expression=exp.convert(MASK))
     arguments = exp.select(exp.column("transaction_id").as_("a"), exp.convert(n).as_("b"), salt.as_("c"), *kept)
-    found = hashed(arguments.from_(persons.subquery("persons")), kept)
-    return exp.select(*kept, exp.column("h").as_(f"h{n}")).from_(found.subquery("hashed"))
+    hashes = hashed(arguments.from_(persons.subquery("persons")), kept)
+    return exp.select(*kept, exp.column("h").as_(f"h{n}")).from_(hashes.subquery("hashed"))
 
 
 def _choice(size: exp.Expr, n: int) -> exp.Expr:

@@ -9,7 +9,7 @@ from sqlglot import exp
 from anondb.answers.linked import persons_of, unlinked
 from anondb.answers.roles import Env, Functions, Relation, Role, Scope, parts_of
 from anondb.answers.value_roles import ValueRoles
-from anondb.query.parsing import lowered
+from anondb.query.parsing import dotted, lowered
 from anondb.query.refusals import name_of
 
 SETS = (exp.Rollup, exp.Cube, exp.GroupingSets, exp.Tuple)
@@ -58,15 +58,10 @@ class RoleReader(ValueRoles):
 
     def relation(self, tree: exp.Expr) -> Relation:
         """The columns of a query."""
-        self.chosen.clear()
-        self.qualified.clear()
-        self.linked.clear()
-        self.keys.clear()
-        self.by_person.clear()
-        self.named.clear()
+        for of_last in (self.chosen, self.qualified, self.linked, self.keys, self.by_person, self.named):
+            of_last.clear()
         self._outermost = tree
-        tables = (lowered(".".join(part.name for part in table.parts)) for table in tree.find_all(exp.Table))
-        self.reads_persons = self.reads_persons or any(name in self._persons for name in tables)
+        self.reads_persons = self.reads_persons or any(dotted(table) in self._persons for table in tree.find_all(exp.Table))
         return self.query(tree, {}, None)
 
     # ---------------------------------------------------------------- queries
@@ -79,11 +74,11 @@ class RoleReader(ValueRoles):
         """The columns of a query that sees common table expressions, and the scope around it."""
         env = self._with(node, env, outer)
         if isinstance(node, exp.Subquery | exp.Paren | exp.SetOperation):
-            found = self._combined(node, env, outer)
+            relation = self._combined(node, env, outer)
             for name in ("order", "limit", "offset"):
                 if node.args.get(name) is not None:
-                    self._clause(node.args[name], Scope([("", found)], outer), env)
-            return _aliased(self._pivoted(node, found), node)
+                    self._clause(node.args[name], Scope([("", relation)], outer), env)
+            return _aliased(self._pivoted(node, relation), node)
         if isinstance(node, exp.Select):
             return self._select(node, env, outer)
         if isinstance(node, exp.Values):
@@ -140,11 +135,11 @@ class RoleReader(ValueRoles):
             columns.append((f"col{n}", Role.ID if Role.ID in roles else Role.KEY))
         return _aliased(Relation(tuple(columns)), node)
 
-    def _pivoted(self, node: exp.Expr, found: Relation) -> Relation:
-        """A source that has no PIVOT or UNPIVOT of ids."""
-        if node.args.get("pivots") and any(role is Role.ID for _, role in found.columns):
+    def _pivoted(self, node: exp.Expr, relation: Relation) -> Relation:
+        """The columns of a source, after a check that its PIVOT or UNPIVOT reads no ids."""
+        if node.args.get("pivots") and relation.has_ids:
             self.misuse("PIVOT of rows with ids")
-        return found
+        return relation
 
     def _table(self, node: exp.Table, env: Env, outer: Scope | None) -> Relation:
         if not isinstance(node.this, exp.Identifier):
@@ -154,18 +149,18 @@ class RoleReader(ValueRoles):
                 if self.value(part, Scope(outer=outer), env) is Role.ID:
                     self.misuse(f"{name_of(node.this)} of ids")
             return _aliased(Relation(((lowered(node.alias) or "unnest", Role.KEY),)), node)
-        dotted = lowered(".".join(part.name for part in node.parts))
-        if not node.db and dotted in env:
-            found = env[dotted]
-        elif dotted in self._persons:
-            listed = self._persons[dotted].items()
-            found = Relation(tuple((lowered(n), Role.ID if is_id else Role.KEY) for n, is_id in listed), True)
-        elif dotted in self._own:
-            found = Relation(tuple((lowered(name), Role.KEY) for name in self._own[dotted]))
+        name = dotted(node)
+        if not node.db and name in env:
+            relation = env[name]
+        elif name in self._persons:
+            listed = self._persons[name].items()
+            relation = Relation(tuple((lowered(n), Role.ID if is_id else Role.KEY) for n, is_id in listed), True)
+        elif name in self._own:
+            relation = Relation(tuple((lowered(n), Role.KEY) for n in self._own[name]))
         else:
             self.misuse(f"the table {node.name!r}")
-            found = Relation(())
-        return _aliased(self._pivoted(node, found), node)
+            relation = Relation(())
+        return _aliased(self._pivoted(node, relation), node)
 
     # ---------------------------------------------------------------- one SELECT
 
@@ -193,12 +188,12 @@ class RoleReader(ValueRoles):
                 continue
             whole = node is self._outermost and self._is_row_with_id(inner, scope, env)
             role = Role.ID if whole else self.value(inner, scope, env)
-            key = grouped is not None and (inner in grouped or (grouped == [] and not self.has_aggregate(inner)))
-            key = key or any(_is_same(inner, g) for g in grouped or ())
             name = lowered(selected.alias_or_name)
-            key = key or (
-                grouped is not None
-                and any(isinstance(g, exp.Column) and not g.table and lowered(g.name) == name for g in grouped)
+            key = grouped is not None and (
+                inner in grouped
+                or (not grouped and not self.has_aggregate(inner))
+                or any(_is_same(inner, g) for g in grouped)
+                or any(isinstance(g, exp.Column) and not g.table and lowered(g.name) == name for g in grouped)
             )
             if (key or by_id or of_outer or (distinct and not node.args["distinct"].args.get("on"))) and role.computed:
                 role = Role.KEY  # a number of one person is no number of a group
@@ -206,20 +201,17 @@ class RoleReader(ValueRoles):
             scope.aliases[name] = role
         clauses = ("where", "having", "qualify", "group", "order", "distinct", "windows", "sample", "limit", "offset")
         for name in clauses:
-            part, scope.named = node.args.get(name), name != "where"
-            for one in part if isinstance(part, list) else [part]:
-                if isinstance(one, exp.Window):
-                    self.value(one, scope, env)
-                elif isinstance(one, exp.Expr) and not (name == "distinct" and not one.args.get("on")):
-                    self._clause(one, scope, env)
-        if grouped is not None:
-            of_persons = by_id or (rows and any(role is Role.ID for _, role in columns))
-            if of_persons:
-                self.by_person.add(id(node))
-        elif aggregated:
-            of_persons = False
-        else:
-            of_persons = rows and (not distinct or any(role is Role.ID for _, role in columns))
+            scope.named = name != "where"
+            for part in parts_of(node.args.get(name)):
+                if isinstance(part, exp.Window):
+                    self.value(part, scope, env)
+                elif name != "distinct" or part.args.get("on"):
+                    self._clause(part, scope, env)
+        shows_ids = any(role is Role.ID for _, role in columns)
+        if grouped is None:
+            return Relation(tuple(columns), rows and not aggregated and (shows_ids or not distinct))
+        if of_persons := by_id or (rows and shows_ids):
+            self.by_person.add(id(node))
         return Relation(tuple(columns), of_persons)
 
     def _is_row_with_id(self, node: exp.Expr, scope: Scope, env: Env) -> bool:
@@ -232,8 +224,7 @@ class RoleReader(ValueRoles):
             return all(isinstance(f, exp.Column) for f in fields) and Role.ID in [self.value(f, scope, env) for f in fields]
         if not isinstance(node, exp.Column) or node.table or scope.role(node) is not None:
             return False
-        named = [relation for alias, relation in scope.sources if alias == lowered(node.name)]
-        return any(role is Role.ID for relation in named for _, role in relation.columns)
+        return any(relation.has_ids for alias, relation in scope.sources if alias == lowered(node.name))
 
     def _clause(self, node: exp.Expr, scope: Scope, env: Env) -> None:
         """Read the expressions of a clause, each by itself."""

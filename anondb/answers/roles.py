@@ -50,6 +50,11 @@ class Relation:
     columns: tuple[tuple[str, Role], ...]
     of_persons: bool = False
 
+    @property
+    def has_ids(self) -> bool:
+        """Whether one of its columns has ids of persons."""
+        return any(role is Role.ID for _, role in self.columns)
+
     def renamed(self, names: Sequence[str]) -> Relation:
         """The relation with other names for its first columns."""
         named = [lowered(name) for name in names]
@@ -59,8 +64,6 @@ class Relation:
 
 
 Env = Mapping[str, Relation]
-
-
 Person = tuple[int, int]
 
 
@@ -116,7 +119,7 @@ class Scope:
 
 
 class Functions(Protocol):
-    """What is known of DuckDB's functions."""
+    """What RoleReader asks about DuckDB's functions."""
 
     def is_aggregate(self, name: str) -> bool:
         """Whether a function computes one value from several rows."""
@@ -131,4 +134,4 @@ def parts_of(part: object) -> list[exp.Expr]:
     """The expressions of a part of a tree, which may be one, a list or none."""
     if isinstance(part, exp.Expr):
         return [part]
-    return [one for one in part if isinstance(one, exp.Expr)] if isinstance(part, list) else []
+    return [node for node in part if isinstance(node, exp.Expr)] if isinstance(part, list) else []

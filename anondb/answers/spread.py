@@ -48,7 +48,7 @@ class Spread:
     measured: bool = False
 
 
-def with_spread(query: InWorlds, spread: Spread, rows: Table, columns: Sequence[int], made: list[Table]) -> Table:
+def with_spread(query: InWorlds, spread: Spread, rows: Table, columns: Sequence[int], tables: list[Table]) -> Table:
     """The rows of a table with the ends of the spread of these columns, NULL without other worlds.
 
     Args:
@@ -56,13 +56,13 @@ def with_spread(query: InWorlds, spread: Spread, rows: Table, columns: Sequence[
         spread: the other worlds.
         rows: its rows: estimates ``c<n>``, bounds ``c<n>_l`` and ``c<n>_u``, keys, and the number of the copy of a row.
         columns: the numbers of the columns.
-        made: tables that are made; these are appended.
+        tables: the tables that the query makes; new ones are appended.
     """
     if spread.worlds is None or not columns:
         nothing = [exp.cast(exp.null(), "DOUBLE").as_(f"c{n}{end}") for n in columns for end in (LOW, HIGH)]
-        return query.make("spread", exp.select("*", *nothing).from_(rows.expression()), made)
+        return query.make("spread", exp.select("*", *nothing).from_(rows.expression()), tables)
     others = replace(query, worlds=spread.worlds)
-    each = exp.select("*", others.copies(WORLD)).from_(others.drawn(made, rows).expression()).subquery("each")
+    each = exp.select("*", others.copies(WORLD)).from_(others.drawn(tables, rows).expression()).subquery("each")
     lists = [written(_LISTED, cell=finite(exp.column(f"c{n}"))).as_(f"c{n}_v") for n in columns]
     keys = [exp.column(key) for key in query.keys]
     listed = exp.select(COPY, *keys, *lists).from_(each).group_by(COPY, *query.keys).subquery("v")
@@ -70,10 +70,10 @@ def with_spread(query: InWorlds, spread: Spread, rows: Table, columns: Sequence[
     values = [_values(query, spread.worlds.count, n).as_(f"c{n}_v") for n in columns]
     joined = exp.select("r.*", *values).from_(exp.alias_(rows.expression(), "r", table=True))
     joined = joined.join(listed, on=exp.and_(*on), join_type="left")
-    logs = [one for n in columns for one in _logs(n)]
+    logs = [column for n in columns for column in _logs(n)]
     placed = exp.select("*", *logs).from_(joined.subquery("j"))
-    ends = [one for n in columns for one in _ends(n, spread.factor)]
-    return query.make("spread", exp.select("*", *ends).from_(placed.subquery("p")), made)
+    ends = [column for n in columns for column in _ends(n, spread.factor)]
+    return query.make("spread", exp.select("*", *ends).from_(placed.subquery("p")), tables)
 
 
 def _values(query: InWorlds, worlds: int, n: int) -> exp.Expr:
@@ -91,18 +91,18 @@ def _logs(n: int) -> list[exp.Expr]:
     logs = [written(_LOG, number=number) for number in (estimate, low, high)]
     extremes = [exp.Anonymous(this=name, expressions=[values]) for name in ("list_min", "list_max")]
     names = ("center", f"log{LOW}", f"log{HIGH}", f"most{LOW}", f"most{HIGH}")
-    return [one.as_(f"c{n}_{name}") for one, name in zip((*logs, *extremes), names, strict=True)]
+    return [value.as_(f"c{n}_{name}") for value, name in zip((*logs, *extremes), names, strict=True)]
 
 
 def _ends(n: int, factor: float) -> list[exp.Expr]:
     """The two ends."""
-    found, center = list[exp.Expr](), exp.column(f"c{n}_center")
+    ends, center = list[exp.Expr](), exp.column(f"c{n}_center")
     for end, bound, text, outer in ((LOW, "_l", _LOWER, "least"), (HIGH, "_u", _UPPER, "greatest")):
         log, most = exp.column(f"c{n}_log{end}"), exp.column(f"c{n}_most{end}")
         far = written(_FAR, center=center, factor=exp.convert(factor), log=exp.func(outer, log, center))
         sides = {"center": center, "bound": finite(exp.column(f"c{n}{bound}")), "estimate": finite(exp.column(f"c{n}"))}
-        found.append(written(text, back=written(_BACK, far=far), log=log, most=most, **sides).as_(f"c{n}{end}"))
-    return found
+        ends.append(written(text, back=written(_BACK, far=far), log=log, most=most, **sides).as_(f"c{n}{end}"))
+    return ends
 
 
 def note_of(spread: Spread, of_items: bool) -> str:

@@ -11,7 +11,6 @@ from sqlglot import exp
 from anondb.answers.all_worlds import over_worlds
 from anondb.answers.facts import BAGS, SETS
 from anondb.answers.files import FIRST_OTHER, File, copied
-from anondb.answers.holders import unsupported
 from anondb.answers.masked import LEAST, factor_of
 from anondb.answers.ranged.aggregates import has_aggregate
 from anondb.answers.spread import Spread
@@ -32,7 +31,7 @@ UNSUPPORTED, BAG, LARGE = (
 
 
 class WorldTables:
-    """Worlds whose tables are found by the names of the original (``estimates.Drawn``)."""
+    """Worlds whose tables have the names of the original (``in_worlds.Drawn``)."""
 
     def __init__(
         self,
@@ -47,14 +46,12 @@ class WorldTables:
         self._files = [] if worlds else copied(engine, files)
         self._worlds = worlds or Worlds(engine, self._files)
         self.count = self._worlds.count
-        self.possible = all(one.manifest["suppression"] == "none" for one in files)
+        self.possible = all(release.manifest["suppression"] == "none" for release in files)
 
     def draw(self, items: frozenset[str] | None) -> None:
         """Draw what a query needs: who holds these items, or, for None, all of them."""
-        if items is None:
-            self._worlds.draw()
-        else:
-            self._worlds.draw(frozenset[str]().union(*map(self._worlds.labels_of, items)))
+        labels = map(self._worlds.labels_of, items or ())
+        self._worlds.draw(None if items is None else frozenset[str]().union(*labels))
 
     def use(self, world: int | None) -> None:
         """Make the tables of a world those that a query names; without a number, leave the worlds."""
@@ -84,8 +81,8 @@ class WorldTables:
         files, rows = self._files, self._files[0].facts.rows
         if rows == BAGS or any(map(_says_nothing, files)):
             return Spread(None, reason=BAG if rows == BAGS else UNSUPPORTED)
-        supported = rows == SETS and not any(unsupported(file).any() for file in files)
-        measured = supported or all(one.manifest["model"] == "kkm" for one in self._sealed)
+        supported = rows == SETS and not any(file.members.unsupported.any() for file in files)
+        measured = supported or all(release.manifest["model"] == "kkm" for release in self._sealed)
         others = self._worlds.others()
         if others.count < FEWEST:
             return Spread(None, reason=LARGE)
@@ -98,11 +95,11 @@ class WorldTables:
 def _says_nothing(file: File) -> bool:
     """Whether a file has no item supports and no item that several released items list: a global recoding."""
     members = file.members
-    return file.facts.rows == SETS and bool(unsupported(file).any()) and int(np.bincount(members.item).max()) == 1
+    return file.facts.rows == SETS and bool(members.unsupported.any()) and int(np.bincount(members.item).max()) == 1
 
 
 class OwnTables:
-    """The analyst's tables alone, as the only world of queries that read nothing else (``estimates.Drawn``)."""
+    """The analyst's tables alone, as the only world of queries that read nothing else (``in_worlds.Drawn``)."""
 
     count, possible = 1, False
 

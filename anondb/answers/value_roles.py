@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from sqlglot import exp
 
@@ -56,8 +56,8 @@ class ValueRoles(ABC):
             roles = [self.value(part, scope, env) for part in operands(node)]
             if Role.ID in roles:
                 self.misuse("a condition on an id")
-            return Role.VALUE if any(role.computed for role in roles) else Role.KEY
-        if isinstance(node, exp.Star | exp.Column | exp.Columns):
+            return _together(roles)
+        if isinstance(node, exp.Star | exp.Column | exp.Columns | exp.PositionalColumn):
             return self._every(node, scope)
         if isinstance(node, _KEPT) and not (isinstance(node, exp.Distinct) and len(node.expressions) != 1):
             return self.value(node.expressions[0] if isinstance(node, exp.Distinct) else node.this, scope, env)
@@ -65,8 +65,6 @@ class ValueRoles(ABC):
             columns = self.query(node, env, scope).columns
             role = columns[0][1] if columns else Role.KEY
             return Role.VALUE if role is Role.TOTAL and scope.sources and not _is_of_row(node) else role
-        if isinstance(node, exp.PositionalColumn):
-            return self._every(node, scope)
         if isinstance(node, exp.Dot):
             return self._dot(node, scope, env)
         if isinstance(node, exp.In):
@@ -109,13 +107,11 @@ class ValueRoles(ABC):
             before = {lowered(part.name) for part in node.parts[:-1]}
             if any(here.aliases.get(name) is Role.ID for name in before for here in scope.around()):
                 self.misuse("a field of a row with an id")
-            whole = any(
-                lowered(node.name) == alias and any(role is Role.ID for _, role in relation.columns)
-                for here in scope.around()
-                for alias, relation in here.sources
-            )
-            if whole or lowered(node.name) in self.ids:
-                self.misuse(f"the column {node.name!r}" if not whole else "a whole row of a person")
+            sources = (source for here in scope.around() for source in here.sources)
+            if any(alias == lowered(node.name) and relation.has_ids for alias, relation in sources):
+                self.misuse("a whole row of a person")
+            elif lowered(node.name) in self.ids:
+                self.misuse(f"the column {node.name!r}")
             return Role.KEY
         return role
 
@@ -130,14 +126,14 @@ class ValueRoles(ABC):
             return roles[0]
         if Role.ID in roles:
             self.misuse("a function of an id")
-        return Role.VALUE if any(role.computed for role in roles) else Role.KEY
+        return _together(roles)
 
     def _every(self, node: exp.Expr, scope: Scope) -> Role:
         """The role of all columns as operands of an expression: of none in count(*)."""
         roles = {role for _, relation in scope.sources for _, role in relation.columns}
         if Role.ID in roles and not isinstance(node.parent, exp.Count):
             self.misuse("a function of all columns")
-        return Role.VALUE if any(role.computed for role in roles) else Role.KEY
+        return _together(roles)
 
     def _compared(self, one: exp.Expr, two: exp.Expr, scope: Scope, env: Env, construct: str) -> Role:
         """The role of whether two values are equal; tuples are compared part by part."""
@@ -149,14 +145,14 @@ class ValueRoles(ABC):
             roles = [self.value(side, scope, env) for side in (one, two)]
             if (roles[0] is Role.ID) != (roles[1] is Role.ID):
                 self.misuse(construct)
-        return Role.VALUE if any(role.computed for role in roles) else Role.KEY
+        return _together(roles)
 
     def _in(self, node: exp.In, scope: Scope, env: Env) -> Role:
         query = node.args.get("query")
         if query is None:
             others = [*node.expressions, *(node.args[key] for key in ("field", "unnest") if node.args.get(key))]
             roles = [self._compared(node.this, other, scope, env, "IN with an id") for other in others]
-            return Role.VALUE if any(role.computed for role in roles) else Role.KEY
+            return _together(roles)
         left = [self.value(part, scope, env) for part in _members(node.this)]
         right = [role for _, role in self.query(query, env, scope).columns]
         whole = len(left) != len(right) and Role.ID in (*left, *right)  # a tuple is compared with a struct
@@ -188,17 +184,17 @@ class ValueRoles(ABC):
         if isinstance(node, exp.If):
             tests, results = [node.this], [node.args.get("true"), node.args.get("false")]
         else:
-            tests = [node.this, *(one.this for one in node.args["ifs"])]
-            results = [*(one.args["true"] for one in node.args["ifs"]), node.args.get("default")]
-        asked = [self.value(part, scope, env) for part in tests if part is not None]
-        if Role.ID in asked:
+            tests = [node.this, *(branch.this for branch in node.args["ifs"])]
+            results = [*(branch.args["true"] for branch in node.args["ifs"]), node.args.get("default")]
+        tested = [self.value(part, scope, env) for part in tests if part is not None]
+        if Role.ID in tested:
             self.misuse(name_of(node))
         listed = [self.value(part, scope, env) for part in results if part is not None and not isinstance(part, exp.Null)]
         if Role.ID in listed:
             if set(listed) != {Role.ID}:
                 self.misuse(f"{name_of(node)} of an id and a value that is not an id")
             return Role.ID
-        return Role.VALUE if any(role.computed for role in (*asked, *listed)) else Role.KEY
+        return _together([*tested, *listed])
 
     def _role_with_ids(self, node: exp.Expr, parts: Sequence[Role]) -> Role:
         """The role of an expression with ids among its operands."""
@@ -228,6 +224,11 @@ def _is_of_row(node: exp.Query) -> bool:
     names = {lowered(place.this.alias_or_name) for place in places if place is not None}
     where = query.args.get("where")
     return any(link(part, names) for part in conjoined(where.this if where is not None else None))
+
+
+def _together(roles: Iterable[Role]) -> Role:
+    """The role of what is computed from values with these roles, none of which counts."""
+    return Role.VALUE if any(role.computed for role in roles) else Role.KEY
 
 
 def _members(node: exp.Expr) -> list[exp.Expr]:

@@ -75,11 +75,11 @@ def tables_of(facts: Facts, first: int, *, kept: bool) -> dict[Table, exp.Query]
     def table(name: str) -> Table:
         return Table("memory", schema_of(first), name)
 
-    made = {table("baskets"): _baskets(facts, first, kept)}
+    tables = {table("baskets"): _baskets(facts, first, kept)}
     if facts.records is not None:
-        made |= {table(name): _records(facts, first) for name in {RECORDS, facts.records.lower()}}
-    made.pop(table(facts.table.lower()), None)
-    return made | {table(facts.table): _transactions(facts, first, kept)}
+        tables |= {table(name): _records(facts, first) for name in {RECORDS, facts.records.lower()}}
+    tables.pop(table(facts.table.lower()), None)
+    return tables | {table(facts.table): _transactions(facts, first, kept)}
 
 
 def _baskets(facts: Facts, first: int, kept: bool) -> exp.Query:

@@ -32,7 +32,6 @@ from anondb.answers.files import (
     place,
     schema,
 )
-from anondb.answers.holders import unsupported
 from anondb.answers.others import OtherSets
 from anondb.answers.records import Records
 from anondb.answers.views import BASE, IDS, ITEMS, of_all, schema_of, table_of_all, tables_of, world_numbers
@@ -82,16 +81,16 @@ class Worlds:
 
         Their numbers begin with ``files.FIRST_OTHER``. Those of an earlier call are lost.
         """
-        made = copy(self)
+        others = copy(self)
         begin(self._engine, FIRST_OTHER)
-        sampled = sum(int(unsupported(file).sum()) for file in self._files)
-        made.count = max(1, min(worlds_for(self._rows, MOST_OTHERS), MOST_SAMPLED // max(sampled, 1)))
-        numbers = range(FIRST_OTHER, FIRST_OTHER + made.count)
+        sampled = sum(int(file.members.unsupported.sum()) for file in self._files)
+        others.count = max(1, min(worlds_for(self._rows, MOST_OTHERS), MOST_SAMPLED // max(sampled, 1)))
+        numbers = range(FIRST_OTHER, FIRST_OTHER + others.count)
         drawing = OtherSets if isinstance(self._drawing, Sets) else Buckets
-        made._drawing = drawing(self._engine, self._files, numbers)
-        made._records = Records(self._engine, self._files, numbers)
-        made._make_tables(numbers[0])
-        return made
+        others._drawing = drawing(self._engine, self._files, numbers)
+        others._records = Records(self._engine, self._files, numbers)
+        others._make_tables(numbers[0])
+        return others
 
     def _drawn(self, numbers: range) -> Sets | Bags | Buckets:
         """What draws who holds what."""
@@ -182,7 +181,7 @@ class Worlds:
 
 
 def _typed(name: str, kind: str | None) -> exp.Expr:
-    """A column of texts, cast to a type if one is given."""
+    """A column of texts, cast to a type unless it is None."""
     return exp.column(name) if kind is None else exp.cast(exp.column(name), kind, dialect="duckdb").as_(name)
 
 

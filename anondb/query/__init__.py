@@ -1,6 +1,5 @@
 """Answer COUNT queries, written for the original table, from a release: lower bound and upper bound."""
 
-from anondb.query.parsing import parse
 from anondb.query.predicates import Plan
 
-__all__ = ["Plan", "parse"]
+__all__ = ["Plan"]

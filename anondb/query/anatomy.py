@@ -28,6 +28,7 @@ from sqlglot import exp
 
 from anondb.engine import Table
 from anondb.query.cached_release import Opened
+from anondb.query.classes import passing_of
 from anondb.query.evaluate import Question
 from anondb.query.item_tests import mentioned
 from anondb.query.parsing import inline_table
@@ -93,13 +94,13 @@ def _placed(leaf: Condition, question: Question, columns: Sequence[Counter[int]]
         raise unsupported("a condition on anything but numbers of items, from a release in buckets")
     test = question.tests.index(leaf.test)
     passing = columns[test]
-    made: Any = [OnColumn(column, test, min(leaf.count, passing[column])) for column in sorted(passing)]
+    on_columns: Any = [OnColumn(column, test, min(leaf.count, passing[column])) for column in sorted(passing)]
     if passing.total() < leaf.count:
         return NEVER
     if leaf.count == 1 or len(passing) == 1:
-        return either(*made)
+        return either(*on_columns)
     if passing.total() == leaf.count:
-        return both(*made)
+        return both(*on_columns)
     raise unsupported(
         "a number of items that lie in several columns of an anatomy", "Ask for single items, joined by AND and OR."
     )
@@ -124,7 +125,7 @@ class BucketAnswers:
         """Answer a query with a single number: persons, or items of persons.
 
         Raises:
-            InputError: ``unsupported_query``: no sound bounds are known.
+            InputError: ``unsupported_query``: there are no sound bounds.
         """
         lists = [leaf for leaf in leaves(plan.condition) if isinstance(leaf, OnValue) and leaf.attribute == LISTS.name]
         if lists:  # of persons without items: between all lists empty, and all NULL
@@ -152,13 +153,13 @@ class BucketAnswers:
                 "the items of persons who meet a condition, from an anatomy", "Ask for count(DISTINCT id) of each item."
             )
         self._release.unknown(mentioned(plan.test))
-        passing = self._release.passing([plan.test])
+        passing = passing_of((plan.test,))
         counts = ((i, self._supports.get(i, 0)) for i in self._release.items if passing.of(i)[0])
         return [(item, n, n) for item, n in counts]
 
     def _read(self, question: Question) -> list[Counter[int]]:
         """Read the values that are relevant to a question; return the number of items of each column that pass each test."""
-        passing, caps = self._release.passing(question.tests), question.caps
+        passing, caps = passing_of(question.tests), question.caps
         columns: list[Counter[int]] = [Counter() for _ in caps]
         asked = []
         for label, column in sorted(self._column_of.items()):

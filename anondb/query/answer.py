@@ -14,7 +14,7 @@ from anondb.engine.limit import current
 from anondb.query.aggregates import DISC, Aggregated, places
 from anondb.query.by_item import item_rows
 from anondb.query.cached_release import Opened
-from anondb.query.classes import NO_CLASSES, Block, classes_of
+from anondb.query.classes import NO_CLASSES, Block, classes_of, passing_of
 from anondb.query.evaluate import Evaluator, Part, Question
 from anondb.query.item_tests import finite
 from anondb.query.measures import TOTAL_ERROR, counted, has_sums, measured, scaled, with_sizes_as_sums
@@ -74,9 +74,14 @@ def check_time() -> None:
         raise too_complex("its bounds would take too long")
 
 
-def _answered(release: Opened, plan: Plan, of_sizes: Bounds | None = None) -> tuple[int, int | None]:
-    """The answer to a query with a single number: persons, or items of persons; ``of_sizes`` are bounds from the numbers of
-    items of each, where these are known."""
+def _answered(release: Opened, plan: Plan, of_sizes: Bounds | None) -> tuple[int, int | None]:
+    """The answer to a query with a single number: persons, or items of persons.
+
+    Args:
+        release: the release.
+        plan: the query.
+        of_sizes: its bounds from the numbers of items of each person, if these give some.
+    """
     if plan.counts == ROWS and plan.test is not None and plan.condition == at_least(1, plan.test):
         plan = replace(plan, condition=ALWAYS)  # who has no such item adds nothing
     among = plan.test if plan.counts == ROWS and release.suppressed and release.bags is None else None
@@ -97,21 +102,21 @@ def _from_rows(release: Opened, plan: Plan) -> Bounds:
         return counted(release, plan)
     if not question.tests:
         return (release.size if plan.condition == ALWAYS else 0,) * 2
-    passing = release.passing(question.tests)
+    passing = passing_of(question.tests)
     blocks = release.blocks(passing)
     outside = outside_of(release, plan, question, passing)
     if listed is not None and plan.condition == ALWAYS:
         return _occurrences(release, question, blocks, outside)
     classes = classes_of(question, blocks)
     evaluator = Evaluator(question)
-    some = of_some_item(release, evaluator, classes, outside)
-    if some is not None:
-        return some
+    bounds = of_some_item(release, evaluator, classes, outside)
+    if bounds is not None:
+        return bounds
     groups = release.records(classes)
-    found = outcomes(evaluator, classes.parts, [g.counts for g in groups], outside)
-    if found is None:
-        found = [evaluator.outcome(chosen(classes, g.counts) + outside) for g in groups]
-    return total([(one, g.records) for one, g in zip(found, groups, strict=True)])
+    met = outcomes(evaluator, classes.parts, [g.counts for g in groups], outside)
+    if met is None:
+        met = [evaluator.outcome(chosen(classes, g.counts) + outside) for g in groups]
+    return total([(outcome, g.records) for outcome, g in zip(met, groups, strict=True)])
 
 
 def _occurrences(release: Opened, question: Question, blocks: Mapping[str, Block], outside: Sequence[Part]) -> Bounds:
@@ -146,7 +151,7 @@ def _shown(attribute: Attribute, value: Value | None) -> str | int | float | Non
 
 
 def aggregate_of(parts: Sequence[tuple[Opened, Plan]]) -> Aggregated:
-    """An aggregate of numbers over persons, without bounds if there need not be any and it would be NULL.
+    """An aggregate of numbers over persons; without bounds if it may be NULL, since there may be no such persons.
 
     Args:
         parts: the plan of each release; these have different persons.
@@ -167,14 +172,14 @@ def _persons(parts: Sequence[tuple[Opened, Plan]]) -> Bounds:
     return sum(lower), sum(upper)
 
 
-def _in_supports(parts: Sequence[tuple[Opened, Plan]], found: Aggregated) -> Aggregated:
+def _in_supports(parts: Sequence[tuple[Opened, Plan]], ends: Aggregated) -> Aggregated:
     """A sum or an average of weights of items, within what item supports say of the items and of the persons."""
     plan = parts[0][1]
-    weights, (low, high) = plan.measure, found
+    weights, (low, high) = plan.measure, ends
     if not isinstance(weights, Weights) or plan.aggregate not in ("sum", "avg"):
-        return found
+        return ends
     if not all(_is_told(release, weights) for release, _ in parts) or has_sums(plan.condition):
-        return found
+        return ends
     totals = (
         _total(release, replace(asked, measure=None, aggregate="", test=weights.test), weights) for release, asked in parts
     )
@@ -182,7 +187,7 @@ def _in_supports(parts: Sequence[tuple[Opened, Plan]], found: Aggregated) -> Agg
     if plan.aggregate == "avg":
         persons = _persons(parts)
         if not persons[0]:
-            return found
+            return ends
         lower, upper = min(lower / n for n in persons), max(upper / n for n in persons)
     least, most = scaled(plan, (lower, upper))
     assert least is not None and most is not None
@@ -227,7 +232,7 @@ def _histogram(release: Opened, plan: Plan) -> list[Row]:
 
 
 def _within_rest(release: Opened, plan: Plan, bounds: Bounds) -> Bounds:
-    """The persons of a condition with sums, of whom there are at most as many as item supports tell for the rest of it."""
+    """Bounds for a condition with sums, at most those that item supports give for the rest of the condition."""
     rest = both(*(part for part in conjuncts(plan.condition) if not has_sums(part)))
     if release.supported is None or plan.rows_alone or rest == ALWAYS:
         return bounds

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from anondb.query.cached_release import Opened
-from anondb.query.classes import Block, Classes, Holding, classes_of
-from anondb.query.evaluate import Evaluator, Outcome, Part, Passed, Question, part_of
+from anondb.query.classes import Block, Classes, Holding, classes_of, passing_of
+from anondb.query.evaluate import Evaluator, Outcome, Part, Passed, Question, capped_sum, part_of
 from anondb.query.item_tests import ANY_ITEM, NO_ITEM, item_all, item_not
 from anondb.query.predicates import ALWAYS, Plan, met_by
 from anondb.query.reading import holdings, transactions_by_item
@@ -87,7 +87,7 @@ def _item_rows(release: Opened, plan: Plan) -> Sequence[ItemRow]:
     the same object each time."""
     assert plan.test is not None
     if plan.condition == ALWAYS and release.by_item is not None:
-        of = release.passing([plan.test])
+        of = passing_of((plan.test,))
         if not of.special:
             return release.by_item if of.usual[0] else ()
         return [row for row in release.by_item if of.of(row[0])[0]]
@@ -104,7 +104,7 @@ def by_item(release: Opened, plan: Plan) -> Sequence[ItemRow]:
     assert plan.test is not None
     question = Question.of(plan.condition)
     attributes = [a for a in release.attributes or () if a.name in question.attributes]
-    listed = release.passing([plan.test, *question.tests])
+    listed = passing_of((plan.test, *question.tests))
     passing = listed.without_first()
     blocks = release.blocks(passing)
     outside = outside_of(release, plan, question, passing)
@@ -114,9 +114,9 @@ def by_item(release: Opened, plan: Plan) -> Sequence[ItemRow]:
     walk = _ItemWalk(release, question, blocks, classes, outside, attributes)
     apart = {item: passed for item, passed in listed.special.items() if item in release.images}
     if listed.usual[0] and not attributes and all(passed[0] for passed in apart.values()):
-        found = _at_once(release, classes, walk, listed.usual[1:], {item: p[1:] for item, p in apart.items()})
-        if found is not None:
-            return found
+        counts = _at_once(release, classes, walk, listed.usual[1:], {item: p[1:] for item, p in apart.items()})
+        if counts is not None:
+            return counts
     answered = _counts(release, classes, walk, attributes)
     upwards = {label: n for n, label in enumerate(sorted(release.sizes, key=lambda r: (release.sizes[r], r)))}
     rows = []
@@ -180,9 +180,9 @@ def _counts(
     holding. So the transactions in which a released item is the lowest for an item are those that have it, minus those
     that have it above another one for the same item.
     """
-    found = holdings(release, classes, attributes)
+    by_label = holdings(release, classes, attributes)
     several = release.local or release.bags is not None  # released items of a transaction for one item
-    under = {label: up for label, holders in found.items() if several and (up := _lifted(release, holders))}
+    under = {label: up for label, holders in by_label.items() if several and (up := _lifted(release, holders))}
     hidden = Counter[Holding]()
     if release.differing:
         groups = release.records(classes, attributes)
@@ -191,7 +191,7 @@ def _counts(
     @cache
     def lowest(label: str, below: tuple[str, ...]) -> Counter[Holding]:
         """The transactions in which a released item is the lowest for an item."""
-        transactions = found.get(label, Counter())
+        transactions = by_label.get(label, Counter())
         if not below:
             return transactions
         transactions = Counter(transactions)
@@ -264,15 +264,15 @@ class _ItemWalk:
         self._numbers: dict[tuple[Block, Passed], int] = {}
         self._item_parts: list[Part] = []
         self._item_kind = cache(self._find_kind)
-        self._known: dict[tuple[object, ...], Outcome] = {}
+        self._outcomes: dict[tuple[object, ...], Outcome] = {}
 
     def held(self, holding: Holding, passed: Passed) -> Outcome:
         """The outcome for a transaction with released items for the item, which passes these tests of the question."""
         kinds = tuple([self._item_kind(item, passed) for item in holding.items])
         key = kinds, passed, *holding[1:]
-        outcome = self._known.get(key)
+        outcome = self._outcomes.get(key)
         if outcome is None:
-            outcome = self._known[key] = self._outcome(holding, kinds, passed)
+            outcome = self._outcomes[key] = self._outcome(holding, kinds, passed)
         return outcome
 
     def effect(self, item: str) -> tuple[int | None, Block | int]:
@@ -311,8 +311,8 @@ class _ItemWalk:
         """The parts of suppressed items, which may include the item."""
         width = len(self._caps)
         vectors = self._outside[0].vectors if self._outside else ((0,) * width,)
-        one = (*map(int, passed), 1)
-        with_item = (tuple(min(a + b, c) for a, b, c in zip(v, one, self._caps, strict=True)) for v in vectors)
+        item = (*map(int, passed), 1)
+        with_item = (capped_sum(vector, item, self._caps) for vector in vectors)
         return [part_of((*vectors, *with_item), width)]
 
 

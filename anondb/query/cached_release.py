@@ -15,16 +15,15 @@ from sqlglot import exp
 
 from anondb.engine import Table, check_collation, load, reads
 from anondb.errors import AnondbError, InputError
-from anondb.query.classes import Block, Classes, Group, Members, Passing, passing_of
+from anondb.query.classes import Block, Classes, Group, Members, Passing
 from anondb.query.evaluate import Bag, Passed
 from anondb.query.held_sums import counted, grouped_sums
-from anondb.query.item_tests import ItemTest
 from anondb.query.original import Original
 from anondb.query.parsing import inline_table
 from anondb.query.reading import HeldItems, Together, images_of
 from anondb.query.relational import cell_columns, cells_of, read_attributes
 from anondb.query.summed import SUM, Summed, of_sums, shares_by_item, summed, with_sums
-from anondb.query.values import Attribute, OnValue
+from anondb.query.values import Attribute
 from anondb.release.reader import SealedRelease
 
 if TYPE_CHECKING:
@@ -36,8 +35,6 @@ _NEEDED = {
     *("release_id", "transactions", "semantics", "suppression"),
     *("table", "id_column", "item_column", "layout", "types"),
 }
-
-
 MAX_SUMS = 8  # that are kept
 
 
@@ -77,9 +74,7 @@ class Opened:
 
     def _read_bags(self) -> Mapping[str, Mapping[str, Bag]]:
         """The variants of each label's released items that bags distinguish (see ``query/bag_rows``)."""
-        rows = self.engine.select(
-            reads.rows(self.tables()["transactions"], "item, label, copies, nested", distinct=True, order="item")
-        )
+        rows = self.engine.select(reads.rows(self.rows, "item, label, copies, nested", distinct=True, order="item"))
         bags: dict[str, dict[str, Bag]] = {label: {} for label in self.sizes}
         for item, label, copies, nested in zip(*(c.tolist() for c in rows.values()), strict=True):
             if label not in bags or copies is None or copies < 1:
@@ -100,10 +95,6 @@ class Opened:
         for collation in rows["collation"].tolist():
             check_collation(collation)
         return bool(rows["release_id"].tolist() == [self.manifest["release_id"]])
-
-    def passing(self, tests: Sequence[ItemTest | OnValue]) -> Passing:
-        """The tests that each label passes."""
-        return passing_of(tuple(tests))
 
     def blocks(self, passing: Passing) -> dict[str, Block]:
         """The released items with a member that passes a test."""
@@ -200,17 +191,23 @@ class Opened:
             signatures, numbers = counted(read.signatures(classes.codes()))
             each = zip(classes.all_counts(signatures), signatures.tolist(), numbers.tolist(), strict=True)
             return [(counts, n) for counts, signature, n in each if signature]
-        found = self.engine.select(reads.counted(self.held(classes), "signature", order="signature"))
-        rows = zip(found["signature"].tolist(), found["n"].tolist(), strict=True)
+        columns = self.engine.select(reads.counted(self.held(classes), "signature", order="signature"))
+        rows = zip(columns["signature"].tolist(), columns["n"].tolist(), strict=True)
         return [(classes.counts(signature), n) for signature, n in rows]
 
     def records(self, classes: Classes, attributes: Sequence[Attribute] = (), sums: Sequence[Summed] = ()) -> list[Group]:
         """Group the records by their numbers of released items of each class, their published values, and whether items may
-        be missing; with sums over their items if these are asked for, the one of the measure first."""
+        be missing.
+
+        Args:
+            classes: the classes of released items.
+            attributes: those whose values are read.
+            sums: the sums over the items of each, the one of the measure first.
+        """
         if not (sums or attributes or self.differing):
-            found = self._signatures(classes)
-            rest = (0,) * len(classes.parts), self.size - sum(n for _, n in found)
-            return [Group(counts, (), not self.suppressed, n) for counts, n in [*found, rest] if n]
+            signatures = self._signatures(classes)
+            rest = classes.counts(None), self.size - sum(n for _, n in signatures)
+            return [Group(counts, (), not self.suppressed, n) for counts, n in [*signatures, rest] if n]
         if not sums:
             return self._records(classes, attributes, self.held(classes), ())
         codes, numbered = classes.codes(), self.numbered
@@ -253,23 +250,19 @@ class Opened:
         number = exp.Count(this=exp.Star()).as_("records")
         grouped = exp.select(*names, *added, number).from_(tree.subquery("shown"))
         rows = self.engine.select(grouped.group_by(*names).order_by(*names), "the published values of records")
-        none = (0,) * len(classes.parts)
-        answers = []
+        groups = []
         for row in zip(*(column.tolist() for column in rows.values()), strict=True):
-            signature = row[keys - 1] if classes.parts else None
-            counts = none if signature is None else classes.counts(signature)
+            counts = classes.counts(row[keys - 1] if classes.parts else None)
             group = Group(counts, cells_of(attributes, row), bool(row[len(columns)]), int(row[-1]))
-            answers.append(of_sums(group, row[keys : len(names)], row[len(names) : -1], sums))
-        return answers
+            groups.append(of_sums(group, row[keys : len(names)], row[len(names) : -1], sums))
+        return groups
 
     @cached_property
     def supports(self) -> Mapping[str, int]:
         """The number of transactions of each released item."""
         if self.numbered is not None:
             return self.numbered.supports()
-        rows = self.engine.select(
-            reads.counted(self.tables()["transactions"], "item AS released_item", count="transactions")
-        )
+        rows = self.engine.select(reads.counted(self.rows, "item AS released_item", count="transactions"))
         return dict(zip(rows["released_item"].tolist(), rows["transactions"].tolist(), strict=True))
 
     @cached_property
@@ -283,10 +276,6 @@ class Opened:
         """Whether the released items form a laminar family (nested or disjoint), like the nodes of a taxonomy."""
         return not self.engine.scalar(reads.counted(self._overlaps(), where=exp.column("apart") > 0))
 
-    def tables(self) -> dict[str, Table | exp.Query]:
-        """The rows of the release, as queries name them."""
-        return {"transactions": self._rows}
-
     def _overlaps(self) -> exp.Query:
         return load("query/overlaps").bind({"released_items": self.members}, {})
 
@@ -296,7 +285,7 @@ class Opened:
         return exp.select("transaction_id", "complete").from_(self.schema.table("transaction_ids").expression())
 
     @cached_property
-    def _rows(self) -> Table | exp.Query:
+    def rows(self) -> Table | exp.Query:
         """The rows of the release; for bags, with distinguished variants."""
         stored = self.schema.table("transactions")
         if self.manifest["semantics"] == "set":
@@ -306,7 +295,7 @@ class Opened:
     @cached_property
     def chains(self) -> Table | exp.Query:
         """The other released items for the members of each released item of bags."""
-        return self._once("query/bag_chains", {**self.tables(), "overlaps": self._overlaps()})
+        return self._once("query/bag_chains", {"transactions": self.rows, "overlaps": self._overlaps()})
 
     def _once(self, name: str, tables: Mapping[str, Table | exp.Query]) -> Table | exp.Query:
         """A query to run once for this release until the connection closes, or on every use if that is not anondb's."""
@@ -324,9 +313,14 @@ class Opened:
         return HeldItems(self.engine, self.schema, self.size, self.together)
 
     def held(self, classes: Classes, weights: Table | exp.Query | None = None) -> exp.Query:
-        """The query for the signature of each transaction with a relevant released item, or with one of a table
-        (released_item, weight) that has the codes of the classes and further released items."""
-        transactions: Table | exp.Query = self._rows if self.numbered is None else self.numbered.query()
+        """The query for the signature of each transaction with a relevant released item.
+
+        Args:
+            classes: the classes of the signature.
+            weights: a table (released_item, weight) with the codes of the classes and 0 for further released items, whose
+                transactions are wanted, too; that of the codes alone by default.
+        """
+        transactions: Table | exp.Query = self.rows if self.numbered is None else self.numbered.query()
         if weights is None:
             columns = {"released_item": "VARCHAR" if self.numbered is None else "INTEGER", "weight": "BIGINT"}
             numbers = {} if self.numbered is None else self.numbered.numbers

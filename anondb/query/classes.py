@@ -16,9 +16,9 @@ from anondb.query.item_tests import ItemTest, mentioned, passes
 from anondb.query.relational import Cell
 from anondb.query.values import OnValue
 
-MAX_BITS = 62
 Array = npt.NDArray[np.int64]
 
+MAX_BITS = 62  # of signatures that are numbers
 KEPT = 64  # answers of ``passing_of``
 
 
@@ -56,13 +56,9 @@ class Sums(NamedTuple):
     def within(self, low: float, high: float, persons: int) -> Sums:
         """The values of persons of whom each has one between two ends, which may be infinite."""
         least, greatest = (max(self.least, persons * low), min(self.greatest, persons * high)) if persons else self[:2]
-        ends = (
-            max(self.min_least, low),
-            max(self.max_least, low),
-            min(self.min_greatest, high),
-            min(self.max_greatest, high),
-        )
-        return Sums(least, greatest, *ends)
+        leasts = (max(end, low) for end in (self.min_least, self.max_least))
+        greatests = (min(end, high) for end in (self.min_greatest, self.max_greatest))
+        return Sums(least, greatest, *leasts, *greatests)
 
 
 class Size(NamedTuple):
@@ -74,9 +70,17 @@ class Size(NamedTuple):
 
 @dataclass(frozen=True)
 class Group:
-    """Equivalent records: their numbers of released items of each class, published values, and completeness; how many they
-    are; and the sums over their items, or the sum by which they are grouped, if asked for. ``states`` tells for each
-    comparison of a sum with a number whether it is false (0), true (1) or not known (2)."""
+    """Records that a question does not tell apart.
+
+    Attributes:
+        counts: their numbers of released items of each class.
+        cells: their published values.
+        complete: whether no item of theirs is missing.
+        records: how many they are.
+        sums: the sums over their items, if there is a measure.
+        size: the sum by which they are grouped, if there is one.
+        states: for each comparison of a sum with a number whether it is false (0), true (1) or open (2).
+    """
 
     counts: tuple[int, ...]
     cells: tuple[Cell, ...]
@@ -88,8 +92,14 @@ class Group:
 
 
 class Holding(NamedTuple):
-    """A transaction from the view of one released item: this item and all others for its members (from the lowest to the
-    highest), the numbers of released items of each class, whether the transaction is complete, and its published values."""
+    """A transaction from the view of one released item.
+
+    Attributes:
+        items: this item and all others for its members, from the lowest to the highest.
+        counts: the numbers of released items of each class.
+        complete: whether no item of the transaction is missing.
+        cells: its published values.
+    """
 
     items: tuple[str, ...]
     counts: tuple[int, ...]
@@ -199,8 +209,10 @@ class Classes:
         return list(zip(*columns, strict=True))
 
     def counts(self, signature: Any) -> tuple[int, ...]:
-        """Decode a signature: the number of released items of each class."""
+        """Decode a signature: the number of released items of each class, 0 for transactions without a signature."""
         counts = [0] * len(self.radices)
+        if signature is None or signature == "":
+            return tuple(counts)
         if self.wide:
             for code in str(signature).split(","):
                 counts[int(code)] += 1
@@ -228,10 +240,10 @@ def classes_of(question: Question, blocks: Mapping[str, Block], *, apart: bool =
     for released, block in blocks.items():
         part = numbers.get(block)
         if part is None:
-            made = block.part(question.caps)
-            part = numbers[block] = numbers.setdefault(block if apart and not made.fixed else made, len(parts))
+            added = block.part(question.caps)
+            part = numbers[block] = numbers.setdefault(block if apart and not added.fixed else added, len(parts))
             if part == len(parts):
-                parts.append(made)
+                parts.append(added)
         of[released] = part
     return Classes.encoded(of, parts)
 

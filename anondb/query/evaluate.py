@@ -37,6 +37,7 @@ MAX_STATES = 1 << 14
 MAX_VECTORS = 1 << 12
 MAX_STEPS = 1 << 22
 MAX_PATTERNS = 6
+TOO_MANY_MEMBERS = "it distinguishes too many members of a released item"
 UNLIMITED = 1 << 62
 
 Vector = tuple[int, ...]
@@ -111,7 +112,8 @@ class Part:
         return ends
 
 
-def _add(left: Sequence[int], right: Sequence[int], caps: Vector) -> Vector:
+def capped_sum(left: Sequence[int], right: Sequence[int], caps: Vector) -> Vector:
+    """The sum of two count vectors, each count up to its cap."""
     return tuple(min(a + b, c) for a, b, c in zip(left, right, caps, strict=True))
 
 
@@ -135,10 +137,12 @@ def released_part(caps: Vector, size: int, passing: tuple[tuple[Passed, int], ..
     for passed, members in passing:
         most = min(members, max(cap for cap, on in zip(caps, passed, strict=True) if on))
         if len(choices) * (most + 1) > MAX_VECTORS * 8:
-            raise too_complex("it distinguishes too many members of a released item")
-        choices = {_add(vector, tuple(j if on else 0 for on in passed), caps) for vector in choices for j in range(most + 1)}
+            raise too_complex(TOO_MANY_MEMBERS)
+        choices = {
+            capped_sum(vector, tuple(j if on else 0 for on in passed), caps) for vector in choices for j in range(most + 1)
+        }
         if len(choices) > MAX_VECTORS:
-            raise too_complex("it distinguishes too many members of a released item")
+            raise too_complex(TOO_MANY_MEMBERS)
     if sum(members for _, members in passing) == size:  # it has one of them
         choices.discard(zero)
     return part_of(choices, len(caps))
@@ -173,9 +177,9 @@ def bag_part(caps: Vector, size: int, passing: Iterable[tuple[Passed, int]], bag
     for passed, members in passing:
         free -= members
         if len(choices) * min(members, drawn) > MAX_VECTORS * 64:
-            raise too_complex("it distinguishes too many members of a released item")
+            raise too_complex(TOO_MANY_MEMBERS)
         choices = {
-            (_add(vector, tuple(j if on else 0 for on in passed), caps), taken + j)
+            (capped_sum(vector, tuple(j if on else 0 for on in passed), caps), taken + j)
             for vector, taken in choices
             for j in range(min(members, drawn - taken) + 1)
         }
@@ -200,9 +204,9 @@ def suppressed_part(question: Question, named: Iterable[Passed]) -> Part:
         raise unsupported("count(*) over items that may be suppressed", "Use count(DISTINCT id), or name the items.")
     steps += [(passed, question.most(passed)) for passed in unnamed]
     for passed, times in steps:
-        one = tuple(int(on) for on in passed)
+        item = tuple(int(on) for on in passed)
         for _ in range(times):
-            more = {_add(v, one, caps) for v in vectors}
+            more = {capped_sum(v, item, caps) for v in vectors}
             if more <= vectors:
                 break
             vectors |= more
@@ -339,20 +343,20 @@ class Evaluator:
                     ends.add(0)
             if not undecided:
                 break
-            added, ahead = self._added(parts[place]), more[place + 1]
-            self._steps += len(undecided) * len(added)
+            vectors, ahead = self._vectors(parts[place]), more[place + 1]
+            self._steps += len(undecided) * len(vectors)
             if len(undecided) > MAX_STATES or self._steps > MAX_STEPS:
                 raise too_complex("its exact bounds would take too many steps")
             states = {}
             for (left, counts), (low, high) in undecided.items():
-                for vector, (least, most) in added.items():
-                    state = self._decided(left, _add(counts, vector, caps), ahead)
+                for vector, (least, most) in vectors.items():
+                    state = self._decided(left, capped_sum(counts, vector, caps), ahead)
                     before = states.get(state, (UNLIMITED, 0))
                     states[state] = min(before[0], low + least), max(before[1], high + most)
         top = caps[-1] if counted else 1
         return Outcome(min(*ends, top), min(max(ends), top))
 
-    def _added(self, part: Part) -> dict[Vector, tuple[int, int]]:
+    def _vectors(self, part: Part) -> dict[Vector, tuple[int, int]]:
         """What a part may add to the counts, each with the ends of what it adds to the value."""
         if self._apart:
             return part.by_others

@@ -69,10 +69,10 @@ class HeldRows:
     @cached_property
     def held(self) -> int:
         """The number of transactions with an item."""
-        some = np.zeros(self.size, dtype=bool)
+        with_items = np.zeros(self.size, dtype=bool)
         for transactions, _ in self.pieces():
-            some[indices(transactions)] = True
-        return int(some.sum())
+            with_items[indices(transactions)] = True
+        return int(with_items.sum())
 
     def pieces(self) -> Iterator[tuple[Array, Array]]:
         """The rows in slices (transactions, items) that fit in the processor's cache.
@@ -80,8 +80,8 @@ class HeldRows:
         Computing with all rows at once would spend more time on pages of memory than on the computation.
         """
         for start in range(0, len(self.items), PIECE):
-            some = slice(start, start + PIECE)
-            yield self.transactions[some], self.items[some]
+            piece = slice(start, start + PIECE)
+            yield self.transactions[piece], self.items[piece]
 
     def by_number(self, labels: Sequence[str], values: Array) -> Array:
         """The values of released items by their numbers; 0 for others."""
@@ -108,22 +108,22 @@ class HeldRows:
     def by_item(self, codes: Mapping[str, int]) -> tuple[Array, Array]:
         """The number of transactions of each released item with each signature: the signatures in ascending order, and an
         array with a row for the number of each released item, from 0 on."""
-        known, of_each = _numbered(self.signatures(codes))
-        several = len(known)
+        signatures, of_each = _numbered(self.signatures(codes))
+        several = len(signatures)
         counts = np.zeros((len(self.numbers) + 1, several), dtype=np.int64)
         if several <= FEW_SIGNATURES:
             for n in range(1, several):
                 counts[:, n] = self._among(of_each == n)
             counts[:, :1] = self.supports[:, None] - counts.sum(axis=1, keepdims=True)  # there may be no transaction
-            return known, counts
+            return signatures, counts
         flat = counts.reshape(-1)
         for transactions, items in self.pieces():
             np.add.at(flat, indices(items) * several + of_each[indices(transactions)], 1)
-        return known, counts
+        return signatures, counts
 
-    def _among(self, some: Array) -> Array:
+    def _among(self, chosen: Array) -> Array:
         """The number of rows of each released item that are of some transactions."""
-        held = np.concatenate([some[:0], *(some.take(indices(transactions)) for transactions, _ in self.pieces())])
+        held = np.concatenate([chosen[:0], *(chosen.take(indices(transactions)) for transactions, _ in self.pieces())])
         there = np.flatnonzero(self.supports)
         counts = np.zeros(len(self.supports), dtype=np.int64)
         counts[there] = np.add.reduceat(held, self.ends[there - 1], dtype=np.int64)
@@ -136,8 +136,8 @@ def indices(numbers: Array) -> Array:
 
 
 def added_up(rows: HeldRows, complete: bool, one: Summed) -> tuple[tuple[int, Sums], tuple[int, Sums]]:
-    """How many transactions have items, and how many have none, each with the sums of their values; the extremes of those
-    with items are not known."""
+    """How many transactions have items, and how many have none, each with the sums of their values. The extremes of those
+    with items are infinite: they would need the sum of each."""
 
     def sums(name: str) -> float:
         return float(rows.supports @ rows.by_number(one.labels, one.shares[name]))
@@ -212,8 +212,7 @@ def _groups(
     groups = []
     for signature, *rest in zip(*chosen, persons.tolist(), *(c.tolist() for c in columns), strict=True):
         states, (count, *aggregates) = rest[: len(keys) - 1], rest[len(keys) - 1 :]
-        counts = classes.counts(signature) if classes.parts else ()
-        group = Group(counts, (), complete, int(count))
+        group = Group(classes.counts(signature), (), complete, int(count))
         groups.append(of_sums(group, states, aggregates, sums))
     return groups
 

@@ -17,7 +17,7 @@ class Labels:
 
 @dataclass(frozen=True)
 class Unnamed:
-    """A test that no item passes which a file or a query names; others do, perhaps. ``key`` tells tests apart."""
+    """A test that fails for each item that a file or a query names, and may hold for others. ``key`` tells tests apart."""
 
     key: str
 
@@ -106,7 +106,7 @@ def finite(test: ItemTest) -> frozenset[str] | None:
 
 
 def within(test: ItemTest, other: ItemTest) -> bool:
-    """Whether each item that passes a test is known to pass another one."""
+    """Whether each item that passes a test also passes another one; false where this cannot be told."""
     if test == other or other == ANY_ITEM:
         return True
     labels = finite(test)
@@ -129,13 +129,13 @@ def _atoms(test: ItemTest | OnValue) -> Iterator[Atom]:
             yield from _atoms(part)
 
 
-def with_atoms(test: ItemTest, made: Callable[[Atom], ItemTest]) -> ItemTest:
+def with_atoms(test: ItemTest, test_of: Callable[[Atom], ItemTest]) -> ItemTest:
     """The test with others in place of its atoms."""
     if isinstance(test, ItemNot):
-        return item_not(with_atoms(test.part, made))
+        return item_not(with_atoms(test.part, test_of))
     if isinstance(test, ItemAll | ItemAny):
-        return (item_all if isinstance(test, ItemAll) else item_any)(*(with_atoms(part, made) for part in test.parts))
-    return made(test)
+        return (item_all if isinstance(test, ItemAll) else item_any)(*(with_atoms(part, test_of) for part in test.parts))
+    return test_of(test)
 
 
 def mentioned(test: ItemTest | OnValue) -> frozenset[str]:
@@ -149,7 +149,7 @@ def patterns(test: ItemTest | OnValue) -> list[Unnamed]:
 
 
 def choices(test: ItemTest | OnValue) -> list[Choice]:
-    """The lists in a test that counts choose: it is not known which items pass it."""
+    """The parts of a test that counts decide: no list says which items pass it."""
     return [a for a in _atoms(test) if isinstance(a, Choice)]
 
 

@@ -68,33 +68,33 @@ class Kinds:
         there = [n for n, chosen in enumerate(self.chosen) if chosen.any()]
         whole = [n for n in there if self.level == BY_TESTS or n == self.rest]
         sets: list[tuple[int, ...]] = [(n,) for n in there]
-        sets += [some] if len(some := tuple(n for n in there if n != self.rest)) > 1 else []
-        sets += [some for size in range(2, len(whole) + 1) for some in combinations(whole, size) if some not in sets]
+        sets += [kinds] if len(kinds := tuple(n for n in there if n != self.rest)) > 1 else []
+        sets += [kinds for size in range(2, len(whole) + 1) for kinds in combinations(whole, size) if kinds not in sets]
         masks = np.zeros((len(sets), self.chosen.shape[1]), dtype=bool)
-        for place, some in enumerate(sets):
-            masks[place] = self.chosen[list(some)].any(axis=0)
+        for place, kinds in enumerate(sets):
+            masks[place] = self.chosen[list(kinds)].any(axis=0)
         bounds = supports.of_sets(masks)
-        found: list[tuple[Array, int, int]] = []  # coefficients, lower bound, upper bound
-        for place, some in enumerate(sets):
-            held = np.asarray(counts[list(some)].any(axis=0))
-            number: Array = counts[list(some)].sum(axis=0)
-            single = len(some) == 1 and self.space.caps[some[0]] > 1
+        rows: list[tuple[Array, int, int]] = []  # coefficients, lower bound, upper bound
+        for place, kinds in enumerate(sets):
+            held = np.asarray(counts[list(kinds)].any(axis=0))
+            number: Array = counts[list(kinds)].sum(axis=0)
+            single = len(kinds) == 1 and self.space.caps[kinds[0]] > 1
             for n, label in alone.items():
                 size = int(bounds.size[place, label])
-                theirs = [kind for kind, of in zip(there, bounds.size[:, label], strict=False) if of and kind in some]
-                if some == (self.rest,) or not theirs or (len(some) > 1) > (len(theirs) > 1):
+                theirs = [kind for kind, of in zip(there, bounds.size[:, label], strict=False) if of and kind in kinds]
+                if kinds == (self.rest,) or not theirs or (len(kinds) > 1) > (len(theirs) > 1):
                     continue
                 of_label = counts[theirs].any(axis=0) * shown[:, n]
-                found.append((of_label, bounds.any_low[place, label], bounds.any_high[place, label]))
+                rows.append((of_label, bounds.any_low[place, label], bounds.any_high[place, label]))
                 if single:
-                    least = bounds.rows_low[place, label] if self.space.caps[some[0]] >= size else 0
-                    found.append((number * shown[:, n], least, bounds.rows_high[place, label]))
-            if set(some) <= set(whole):
-                found.append((held, bounds.any_low[place].max(), bounds.any_high[place].sum() + lost))
+                    least = bounds.rows_low[place, label] if self.space.caps[kinds[0]] >= size else 0
+                    rows.append((number * shown[:, n], least, bounds.rows_high[place, label]))
+            if set(kinds) <= set(whole):
+                rows.append((held, bounds.any_low[place].max(), bounds.any_high[place].sum() + lost))
                 if single and not lost:
-                    found.append((number, 0, bounds.rows_high[place].sum()))
-        sums = np.array([of for of, _, _ in found], np.int64).reshape(len(found), len(vector))
-        low, high = (np.array([row[n] for row in found], np.int64) for n in (1, 2))
+                    rows.append((number, 0, bounds.rows_high[place].sum()))
+        sums = np.array([of for of, _, _ in rows], np.int64).reshape(len(rows), len(vector))
+        low, high = (np.array([row[n] for row in rows], np.int64) for n in (1, 2))
         return sums, low, high
 
 
@@ -125,12 +125,12 @@ def kinds_of(
             return None
     of = [passed[int(tested[places[0]])] if places else passed[0] for places in keys.values()]
     items = [len({members.items[place] for place in places}) for places in keys.values()]
-    caps = [question.most(one, number) for one, number in zip(of, items, strict=True)]
+    caps = [question.most(tests, number) for tests, number in zip(of, items, strict=True)]
     of_hidden: dict[Passed, int] = {}
-    for one, times in hidden:
-        of_hidden[one] = of_hidden.get(one, 0) + times
+    for tests, times in hidden:
+        of_hidden[tests] = of_hidden.get(tests, 0) + times
     of += list(of_hidden)
-    caps += [question.most(one, times) for one, times in of_hidden.items()]
+    caps += [question.most(tests, times) for tests, times in of_hidden.items()]
     space = Space(tuple(caps))
     if not space.fits:
         return None
@@ -155,17 +155,16 @@ def _classes(
     free = np.asarray(members.sizes > numbers.sum(axis=1))
     capped = np.minimum(numbers, caps)
     of: dict[str, int] = {}
-    known: dict[object, int] = {}
+    class_of: dict[object, int] = {}
     parts: list[list[Vector]] = []
     own: list[int] = []
     for place in np.flatnonzero(numbers.any(axis=1)).tolist():
         alone = level != BY_TESTS and bool(named[place])
         key = place if alone else (*capped[place].tolist(), bool(free[place]))
-        if key not in known:
-            known[key] = len(parts)
+        if key not in class_of:
+            class_of[key] = len(parts)
             own.append(place if alone else -1)
             vectors = product(*(range(most + 1) for most in capped[place].tolist()))
             parts.append([v for v in vectors if free[place] or any(v)])
-        of[members.labels[place]] = known[key]
-    made = [part_of(vectors, len(caps)) for vectors in parts]
-    return Classes.encoded(of, made), parts, own
+        of[members.labels[place]] = class_of[key]
+    return Classes.encoded(of, [part_of(vectors, len(caps)) for vectors in parts]), parts, own

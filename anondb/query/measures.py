@@ -17,7 +17,7 @@ from math import ceil, floor, inf
 
 from anondb.query.aggregates import SPREADS, Aggregated, Group, aggregated, spread
 from anondb.query.cached_release import Opened
-from anondb.query.classes import Classes, Size, Sums, classes_of
+from anondb.query.classes import Classes, Size, Sums, classes_of, passing_of
 from anondb.query.evaluate import Evaluator, Outcome, Part, Question
 from anondb.query.held_sums import added_up
 from anondb.query.item_tests import finite, within
@@ -45,7 +45,7 @@ from anondb.query.totals import Bounds, chosen, outside_of, total
 from anondb.query.values import Attribute, OnValue, Span
 
 States = tuple[int, ...]
-"""For each comparison of a sum with a number whether it is false (0), true (1) or not known (2)."""
+"""For each comparison of a sum with a number whether it is false (0), true (1) or open (2)."""
 
 TOTAL_ERROR = 1e-9  # the relative error of a sum of doubles over many persons
 MAX_COMPARED = 3  # comparisons of sums in a condition, each with two cases
@@ -161,7 +161,7 @@ def asked_of(release: Opened, plan: Plan) -> Asked:
     if number is not None:
         check_number(number, plan.aggregate)
     attributes = [a for a in release.attributes or () if a.name in names or a == number]
-    passing = release.passing(question.tests)
+    passing = passing_of(question.tests)
     outside = outside_of(release, plan, question, passing)
     listed = plan.aggregate in ("histogram", *SPREADS.values()) or plan.share is not None
     measure = plan.measure if isinstance(plan.measure, Weights) else None
@@ -173,11 +173,11 @@ def asked_of(release: Opened, plan: Plan) -> Asked:
         sums[0] = replace(sums[0], high=0.0)
     of_parts = _outcomes(question, compared)
     tested, unseen = [n for n, a in enumerate(attributes) if a.name in names], unseen_parts(question)
-    of_cell = cache(lambda n, cell: values_part(question, attributes[n], cell))
+    part_of_cell = cache(lambda n, cell: values_part(question, attributes[n], cell))
 
     @cache
     def parts(counts: tuple[int, ...], cells: tuple[Cell, ...], complete: bool) -> tuple[Part, ...]:
-        of_values = [*(of_cell(n, cells[n]) for n in tested), *unseen]
+        of_values = [*(part_of_cell(n, cells[n]) for n in tested), *unseen]
         listed = [*of_values, *chosen(classes, counts), *(() if complete else outside)]
         return tuple(sorted(listed, key=lambda part: not part.fixed))
 
@@ -194,8 +194,8 @@ def _summed(release: Opened, weights: Weights, plan: Plan) -> Summed:
         return one
     items = finite(weights.test)
     if items is None and not release.suppressed:
-        passing = release.passing([weights.test])
-        items = frozenset(i for i in release.listed_members.items if passing.special.get(i, passing.usual)[0])
+        passing = passing_of((weights.test,))
+        items = frozenset(i for i in release.listed_members.items if passing.of(i)[0])
     valued = items is not None and items <= dict(weights.by_label or ()).keys()
     return replace(one, ends=(1.0, one.ends[1])) if valued else one
 
@@ -236,7 +236,7 @@ def groups_of(release: Opened, plan: Plan) -> list[Group]:
 
 
 def _ends_by_condition(plan: Plan) -> tuple[float, float]:
-    """Between which ends the measured number lies of each person who meets the condition."""
+    """The ends between which the measured number of each person lies who meets the condition."""
     low, high, weights = -inf, inf, plan.measure
     for span in _spans(plan.condition, weights) if isinstance(weights, Attribute) else ():
         low, high = max(low, span[0]), min(high, span[1])
@@ -255,7 +255,7 @@ def _ends_by_condition(plan: Plan) -> tuple[float, float]:
 
 
 def _spans(condition: Condition, attribute: Attribute) -> Iterator[tuple[float, float]]:
-    """The spans in which an attribute lies of each person who meets a condition."""
+    """The spans in which the attribute of each person lies who meets a condition."""
     for leaf in conjuncts(condition):
         if not isinstance(leaf, OnValue) or leaf.attribute != attribute.name or not isinstance(leaf.test, Span):
             continue

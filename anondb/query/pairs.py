@@ -14,6 +14,7 @@ from anondb.answers.rules.contents import Possible
 from anondb.answers.rules.supports import Array
 from anondb.engine import Table
 from anondb.query.cached_release import Opened
+from anondb.query.classes import passing_of
 from anondb.query.evaluate import Question
 from anondb.query.item_tests import ANY_ITEM, Labels, listed
 from anondb.query.kinds import Kinds
@@ -48,9 +49,8 @@ Counted = tuple[str, str, int, float, int]
 
 def is_single(condition: Condition) -> bool:
     """Whether a condition is always true, or that a person has a certain item."""
-    if isinstance(condition, AtLeast):
-        return condition.count == 1 and len(listed(condition.test) or "12") == 1
-    return condition == ALWAYS
+    labels = listed(condition.test) if isinstance(condition, AtLeast) and condition.count == 1 else None
+    return condition == ALWAYS if labels is None else len(labels) == 1
 
 
 def _fixed(condition: Condition) -> frozenset[str]:
@@ -79,7 +79,7 @@ def pairs(release: Opened, plan: Plan, persons: Bounds) -> Sequence[Row]:
         return []
     if plan.condition == ALWAYS:
         return [(first, second, low, high) for first, second, low, _, high in _counted(release, plan, plan.most, None)]
-    certain, possible = ({row[:2]: row for row in _counted(release, plan, None, known)} for known in (True, False))
+    certain, possible = ({row[:2]: row for row in _counted(release, plan, None, sure)} for sure in (True, False))
     fixed, (_, persons_high) = _fixed(plan.condition), persons
     rows: list[Counted] = []
     for row in _counted(release, plan, None, None):
@@ -104,7 +104,7 @@ def _counted(release: Opened, plan: Plan, most: int | None, certain: bool | None
     import pyarrow as pa
 
     assert plan.test is not None and plan.second is not None
-    passing = release.passing([plan.test, plan.second])
+    passing = passing_of((plan.test, plan.second))
     flags = [passing.of(item) for item in release.items]
     supported = "item_supports" in release.manifest and certain is None  # they are of all transactions
     first, second = zip(*flags, strict=True)
@@ -171,13 +171,12 @@ def _all_shown(release: Opened) -> tuple[exp.Select, exp.Select]:
     return exp.select(*columns, complete).from_(items).join(ids, on=same), incomplete
 
 
-Ends = tuple[int, int]
 MAX_QUESTIONS = 60  # about items of a list, one by one
 MAX_NUMBERS = 1_000_000  # of the programs that are solved at once
 MAX_COLUMNS = 700  # of a program for each item of a list
 
 
-def beside(answers: SupportedAnswers, release: Opened, condition: Condition, items: Sequence[str]) -> dict[str, Ends]:
+def beside(answers: SupportedAnswers, release: Opened, condition: Condition, items: Sequence[str]) -> dict[str, Bounds]:
     """Bounds of the number of transactions that meet a condition and hold an item, for each of some items."""
     question = Question.of(condition)
     low, high = answers.of_question(question, None)
@@ -188,18 +187,18 @@ def beside(answers: SupportedAnswers, release: Opened, condition: Condition, ite
             shown = with_item(release, *_fixed(condition))
             return {other: _both(ends[other], shown.get(other, (0, answers.lost))) for other in items}
         return ends
-    passing, kinds = release.passing(question.tests), answers.kinds(question)
+    passing, kinds = passing_of(question.tests), answers.kinds(question)
     if kinds is None:
         return ends
     own = {answers.members.labels[label] for label in kinds[0].own if label >= 0}
     apart = [item for item in items if release.images[item][0] not in own]
     usual = {item for item in apart if passing.of(item) == passing.usual}  # of the kind of all that no test names
-    for some, rest in (
+    for alike, rest in (
         ([i for i in apart if i in usual], kinds[0].rest),
         ([i for i in apart if i not in usual], None),
     ):
-        for item, found in _of_others(release, answers, *kinds, some, rest).items():
-            ends[item] = _both(ends[item], found)
+        for item, closer in _of_others(release, answers, *kinds, alike, rest).items():
+            ends[item] = _both(ends[item], closer)
     for item in [item for item in items if release.images[item][0] in own][:MAX_QUESTIONS]:
         ends[item] = _both(ends[item], answers.of_question(Question.of(both(condition, has(item))), None))
     return ends
@@ -213,9 +212,9 @@ def _of_others(
     cells: Possible,
     items: Sequence[str],
     rest: int | None,
-) -> dict[str, Ends]:
+) -> dict[str, Bounds]:
     """Bounds for items of other released items than those that the condition names: equal ones are computed once, and
-    all at the same time. ``rest`` is the kind that all of them are, if it is known."""
+    all at the same time. ``rest`` is their kind if it is that of all items that no test names."""
     supports = answers.supports
     counted = transactions_by_item(release, kinds.classes)
     if counted is None or release.numbered is None or len(cells.group) * 3 > MAX_COLUMNS or not items:
@@ -242,18 +241,18 @@ def _of_others(
     program = Possible(of_group[sort], cells.vector[column][sort]).cells(np.vstack([sums[:, column], holds])[:, sort])
     values = (kinds.values[cells.vector[column]] * holds)[sort]
     step = max(1, MAX_NUMBERS // (len(values) * (len(cases[0]) + len(sums) + 1)))
-    found: list[Array] = []
+    bounds: list[Array] = []
     for start in range(0, len(cases), step):
-        some = slice(start, start + step)
+        piece = slice(start, start + step)
         ends = [
-            np.column_stack([np.repeat(e[None], len(cases[some]), axis=0), different[some, n]])
+            np.column_stack([np.repeat(e[None], len(cases[piece]), axis=0), different[piece, n]])
             for e, n in ((low, 1), (high, 2))
         ]
-        found.append(np.stack(program.bounds(values, cases[some], *ends), axis=1))
-    ends_of = np.concatenate(found)[which.reshape(-1)].tolist()
+        bounds.append(np.stack(program.bounds(values, cases[piece], *ends), axis=1))
+    ends_of = np.concatenate(bounds)[which.reshape(-1)].tolist()
     return {item: (least, most) for item, (least, most) in zip(items, ends_of, strict=True)}
 
 
-def _both(one: Ends, other: Ends) -> Ends:
+def _both(one: Bounds, other: Bounds) -> Bounds:
     """What both bounds say."""
     return max(one[0], other[0]), min(one[1], other[1])

@@ -32,7 +32,7 @@ _TAKEN = _QUERIES | {
 _PREPARED = {"PREPARE", "EXECUTE", "DEALLOCATE"}
 """Statements about a query that has a name; it is parsed when it is made (``session.statements``)."""
 _MODIFIERS = {"OR", "REPLACE", "TEMP", "TEMPORARY", "LOCAL", "GLOBAL"}
-_MADE = {"TABLE", "VIEW", "MACRO", "FUNCTION"}
+_CREATED = {"TABLE", "VIEW", "MACRO", "FUNCTION"}
 
 
 def is_function(name: str) -> bool:
@@ -43,6 +43,11 @@ def is_function(name: str) -> bool:
 def lowered(name: str) -> str:
     """Normalize a name for comparison: DuckDB ignores the case of A-Z, also in quoted names."""
     return name.lower() if name.isascii() else "".join(chr(ord(c) + 32) if "A" <= c <= "Z" else c for c in name)
+
+
+def dotted(table: exp.Table) -> str:
+    """The name of a table in lower case, behind those of its catalog and schema if they are written."""
+    return lowered(".".join(part.name for part in table.parts))
 
 
 def _bad_sql(line: int | None = None, column: int | None = None) -> InputError:
@@ -81,13 +86,13 @@ def _ended_inside(tree: exp.Expr) -> exp.Expr:
             node.set(key, None)
             listed.set(key, None)
         listed.set("alias", exp.TableAlias(this=exp.to_identifier("listed")))
-        made = exp.Select(expressions=[exp.Star()], from_=exp.From(this=listed), **ends)
+        select = exp.Select(expressions=[exp.Star()], from_=exp.From(this=listed), **ends)
         if isinstance(node, exp.Subquery):
-            node.set("this", made)
+            node.set("this", select)
         elif node is tree:
-            tree = made
+            tree = select
         else:
-            node.replace(made)
+            node.replace(select)
     return tree
 
 
@@ -97,18 +102,18 @@ def _with_selects(tree: exp.Expr) -> exp.Expr:
         return exp.select("*").from_(exp.Subquery(this=tree, alias=exp.TableAlias(this=exp.to_identifier("q"))))
     for node in list(tree.find_all(exp.Values)):
         around = node.parent
-        made = exp.Select(expressions=[exp.Star()])
+        select = exp.Select(expressions=[exp.Star()])
         if isinstance(around, exp.In):
             around.set("expressions", None)
-            around.set("query", exp.Subquery(this=made))
+            around.set("query", exp.Subquery(this=select))
         elif isinstance(around, exp.Subquery | exp.Insert | exp.Create):
-            node.replace(made)
+            node.replace(select)
         elif around is None:
-            tree = made
+            tree = select
         else:
             continue
         node.set("alias", exp.TableAlias(this=exp.to_identifier("listed")))
-        made.set("from_", exp.From(this=node))
+        select.set("from_", exp.From(this=node))
     return tree
 
 
@@ -201,8 +206,8 @@ def _statement(tokens: list[Token], sql: str) -> Statement:
         return Statement(word, exp.Var(this=sql[first.end + 1 : tokens[-1].end + 1].strip()), text)
     if word in ("EXPLAIN", "SHOW"):
         return _asked_about(word, sql[first.end + 1 : tokens[-1].end + 1].strip(), text)
-    made = next((token.text.upper() for token in tokens[1:] if token.text.upper() not in _MODIFIERS), "")
-    if word not in _TAKEN or (word == "CREATE" and made not in _MADE):
+    kind = next((token.text.upper() for token in tokens[1:] if token.text.upper() not in _MODIFIERS), "")
+    if word not in _TAKEN or (word == "CREATE" and kind not in _CREATED):
         word = word if word.isalpha() and len(word) < 20 else ""
         raise unsupported(f"the statement {word}" if word else "a statement that is not a SELECT", STATEMENT_HINT)
     return Statement(SELECT if word in _QUERIES else word, _parsed(tokens, sql), text)

@@ -175,11 +175,9 @@ def _is_denied(condition: Condition, others: Sequence[Condition]) -> bool:
 
 
 def _flat(kind: type[And] | type[Or], conditions: tuple[Condition, ...]) -> list[Condition]:
-    parts: dict[Condition, None] = {}
-    for condition in conditions:
-        for part in condition.parts if isinstance(condition, kind) else (condition,):
-            parts[part] = None
-    return list(parts)
+    """The parts of conditions of a kind, and the other conditions, each once."""
+    parts = (part for c in conditions for part in (c.parts if isinstance(c, kind) else (c,)))
+    return list(dict.fromkeys(parts))
 
 
 def _merged(kind: type[And] | type[Or], parts: list[Condition]) -> list[Condition]:
@@ -282,9 +280,9 @@ def replaced(condition: Condition, leaf_of: Callable[[Condition], Condition]) ->
     return leaf_of(condition)
 
 
-def decided(condition: Condition, known: Mapping[Any, bool]) -> Condition:
-    """The condition if the truth of some of its leaves is known."""
-    return replaced(condition, lambda leaf: Constant(known[leaf]) if leaf in known else leaf)
+def decided(condition: Condition, truths: Mapping[Any, bool]) -> Condition:
+    """The condition, with constants in place of leaves whose truth is decided."""
+    return replaced(condition, lambda leaf: Constant(truths[leaf]) if leaf in truths else leaf)
 
 
 def settled(condition: Condition) -> Condition:

@@ -66,11 +66,11 @@ class Together:
 
         def read(schemas: Sequence[SchemaName]) -> list[Columns]:
             tables = [_bound(s, "labels", "transaction_items") for s in schemas]
-            found = self._engine.query_each("query/item_numbers", tables)
-            for s, columns in zip(schemas, found, strict=True):
+            results = self._engine.query_each("query/item_numbers", tables)
+            for s, columns in zip(schemas, results, strict=True):
                 for rows in columns["all_rows"][:1].tolist():
                     self._most[s] = rows, max(self._sizes[s], len(columns["item_id"]))
-            return found
+            return results
 
         return self._first("query/item_numbers", schema, read)
 
@@ -172,8 +172,8 @@ class HeldItems:
         return None if read is None else self._held(read)
 
     def rows_for(self, classes: Classes) -> HeldRows | None:
-        """The rows in memory that count for the signatures of these classes, or all if most of them do, or if they were read
-        before; None where they are not to be had."""
+        """The rows in memory that count for the signatures of these classes; all if every released item counts, or none, and
+        if all were read before. None if signatures are texts, and where the rows do not fit."""
         if classes.wide:
             return None
         if len(classes.of) in (0, len(self.numbers)) or "rows" in self.__dict__:
@@ -231,10 +231,9 @@ def last(release: Opened, what: str, key: object, make: Callable[[], T]) -> T:
 
 
 def _holdings(release: Opened, classes: Classes, attributes: Sequence[Attribute]) -> Holdings:
-    none = (0,) * len(classes.parts)
     complete = not release.suppressed
     if not classes.parts and not release.local and not attributes:
-        return {r: Counter({Holding((r,), none, complete): n}) for r, n in release.supports.items()}
+        return {r: Counter({Holding((r,), (), complete): n}) for r, n in release.supports.items()}
     counted = None if attributes else transactions_by_item(release, classes)
     if counted is not None and release.numbered is not None:
         signatures, table = counted
@@ -245,7 +244,7 @@ def _holdings(release: Opened, classes: Classes, attributes: Sequence[Attribute]
     held, cells = with_cells(release.engine, release.schema.table("records"), attributes, release.held(classes))
     if release.numbered is not None and not release.local:
         return _numbered(release, classes, release.numbered.by_item(held), cells)
-    tables: dict[str, Table | exp.Query] = {**release.tables(), "held": held}
+    tables: dict[str, Table | exp.Query] = {"transactions": release.rows, "held": held}
     if release.local:
         tables["transaction_ids"] = release.ids
     if release.bags is not None:
@@ -257,12 +256,12 @@ def _holdings(release: Opened, classes: Classes, attributes: Sequence[Attribute]
     items = rows["item" if "item" in rows else "released_item"].tolist()
     above = rows["above"].tolist() if "above" in rows else [None] * number
     columns = (rows[c].tolist() for c in ("released_item", "signature", "transactions"))
-    found: Holdings = {}
+    by_label: Holdings = {}
     for label, signature, transactions, item, over, whole in zip(*columns, items, above, completeness, strict=True):
         shown, counts = _decoded(classes, signature, cells)
         holding = Holding((item, *(() if over is None else over)), counts, whole, shown)
-        found.setdefault(label, Counter())[holding] += transactions
-    return found
+        by_label.setdefault(label, Counter())[holding] += transactions
+    return by_label
 
 
 def transactions_by_item(release: Opened, classes: Classes) -> tuple[Array, Array] | None:
@@ -282,18 +281,18 @@ def _numbered(
     release: Opened, classes: Classes, rows: Sequence[tuple[str, Any, int]], cells: Mapping[str, tuple[Cell, ...]]
 ) -> Holdings:
     """The holdings in a global recoding of sets, from the transactions that have a signature: all others have none."""
-    found: Holdings = {label: Counter() for label in release.supports}
+    by_label: Holdings = {label: Counter() for label in release.supports}
     complete = not release.suppressed
     decoded = cache(lambda signature: _decoded(classes, signature, cells))
     for label, signature, transactions in rows:
         shown, counts = decoded(signature)
-        found[label][Holding((label,), counts, complete, shown)] += transactions
-    none = (0,) * len(classes.parts)
+        by_label[label][Holding((label,), counts, complete, shown)] += transactions
+    none = classes.counts(None)
     for label, support in release.supports.items():
-        rest = support - found[label].total()
+        rest = support - by_label[label].total()
         if rest:
-            found[label][Holding((label,), none, complete)] += rest
-    return found
+            by_label[label][Holding((label,), none, complete)] += rest
+    return by_label
 
 
 def _decoded(
@@ -301,4 +300,4 @@ def _decoded(
 ) -> tuple[tuple[Cell, ...], tuple[int, ...]]:
     """The published values in a signature (see ``relational.with_cells``), and its numbers of released items."""
     shown, _, code = str(signature).partition("|") if cells else ("", "", signature)
-    return cells.get(shown, ()), (0,) * len(classes.parts) if code in (None, "") else classes.counts(code)
+    return cells.get(shown, ()), classes.counts(code)

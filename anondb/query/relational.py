@@ -146,6 +146,7 @@ def group_values(attribute: Attribute, cells: Iterable[Cell]) -> list[Value | No
     Raises:
         InputError: ``unsupported_query``: they cannot be listed.
     """
+    many = unsupported(f"GROUP BY {attribute.name!r}, which may have over {MAX_GROUPS} values", "Use BETWEEN.")
     values: set[Value] = set()
     null = False
     for among in {covered(attribute, cell) for cell in cells}:
@@ -156,10 +157,10 @@ def group_values(attribute: Attribute, cells: Iterable[Cell]) -> list[Value | No
         if not attribute.whole and among.low < among.high:
             raise unsupported(f"GROUP BY {attribute.name!r}, whose values in a range cannot be listed", "Use BETWEEN.")
         if among.high - among.low > MAX_GROUPS or len(values) > MAX_GROUPS:
-            raise unsupported(f"GROUP BY {attribute.name!r}, which may have over {MAX_GROUPS} values", "Use BETWEEN.")
+            raise many
         values.update(among.low + n for n in range(int(among.high - among.low) + 1))
     if len(values) > MAX_GROUPS:
-        raise unsupported(f"GROUP BY {attribute.name!r}, which may have over {MAX_GROUPS} values", "Use BETWEEN.")
+        raise many
     numbers = sorted(value for value in values if isinstance(value, Fraction))
     texts = sorted(value for value in values if isinstance(value, str))
     return [*numbers, *texts, *([None] if null else [])]
@@ -174,9 +175,9 @@ def read_attributes(release: SealedRelease) -> tuple[Attribute, ...] | None:
     values: dict[str, set[tuple[str, str | None]]] = {}
     for name, released, value in zip(*(c.tolist() for c in rows.values()), strict=True):
         values.setdefault(name, set()).add((released, value))
-    types, some = types_of(release.manifest), _with_null(release)
+    types, nullable = types_of(release.manifest), _with_null(release)
     return tuple(
-        Attribute(a.name, a.ends, a.has_null or a.name in some, frozenset(values.get(a.name, ())), types[a.name])
+        Attribute(a.name, a.ends, a.has_null or a.name in nullable, frozenset(values.get(a.name, ())), types[a.name])
         for a in release.kind.attributes
     )
 

@@ -34,22 +34,22 @@ def reworded(tokens: list[Token]) -> list[Token]:
 def _with_keys_apart(tokens: list[Token]) -> list[Token]:
     """The tokens of a statement with parentheses around each expression of ROLLUP, CUBE or GROUPING SETS that has more than
     one token: sqlglot reads no conditions there."""
-    made = list[Token]()
+    result = list[Token]()
     place = 0
     while place < len(tokens):
-        made.append(tokens[place])
+        result.append(tokens[place])
         place += 1
-        if made[-1].token_type not in _SETS or place == len(tokens) or tokens[place].token_type is not TokenType.L_PAREN:
+        if result[-1].token_type not in _SETS or place == len(tokens) or tokens[place].token_type is not TokenType.L_PAREN:
             continue
         end = _closed(tokens, place)
-        made.append(tokens[place])
+        result.append(tokens[place])
         for number, part in enumerate(_parts(tokens[place + 1 : end])):
             whole = part and part[0].token_type is TokenType.L_PAREN and _closed(part, 0) == len(part) - 1
             apart = len(part) > 1 and not whole and part[0].token_type not in _SETS
             inner = _with_keys_apart(part)
-            made += [*(_tokens(",") if number else ()), *([*_tokens("("), *inner, *_tokens(")")] if apart else inner)]
+            result += [*(_tokens(",") if number else ()), *([*_tokens("("), *inner, *_tokens(")")] if apart else inner)]
         place = end
-    return made
+    return result
 
 
 def _closed(tokens: list[Token], place: int) -> int:
@@ -81,10 +81,10 @@ def _with_unions(tokens: list[Token]) -> list[Token]:
     kinds = [token.token_type for token in tokens]
     taken = [TokenType.GROUP_BY, TokenType.ALL, TokenType.UNION, TokenType.L_PAREN]
     places = [n for n in range(3, len(kinds)) if kinds[n - 3 : n + 1] == taken]
-    made = list(tokens)
+    result = list(tokens)
     for place in reversed(places):
-        made[place:place] = _tokens("DISTINCT")
-    return made
+        result[place:place] = _tokens("DISTINCT")
+    return result
 
 
 def _with_ends_outside(tokens: list[Token]) -> list[Token]:
@@ -92,16 +92,16 @@ def _with_ends_outside(tokens: list[Token]) -> list[Token]:
     parentheses without a clause before them, or with ORDER BY or LIMIT at its end: sqlglot reads none of these."""
     if not any(token.token_type in _PIVOTS for token in tokens):
         return tokens
-    made = list[Token]()
+    result = list[Token]()
     around: list[tuple[int, bool]] = []
     first, inner = -1, False  # where the PIVOT statement of these brackets begins, and whether it is behind AS
 
     def close() -> None:
-        made[first:first] = _tokens("SELECT * FROM (")
-        made.extend(_tokens(")"))
+        result[first:first] = _tokens("SELECT * FROM (")
+        result.extend(_tokens(")"))
 
     for token in tokens:
-        kind, before = token.token_type, made[-1].token_type if made else TokenType.L_PAREN
+        kind, before = token.token_type, result[-1].token_type if result else TokenType.L_PAREN
         if kind is TokenType.L_PAREN:
             around.append((first, inner))
             first = -1
@@ -109,15 +109,15 @@ def _with_ends_outside(tokens: list[Token]) -> list[Token]:
             if first >= 0 and inner:
                 close()
             first, inner = around.pop()
-        elif kind in _PIVOTS and (before in (TokenType.L_PAREN, TokenType.ALIAS) or _closes_cte(made)):
-            first, inner = len(made), before is TokenType.ALIAS or _opens(made)
+        elif kind in _PIVOTS and (before in (TokenType.L_PAREN, TokenType.ALIAS) or _closes_cte(result)):
+            first, inner = len(result), before is TokenType.ALIAS or _opens(result)
         elif kind in _ENDS and first >= 0:
             close()
             first = -1
-        made.append(token)
+        result.append(token)
     if first >= 0 and inner:
         close()
-    return made
+    return result
 
 
 def _tokens(text: str) -> list[Token]:
@@ -153,8 +153,8 @@ def spaced(text: str) -> str:
     if len(text) > MAX_CHARACTERS or "$" not in text:
         return text
     parts, begun, at = [], 0, 0
-    while (found := _MARK.search(text, at)) is not None:
-        mark, at = found[0], found.end()
+    while (match := _MARK.search(text, at)) is not None:
+        mark, at = match[0], match.end()
         if not mark[1:].isdecimal():  # what is quoted, or a comment, stays
             end = text.find(_END.get(mark, mark), at)
             if end < 0:
@@ -176,15 +176,15 @@ def split(text: str) -> tuple[list[str], str]:
         tokens = DuckDB().tokenize(text)
     except SqlglotError:
         return [], text
-    statements, begun, some = [], 0, False
+    statements, begun, has_tokens = [], 0, False
     for token in tokens:
         if token.token_type is not TokenType.SEMICOLON:
-            some = True
+            has_tokens = True
             continue
-        if some:
+        if has_tokens:
             statements.append(text[begun : token.start].strip())
-        begun, some = token.end + 1, False
-    return statements, text[begun:] if some else ""
+        begun, has_tokens = token.end + 1, False
+    return statements, text[begun:] if has_tokens else ""
 
 
 def script(text: str) -> list[str]:

@@ -69,7 +69,7 @@ class Sizes:
         return min((ends[0] for ends in self.groups), default=0.0), max((ends[1] for ends in self.groups), default=-1.0)
 
     def at(self, place: int) -> Span:
-        """Between which numbers the sum at a place lies, from 0, of all in ascending order."""
+        """The least and the greatest value of the sum at a place, from 0, if all sums are in ascending order."""
         least = self._first(lambda high: self.within(-inf, high)[1] > place)
         return least, self._first(lambda high: self.within(-inf, high)[0] > place)
 
@@ -112,15 +112,15 @@ def _possible(steps: Sequence[tuple[Span | None, int]]) -> int:
 
 
 def sizes_of(release: Opened, weights: Weights, total: Span) -> Sizes:
-    """The sums of all persons of a release, whose total is known."""
+    """The sums of all persons of a release, from the ends of their total."""
     asked = asked_of(release, Plan(MEASURE, ALWAYS, measure=weights, aggregate="histogram"))
     read = ((g.size, g.records) for g in release.records(asked.classes, asked.attributes, asked.sums))
     return Sizes([(size.least, size.greatest, records) for size, records in read if size is not None], total)
 
 
 def span_of(plan: Plan) -> tuple[Weights, Condition, Span] | None:
-    """The sum and the span of whole numbers in which it lies of the persons of a plan, and the rest of their condition; None
-    for other conditions."""
+    """The sum that the condition of a plan limits, the rest of the condition, and the whole numbers between which it limits
+    the sum; None for other conditions."""
     sized = plan if has_sums(plan.condition) else with_sizes_as_sums(plan)
     parts = conjuncts(sized.condition) if sized is not None and plan.counts == IDS and plan.grouped is None else ()
     low, high, weights = -inf, inf, set[Weights]()

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 from sqlglot import exp
 
-from anondb.query.classes import Group, Size, Sums
+from anondb.query.classes import Group, Size, Sums, passing_of
 from anondb.query.item_tests import finite, patterns
 from anondb.query.predicates import Weights
 from anondb.query.refusals import unsupported
@@ -60,11 +60,11 @@ def shares_of(kind: str, numbers: Array, starts: Array) -> dict[str, Array]:
         return {"least": certain, "greatest": possible + np.where(np.logical_or.reduceat(none, starts), NO_VALUE, 0)}
     low = np.minimum.reduceat(np.where(there, numbers, inf), starts)
     high = np.maximum.reduceat(np.where(there, numbers, -inf), starts)
-    some = np.logical_or.reduceat(none, starts)
+    lacking = np.logical_or.reduceat(none, starts)
     if kind == MAX:
-        low = np.where(some, NEUTRAL[kind], low)
+        low = np.where(lacking, NEUTRAL[kind], low)
     else:
-        high = np.where(some, NEUTRAL[kind], high)
+        high = np.where(lacking, NEUTRAL[kind], high)
     return {"least": low, "greatest": high}
 
 
@@ -252,12 +252,11 @@ def summed(release: Opened, weights: Weights) -> Summed:
 
 def _numbers(release: Opened, weights: Weights, items: Sequence[str]) -> Array:
     """The weight of each of these items; 0, or NaN for others than sums, for those that do not count."""
-    passing, none = release.passing([weights.test]), 0.0 if weights.kind == SUM else nan
+    passing, none = passing_of((weights.test,)), 0.0 if weights.kind == SUM else nan
     if weights.by_label is None and not passing.special:
         return np.full(len(items), 1.0 if passing.usual[0] else none)
     weight = dict.fromkeys(items, 1.0) if weights.by_label is None else dict(weights.by_label)
-    special, usual = passing.special, passing.usual
-    return np.array([weight.get(i, none) if special.get(i, usual)[0] else none for i in items], dtype=float)
+    return np.array([weight.get(i, none) if passing.of(i)[0] else none for i in items], dtype=float)
 
 
 def hidden(release: Opened, weights: Weights) -> tuple[float, float]:
@@ -270,7 +269,7 @@ def hidden(release: Opened, weights: Weights) -> tuple[float, float]:
             return 0.0, inf
         listed = dict.fromkeys(labels, 1.0)
     else:
-        passing, matches = release.passing([weights.test]), bool(patterns(weights.test))
+        passing, matches = passing_of((weights.test,)), bool(patterns(weights.test))
         listed = {
             label: weight
             for label, weight in weights.by_label

@@ -21,11 +21,11 @@ from anondb.answers.rules.supports import Array, Supports
 from anondb.errors import InputError
 from anondb.query.by_item import ItemRow, by_item
 from anondb.query.cached_release import Opened
-from anondb.query.classes import NO_CLASSES, Classes, Holding
+from anondb.query.classes import NO_CLASSES, Classes, Holding, passing_of
 from anondb.query.evaluate import Passed, Question, unnamed_items
 from anondb.query.item_tests import mentioned
 from anondb.query.kinds import BY_ITEM, LEVELS, Kinds, kinds_of
-from anondb.query.pairs import Ends, beside
+from anondb.query.pairs import beside
 from anondb.query.predicates import ALWAYS, ITEMS, ROWS, And, AtLeast, Condition, Constant, Not, Or, Plan, conjuncts
 from anondb.query.reading import holdings
 from anondb.query.totals import Bounds
@@ -58,7 +58,7 @@ class SupportedAnswers:
         self._kept: dict[object, Groups] = {}
 
     def scalar(self, plan: Plan, bounds: Bounds) -> Bounds:
-        """A query with a single number, whose bounds from the rows alone are known."""
+        """The answer to a query with a single number, from its bounds by the rows alone."""
         if plan.counts == ROWS and plan.condition == ALWAYS:
             return self._rows(plan, bounds)
         question = Question.of(plan.condition, plan.test if plan.counts == ROWS else None)
@@ -69,29 +69,27 @@ class SupportedAnswers:
 
     def by_item(self, plan: Plan, rows: Sequence[ItemRow]) -> Sequence[ItemRow]:
         """GROUP BY item: the rules of the question on each item alone."""
-        if plan.condition == ALWAYS:
-            alone = self.alone
-            return [(item, *narrowed(bounds, *alone[item])) for item, *bounds in rows]
-        ends = beside(self, self._release, plan.condition, [row[0] for row in rows])
+        always = plan.condition == ALWAYS
+        ends = self.alone if always else beside(self, self._release, plan.condition, [row[0] for row in rows])
         return [(item, *narrowed(bounds, *ends[item])) for item, *bounds in rows]
 
     # ------------------------------------------------------------------ one number
 
-    def of_question(self, question: Question, bounds: Bounds | None) -> Ends:
+    def of_question(self, question: Question, bounds: Bounds | None) -> Bounds:
         """Bounds of a question.
 
         Args:
             question: the question.
-            bounds: those of the rows, if they are known.
+            bounds: those of the rows, if there are some.
         """
-        found = self.kinds(question)
+        finest = self.kinds(question)
         low, high = 0, bounds[1] if bounds else self._release.size
         if not question.counted:
-            exact = found is not None and found[0].level == BY_ITEM
+            exact = finest is not None and finest[0].level == BY_ITEM
             low, high = self._laws(question, bounds, deep=not exact)
-        if found is None:
+        if finest is None:
             return low, high
-        kinds, groups, cells = found
+        kinds, groups, cells = finest
         sums, *ends = kinds.sums(self.supports, groups.counts[cells.group], cells.vector, self.lost)
         least, most = cells.cells(sums).bounds(
             kinds.values[cells.vector], groups.numbers[None], *(end[None] for end in ends)
@@ -103,14 +101,14 @@ class SupportedAnswers:
         release = self._release
         if not release.suppressed:
             return []
-        passing = release.passing(question.tests)
+        passing = passing_of(question.tests)
         named = sorted(frozenset[str]().union(*map(mentioned, question.tests)) - release.images.keys())
-        found = [(passed, 1) for passed in map(passing.of, named) if any(passed)]
-        return found + [(passed, question.most(passed)) for passed in unnamed_items(question.tests)]
+        hidden = [(passed, 1) for passed in map(passing.of, named) if any(passed)]
+        return hidden + [(passed, question.most(passed)) for passed in unnamed_items(question.tests)]
 
     def kinds(self, question: Question) -> tuple[Kinds, Groups, Possible] | None:
         """The finest kinds of items that are few enough, with the transactions and their cells."""
-        passing, hidden = self._release.passing(question.tests), self._hidden(question)
+        passing, hidden = passing_of(question.tests), self._hidden(question)
         if any(isinstance(test, OnValue) for test in question.tests):
             return None
         for level in LEVELS:
@@ -127,7 +125,7 @@ class SupportedAnswers:
         """A number of rows is the sum of the supports of the items that pass its test."""
         assert plan.test is not None
         question = Question.of(plan.condition, plan.test)
-        passing = self._release.passing(question.tests)
+        passing = passing_of(question.tests)
         tested, passed = self.members.tested(passing)
         chosen = np.array([of[0] for of in passed])[tested]
         of_labels = self.supports.of_sets(chosen[None])
@@ -140,15 +138,15 @@ class SupportedAnswers:
             high = bounds[1] if any(passing.usual) else high
         return narrowed(bounds, int(of_labels.rows_low.sum()), high)
 
-    def _item_by_item(self, plan: Plan, low: int, high: int) -> Ends:
-        """A number of rows as the sum over their items; better than the given bounds, or equal to them."""
+    def _item_by_item(self, plan: Plan, low: int, high: int) -> Bounds:
+        """A number of rows as the sum over their items, where this narrows its bounds."""
         assert plan.test is not None
         listed = replace(plan, counts=ITEMS)
         try:
             rows = self.by_item(listed, by_item(self._release, listed))
         except InputError:  # too complex for each item
             return low, high
-        passing = self._release.passing([plan.test])
+        passing = passing_of((plan.test,))
         outside = any(of[0] for label, of in passing.special.items() if label not in self._release.images)
         if not (self._release.suppressed and (passing.usual[0] or outside)):
             high = min(high, sum(row[2] for row in rows))
@@ -156,22 +154,19 @@ class SupportedAnswers:
 
     # ------------------------------------------------------------------ laws
 
-    def _laws(self, question: Question, bounds: Bounds | None, *, deep: bool) -> Ends:
+    def _laws(self, question: Question, bounds: Bounds | None, *, deep: bool) -> Bounds:
         """What the bounds of the sets of items of a condition say by the laws of AND, OR and NOT; ``deep``: those that all
         rules give for its parts."""
         size, release, hidden = self._release.size, self._release, self._hidden(question)
-        tested, passed = self.members.tested(release.passing(question.tests))
+        tested, passed = self.members.tested(passing_of(question.tests))
         chosen = np.array(passed, dtype=bool).reshape(len(passed), -1)[tested].T
         sets = self.supports.of_sets(chosen)
         place = {test: n for n, test in enumerate(question.tests)}
-        least, most, rows = (
-            sets.any_low.max(axis=1),
-            sets.any_high.sum(axis=1) + self.lost,
-            sets.rows_high.sum(axis=1),
-        )
+        least, most = sets.any_low.max(axis=1), sets.any_high.sum(axis=1) + self.lost
+        rows = sets.rows_high.sum(axis=1)
         outside = [any(of[n] for of, _ in hidden) for n in range(len(place))]
 
-        def ends(condition: Condition) -> Ends:
+        def ends(condition: Condition) -> Bounds:
             if isinstance(condition, Constant):
                 return (size, size) if condition.value else (0, 0)
             if isinstance(condition, Not):
@@ -182,9 +177,9 @@ class SupportedAnswers:
                 if isinstance(condition, Or):
                     return max(low for low, _ in parts), min(size, sum(high for _, high in parts))
                 return max(0, size - sum(size - low for low, _ in parts)), min(high for _, high in parts)
-            n = place[condition.test] if isinstance(condition, AtLeast) else None
-            if n is None or not isinstance(condition, AtLeast):
+            if not isinstance(condition, AtLeast):
                 return 0, size
+            n = place[condition.test]
             low, high = int(least[n]), min(size, int(most[n]))
             if condition.count > 1:
                 low, high = 0, high if self.lost else min(high, int(rows[n]) // condition.count)
@@ -206,12 +201,12 @@ class SupportedAnswers:
         names = ("released_item", "item", "at_least", "at_most")
         tree = exp.select(*names).from_(release.schema.table("item_supports").expression())
         rows = [column.tolist() for column in release.engine.select(tree, "the item supports").values()]
-        known = {(label, item): ends for label, item, *ends in zip(*rows, strict=True)}
+        listed = {(label, item): ends for label, item, *ends in zip(*rows, strict=True)}
         shown = np.array([self._holders[label].total() for label in members.labels], np.int64)
         most = shown[members.label]
         least = np.where((members.sizes == 1)[members.label], most, 0)
         for place, (label, item) in enumerate(zip(members.label.tolist(), members.items, strict=True)):
-            low, high = known.get((members.labels[label], item), (None, None))
+            low, high = listed.get((members.labels[label], item), (None, None))
             if low is not None and high is not None and 0 <= low <= high <= most[place]:
                 least[place], most[place] = low, high
         return Supports(shown, members.starts, least, most)

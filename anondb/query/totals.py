@@ -16,7 +16,7 @@ import numpy as np
 
 from anondb.query.cached_release import Opened
 from anondb.query.classes import Classes, Passing
-from anondb.query.evaluate import Evaluator, Outcome, Part, Question, suppressed_part
+from anondb.query.evaluate import Evaluator, Outcome, Part, Question, capped_sum, suppressed_part
 from anondb.query.held_sums import Array, HeldRows, indices
 from anondb.query.item_tests import mentioned
 from anondb.query.predicates import Plan
@@ -76,29 +76,29 @@ def outcomes(
     if len(numbers) <= FEW or size > MAX_VECTORS or len(caps) > MAX_VECTORS:
         return None
     counts = np.array(numbers, dtype=np.int64).reshape(len(numbers), len(parts))
-    if len(numbers) * (int(counts.max(axis=0, initial=0).sum()) + len(rest)) * size * size > MAX_WORK:
-        return None
     most = counts.max(axis=0, initial=0)
+    if len(numbers) * (int(most.sum()) + len(rest)) * size * size > MAX_WORK:
+        return None
     vectors = list(product(*(range(cap + 1) for cap in caps)))
     values = np.array([evaluator.value(vector) for vector in vectors], dtype=np.int64)
     moves = [_moves(part, caps) for part in parts]
     always = [_moves(part, caps) for part in rest]
-    found: list[Outcome] = []
+    results: list[Outcome] = []
     for start in range(0, len(counts), ROWS):
-        some = counts[start : start + ROWS]
-        possible = np.zeros((len(some), len(vectors)))
+        portion = counts[start : start + ROWS]
+        possible = np.zeros((len(portion), len(vectors)))
         possible[:, 0] = 1.0
         for n, way in enumerate(moves):
             for step in range(int(most[n])):
-                rows = np.flatnonzero(some[:, n] > step)
+                rows = np.flatnonzero(portion[:, n] > step)
                 possible[rows] = np.sign(possible[rows] @ way)
         for way in always:
             possible = np.sign(possible @ way)
         reached = possible > 0
         least = np.where(reached, values, values.max()).min(axis=1)
         greatest = np.where(reached, values, values.min()).max(axis=1)
-        found += map(Outcome, least.tolist(), greatest.tolist())
-    return found
+        results += map(Outcome, least.tolist(), greatest.tolist())
+    return results
 
 
 @lru_cache(maxsize=256)
@@ -108,7 +108,7 @@ def _moves(part: Part, caps: tuple[int, ...]) -> Array:
     way = np.zeros((len(place), len(place)))
     for vector, n in place.items():
         for more in part.vectors:
-            way[n, place[tuple(min(a + b, cap) for a, b, cap in zip(vector, more, caps, strict=True))]] = 1.0
+            way[n, place[capped_sum(vector, more, caps)]] = 1.0
     return way
 
 

@@ -64,7 +64,7 @@ def kind_of(stated: str, labels: Sequence[str]) -> Kind | None:
 
     Args:
         stated: the type that the manifest names.
-        labels: the labels that are known.
+        labels: its labels in the release.
     """
     if stated != TEXT:
         decimals = re.search(r",([0-9]+)\)", stated)
@@ -202,28 +202,28 @@ def on_value(node: exp.Expr, attribute: Attribute, *, left: bool) -> OnValue | N
     Raises:
         InputError: ``unsupported_query``: a category is compared with anything but texts that the release lists.
     """
-    made = partial(OnValue, attribute.name, dated=attribute.dated)
+    condition = partial(OnValue, attribute.name, dated=attribute.dated)
     if isinstance(node, exp.Is):
-        return made(OneOf(frozenset()), null=True) if left and isinstance(node.expression, exp.Null) else None
+        return condition(OneOf(frozenset()), null=True) if left and isinstance(node.expression, exp.Null) else None
     if isinstance(node, exp.In):
         values = _listed(node, attribute) if left else None
-        return None if values is None else made(OneOf(values))
+        return None if values is None else condition(OneOf(values))
     if isinstance(node, exp.Between):
         low, high = (_number(node.args[end], attribute, "BETWEEN") for end in ("low", "high"))
-        known = low is not None and high is not None and not node.args.get("symmetric")
-        return made(Span(low, high)) if known else None
+        bounded = low is not None and high is not None and not node.args.get("symmetric")
+        return condition(Span(low, high)) if bounded else None
     other = bare(node.args["expression" if left else "this"])
     negated = isinstance(node, exp.NEQ | exp.NullSafeNEQ)
     safe = isinstance(node, exp.NullSafeEQ | exp.NullSafeNEQ)
     if safe and isinstance(other, exp.Null):
-        return made(OneOf(frozenset()), negated, not negated)
+        return condition(OneOf(frozenset()), negated, not negated)
     if safe or isinstance(node, exp.EQ | exp.NEQ):
         value = _same(other, attribute)
-        return None if value is None else made(OneOf(frozenset({value})), negated, negated if safe else None)
+        return None if value is None else condition(OneOf(frozenset({value})), negated, negated if safe else None)
     end = _number(other, attribute, "an order")
     above = isinstance(node, exp.GT | exp.GTE) == left
     span = Span(end if above else None, None if above else end, isinstance(node, exp.GT | exp.LT))
-    return None if end is None else made(span)
+    return None if end is None else condition(span)
 
 
 def _listed(node: exp.In, attribute: Attribute) -> frozenset[Value] | None:
@@ -281,8 +281,8 @@ def _category(node: exp.Expr, attribute: Attribute) -> str:
         raise unsupported(f"a relational attribute compared with an expression other than a literal ({name_of(plain)})")
     if plain is not node or not plain.is_string:
         raise unsupported(f"the attribute {attribute.name!r} compared with a number", "Write its value as a text.")
-    known = [value for _, value in attribute.values if value is not None]
-    if plain.name not in known and (not known or kind_of(attribute.type, known)):
+    values = [value for _, value in attribute.values if value is not None]
+    if plain.name not in values and (not values or kind_of(attribute.type, values)):
         raise unsupported(
             f"a text that may be another spelling of a value of {attribute.name!r}", "Write values as the release does."
         )

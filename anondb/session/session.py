@@ -228,8 +228,8 @@ class Session:
     def _shown(self, made: Estimated, bound: Sequence[tuple[str, str]], notes: Sequence[str], bounds: str) -> Result:
         """The rows of an answer with the columns that the analyst sees."""
         self._database.sweep_later(made.tables)
-        listed, columns, remarks = output(made.known, bound, bounds != "none", made.called)
-        rows = materialized(self._database.engine, selected_from(made.known, listed), failed)
+        listed, columns, remarks = output(made.relation, bound, bounds != "none", made.called)
+        rows = materialized(self._database.engine, selected_from(made.relation, listed), failed)
         return Result(rows, columns, [*notes, *remarks, *self.notes], limits=self._limits)
 
     # ---------------------------------------------------------------- what an answer takes (``answers.answer.House``)

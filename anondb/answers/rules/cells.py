@@ -154,7 +154,7 @@ class _Program:
 
     def multipliers(self) -> Array:
         """The multiplier of each sum, a row for each case: its reduced cost."""
-        found = np.zeros((len(self._other), self._low.shape[1]))
+        costs = np.zeros((len(self._other), self._low.shape[1]))
         case, column = np.nonzero(self._other)
-        found[case, self._other[case, column]] = self._cost[case, column]
-        return np.clip(found[:, 1:], -LARGEST, LARGEST)
+        costs[case, self._other[case, column]] = self._cost[case, column]
+        return np.clip(costs[:, 1:], -LARGEST, LARGEST)

@@ -7,14 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from math import prod
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from anondb.answers.rules.cells import Cells
+from anondb.answers.rules.cells import Array, Cells
 
-Array = npt.NDArray[Any]
 Vector = tuple[int, ...]
 
 MAX_CELLS = 64  # of a group: those of six items
@@ -41,15 +38,15 @@ class Space:
     def _place(self) -> dict[Vector, int]:
         return {vector: n for n, vector in enumerate(self.vectors)}
 
-    def _with(self, some: Array, added: Vector) -> Array:
+    def _with(self, possible: Array, added: Vector) -> Array:
         """The rows of possible vectors, each with this one added."""
         to = [
             self._place[tuple(min(a + b, cap) for a, b, cap in zip(v, added, self.caps, strict=True))] for v in self.vectors
         ]
-        found = np.zeros_like(some)
+        moved = np.zeros_like(possible)
         for n, place in enumerate(to):
-            found[:, place] |= some[:, n]
-        return found
+            moved[:, place] |= possible[:, n]
+        return moved
 
     def possible(
         self, counts: Array, parts: Sequence[Iterable[Vector]], hidden: Iterable[tuple[Vector, int]], lost: Array
@@ -62,18 +59,18 @@ class Space:
             hidden: what suppressed items may add, each up to so many times.
             lost: which groups may have suppressed items.
         """
-        found = np.zeros((len(counts), len(self.vectors)), dtype=bool)
-        found[:, 0] = True
+        possible = np.zeros((len(counts), len(self.vectors)), dtype=bool)
+        possible[:, 0] = True
         for n, part in enumerate(parts):
             ways = list(part)
             for step in range(int(counts[:, n].max(initial=0))):
                 rows = np.flatnonzero(counts[:, n] > step)
-                found[rows] = np.logical_or.reduce([self._with(found[rows], way) for way in ways])
+                possible[rows] = np.logical_or.reduce([self._with(possible[rows], way) for way in ways])
         rows = np.flatnonzero(lost)
         for vector, times in hidden:
             for _ in range(times if len(rows) else 0):
-                found[rows] |= self._with(found[rows], vector)
-        return found
+                possible[rows] |= self._with(possible[rows], vector)
+        return possible
 
 
 @dataclass(frozen=True, eq=False)
