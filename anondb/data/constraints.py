@@ -100,8 +100,8 @@ class ItemSets:
 
     def absent(self, dataset: Dataset | None) -> list[str]:
         """A remark on the items that never occur in the data, if there are some."""
-        known = set() if dataset is None else set(dataset.labels)
-        unknown = 0 if dataset is None else sum(label not in known for label in self.labels)
+        occurring = set() if dataset is None else set(dataset.labels)
+        unknown = 0 if dataset is None else sum(label not in occurring for label in self.labels)
         return [f"{unknown} items of the {self.what} constraints never occur in the data."] * bool(unknown)
 
 

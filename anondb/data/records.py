@@ -105,8 +105,8 @@ def parse_quasi_identifiers(names: str | Sequence[str] | None) -> list[tuple[str
     columns: list[tuple[str, str | None]] = []
     for part in parts:
         name, colon, kind = part.strip().rpartition(":")
-        known = bool(colon) and kind.strip() in KINDS
-        columns.append((name.strip(), kind.strip()) if known else (part.strip(), None))
+        has_kind = bool(colon) and kind.strip() in KINDS
+        columns.append((name.strip(), kind.strip()) if has_kind else (part.strip(), None))
     lowered = [name.lower() for name, _ in columns]
     if len(set(lowered)) < len(lowered) or "" in lowered:
         raise InputError("The quasi-identifiers contain an empty name, or name a column twice.", code="bad_usage")

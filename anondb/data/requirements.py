@@ -107,8 +107,8 @@ def _read_utility(engine: Engine, constraints: Any, dataset: Dataset, taxonomy: 
 
 def _without_absent(groups: UtilityConstraints, dataset: Dataset) -> UtilityConstraints:
     """Remove leaves that never occur from the groups: generalizing items with them protects nothing."""
-    known = set(dataset.labels)
-    kept = {i: [label for label in items if label in known] for i, items in zip(groups.ids, groups.sets(), strict=True)}
+    occurring = set(dataset.labels)
+    kept = {i: [label for label in items if label in occurring] for i, items in zip(groups.ids, groups.sets(), strict=True)}
     kept = {i: items for i, items in kept.items() if items}
     return UtilityConstraints.of(list(kept.values()), list(kept)) if kept else groups
 

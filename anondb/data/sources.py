@@ -67,10 +67,10 @@ class Source:
             self._check_fault(names[0])
             return names[0]
         # the column names of a file may be its first data row
-        known = f"; its columns are {quote_list(list(self.columns))}" if self.reference is not None else ""
+        listed = f"; its columns are {quote_list(list(self.columns))}" if self.reference is not None else ""
         how = "" if self.account is None else f" ({len(self.columns)} columns; {self._how_read()})"
         raise InputError(
-            f"{self.name} has no column {wanted!r}{known}{how}.",
+            f"{self.name} has no column {wanted!r}{listed}{how}.",
             code="no_such_column",
             hint=f"Name the column with {parameter}."
             + (" anondb peek FILE shows how a file is read, and what to say." if self.account is not None else ""),
@@ -185,8 +185,8 @@ def _collated(engine: Engine, query: exp.Query, columns: dict[str, str]) -> froz
     inner = exp.Subquery(this=query.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))
     empty = exp.select(*(probe.as_(f"c{n}") for n, probe in enumerate(probes))).from_(inner).limit(0)
     table = engine.create("collations", empty)
-    made = exp.and_(exp.column("database_name").eq("temp"), exp.column("table_name").eq(table.name))
-    definition = str(engine.scalar(reads.rows(reads.system("duckdb_tables"), "sql AS definition", where=made)))
+    is_probe = exp.and_(exp.column("database_name").eq("temp"), exp.column("table_name").eq(table.name))
+    definition = str(engine.scalar(reads.rows(reads.system("duckdb_tables"), "sql AS definition", where=is_probe)))
     engine.drop(table)
     collations = re.findall(r"\bc(\d+) VARCHAR COLLATE \"?([^\s,;)\"]+)", definition)
     return frozenset(texts[int(n)] for n, collation in collations if not is_binary(collation))
@@ -215,8 +215,8 @@ def figures(engine: Engine, source: Source, sums: Mapping[str, exp.Expr], limit:
     rows = source.rows if limit is None else exp.select("*").from_(source.rows).limit(limit).subquery("first")
     with reading(source.name):
         columns = (sum_.as_(name) for name, sum_ in sums.items())
-        found = engine.select(exp.select(*columns).from_(rows), f"reading {source.name}")
-    return {name: int(np.ma.filled(found[name], 0)[0]) for name in sums}
+        totals = engine.select(exp.select(*columns).from_(rows), f"reading {source.name}")
+    return {name: int(np.ma.filled(totals[name], 0)[0]) for name in sums}
 
 
 def texts_of(engine: Engine, source: Source, columns: Sequence[str], order: Sequence[str] = ()) -> list[tuple[Any, ...]]:

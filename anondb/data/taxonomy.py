@@ -233,6 +233,6 @@ def of_type(engine: Engine, taxonomy: Taxonomy, kind: str) -> Taxonomy:
     labels = [taxonomy.labels[v] for v in taxonomy.leaves(0).tolist()]
     listed = engine.put("taxonomy_leaves", {"label": ("VARCHAR", labels)})
     others = reads.rows(listed, "label", where=not_of_type(exp.column("label"), kind))
-    found = engine.select(others, "the leaves of another type")["label"].tolist()
+    excluded = engine.select(others, "the leaves of another type")["label"].tolist()
     engine.drop(listed)
-    return taxonomy.without(set(found))
+    return taxonomy.without(set(excluded))

@@ -45,8 +45,8 @@ class CleanWriter:
         config = _CONFIG | {"temp_directory": f"{file}.spill"}
         if memory_limit is not None:
             config["memory_limit"] = memory_limit
-        made = (s if isinstance(s, str) else s.sql(dialect="duckdb") for s in statements)
-        texts = ["BEGIN", *made, "COMMIT", "CHECKPOINT"]  # a commit of each statement would take longer than its work
+        written = (s if isinstance(s, str) else s.sql(dialect="duckdb") for s in statements)
+        texts = ["BEGIN", *written, "COMMIT", "CHECKPOINT"]  # a commit of each statement would take longer than its work
         job = json.dumps({"file": file, "config": config, "statements": texts}).encode()
         limit = current.get()
         try:

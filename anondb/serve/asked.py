@@ -124,8 +124,8 @@ class Asked:
         """The types of the parameters ``$1``, ``$2``, ...: as the client said, else lists in ``= ANY($1)`` and texts."""
         words = [token.text.upper() for token in self.tokens]
         lists = {words[n + 3] for n in range(len(words) - 3) if words[n : n + 3] == ["ANY", "(", "$"]}
-        known = [*said, *[0] * (max(_parameters(self.tokens), default=0) - len(said))]
-        return [oid or (TEXTS if str(number) in lists else TEXT) for number, oid in enumerate(known[:_MOST], 1)]
+        stated = [*said, *[0] * (max(_parameters(self.tokens), default=0) - len(said))]
+        return [oid or (TEXTS if str(number) in lists else TEXT) for number, oid in enumerate(stated[:_MOST], 1)]
 
     def answered(self, session: Session, translator: Translator, values: Sequence[Any], bounds: str) -> Answer:
         """The answer of a session."""
@@ -137,22 +137,22 @@ class Asked:
         if shown is not None and (name := shown[1].lower()) in SETTINGS:
             return Answer("SHOW", [(name, "VARCHAR")], [(SETTINGS[name],)])
         text = translator.translated(self.text)
-        given: Sequence[Any] | Mapping[str, Any] | None = list(values) or None
+        parameters: Sequence[Any] | Mapping[str, Any] | None = list(values) or None
         if values and text != self.text:  # parameters of functions that DuckDB lacks are gone
-            given = {str(n): values[n - 1] for n in _parameters(_tokens(text)) if n <= len(values)}
-        result = session.sql(text, given, bounds)
+            parameters = {str(n): values[n - 1] for n in _parameters(_tokens(text)) if n <= len(values)}
+        result = session.sql(text, parameters, bounds)
         rows = result.fetchall()
         if self.is_query:
             return Answer("SELECT", list(zip(result.columns, result.types, strict=True)), rows, result.notes)
-        made = _MADE.search(self.text) if self.word in ("ALTER", "CREATE", "DROP") else None
+        kind = _MADE.search(self.text) if self.word in ("ALTER", "CREATE", "DROP") else None
         number = f" {rows[0][0]}" if rows and self.word in ("DELETE", "INSERT", "UPDATE") else ""
-        tag = f"{self.word}{' 0' if self.word == 'INSERT' else ''}{number}{f' {made[0].upper()}' if made else ''}"
+        tag = f"{self.word}{' 0' if self.word == 'INSERT' else ''}{number}{f' {kind[0].upper()}' if kind else ''}"
         return Answer(tag, notes=result.notes)
 
     def _is_setting(self) -> bool:
         """Whether SET has a setting of PostgreSQL that changes no answer."""
-        found = _SET.match(self.text)
-        name = "" if found is None else " ".join(found[1].strip('"').lower().split())
+        match = _SET.match(self.text)
+        name = "" if match is None else " ".join(match[1].strip('"').lower().split())
         return name in SETTINGS or name in ("characteristics", "names", "transaction")
 
 

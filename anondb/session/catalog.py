@@ -37,17 +37,17 @@ COMPUTED = ("min", "max", "avg", "std", "q25", "q50", "q75")
 Types = Mapping[str, Mapping[str, str]]
 
 
-def is_of_catalog(tree: exp.Expr, own: Iterable[str], known: Collection[str] = ()) -> bool:
+def is_of_catalog(tree: exp.Expr, own: Iterable[str], answered: Collection[str] = ()) -> bool:
     """Whether a query reads tables of the catalog alone.
 
     Args:
         tree: the query.
         own: the names of the tables that are not of the catalog.
-        known: tables that the caller answers itself.
+        answered: tables that the caller answers itself.
     """
     ctes, names = {lowered(cte.alias) for cte in tree.find_all(exp.CTE)}, {lowered(name) for name in own}
     tables = [table for table in tree.find_all(exp.Table) if table.db or lowered(table.name) not in ctes]
-    if any(lowered(table.name) in PRIVATE.difference(known) for table in tables):
+    if any(lowered(table.name) in PRIVATE.difference(answered) for table in tables):
         return False
     return bool(tables) and all(_is_of_catalog(t) and (t.db or lowered(t.name) not in names) for t in tables)
 
@@ -82,8 +82,8 @@ class Catalog:
     def _make(self, name: str, kind: str, columns: Mapping[str, str]) -> None:
         """An empty table or view; its name may have a schema."""
         table = exp.Table(this=exp.to_identifier(name, quoted=True))
-        made = exp.Create(this=table, kind=kind, expression=exp.select(*_cells(columns.items())).limit(0))
-        self._engine.run(made, "a table of the catalog")
+        creation = exp.Create(this=table, kind=kind, expression=exp.select(*_cells(columns.items())).limit(0))
+        self._engine.run(creation, "a table of the catalog")
 
     def answer(self, tree: exp.Expr, word: str = SELECT) -> Result:
         """The rows of a query over the catalog, of SHOW, of DESCRIBE of a table, of EXPLAIN of a query, or of PRAGMA.
@@ -229,9 +229,9 @@ def _note(release: Opened, label: str) -> str:
     suppressed = " or was suppressed" if release.suppressed else ""
     if label in release.sizes:
         members = sorted(item for item, labels in release.images.items() if label in labels)
-        some = ", ".join(map(repr, members[:NEAREST])) + (", ..." if len(members) > NEAREST else "")
-        known = f"{label!r} is no item but a released item, which stands for {len(members)} items"
-        return f"{known}: ask for {some}."
+        nearest = ", ".join(map(repr, members[:NEAREST])) + (", ..." if len(members) > NEAREST else "")
+        what = f"{label!r} is no item but a released item, which stands for {len(members)} items"
+        return f"{what}: ask for {nearest}."
     near = _nearest(release, label)
     hint = f" The nearest ones: {', '.join(map(repr, near))}." if near else ""
     return f"No released item stands for {label!r}: it does not occur{suppressed}.{hint}"

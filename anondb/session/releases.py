@@ -224,20 +224,20 @@ class Releases:
 
     def _texts(self) -> frozenset[str]:
         """The texts in the analyst's tables that a query names: suppressed items may have these names."""
-        found: set[str] = set()
+        texts: set[str] = set()
         for name in self._own & {lowered(name) for name, _ in self._database.shapes}:
-            known = self._database.table(exp.Table(this=exp.to_identifier(name, quoted=True)))
-            assert known is not None
-            for texts in self._texts_of(known):
-                if texts is None:
+            relation = self._database.table(exp.Table(this=exp.to_identifier(name, quoted=True)))
+            assert relation is not None
+            for values in self._texts_of(relation):
+                if values is None:
                     raise unsupported("a large table of your own where items were suppressed", "Register fewer rows.")
-                found |= texts
-        return frozenset(found)
+                texts |= values
+        return frozenset(texts)
 
-    def _texts_of(self, known: Ranged) -> Iterator[frozenset[str] | None]:
+    def _texts_of(self, relation: Ranged) -> Iterator[frozenset[str] | None]:
         """The values of each column of a table of the session's database as texts; None if they are many."""
-        source = exp.Subquery(this=known.tree, alias=exp.TableAlias(this=exp.to_identifier("t")))
-        for n in range(len(known.columns)):
+        source = exp.Subquery(this=relation.tree, alias=exp.TableAlias(this=exp.to_identifier("t")))
+        for n in range(len(relation.columns)):
             text = exp.cast(exp.column(f"c{n}", "t"), "VARCHAR")
             rows = self.rows(exp.select(text).distinct().from_(source).limit(MAX_SPELLINGS + 1))
             yield None if len(rows) > MAX_SPELLINGS else frozenset(text for (text,) in rows if text is not None)
@@ -292,19 +292,19 @@ class Releases:
     @property
     def object_types(self) -> dict[str, dict[str, str]]:
         """The objects, with the types of their columns."""
-        release, made = self._opened[0], {}
+        release, types = self._opened[0], {}
         for name in self.objects:
             shown = release.engine.relation(exp.select("*").from_(release.schema.table(name).expression()).limit(0))
-            made[name] = dict(zip(shown.columns, map(str, shown.types), strict=True))
-        return made
+            types[name] = dict(zip(shown.columns, map(str, shown.types), strict=True))
+        return types
 
     def table(self, node: exp.Table) -> Ranged | None:
         """The rows of a table of the analyst, or of an object of a single release."""
-        known = self._database.table(node)
-        if known is not None and self.typed:
-            return self._spelled(node.name, known)
-        if known is not None or node.db or lowered(node.name) not in SHOWN or len(self._opened) > 1:
-            return known
+        relation = self._database.table(node)
+        if relation is not None and self.typed:
+            return self._spelled(node.name, relation)
+        if relation is not None or node.db or lowered(node.name) not in SHOWN or len(self._opened) > 1:
+            return relation
         release = self._opened[0]
         if lowered(node.name) not in release.objects:
             return None
@@ -336,10 +336,10 @@ class Releases:
         """Whether texts are spelled as items of their type are."""
         return all(release.original.plain(labels) for release in self._opened)
 
-    def _spelled(self, name: str, known: Ranged) -> Ranged:
+    def _spelled(self, name: str, relation: Ranged) -> Ranged:
         """A table of the session's database, with the columns marked that are spelled as items are."""
         marks = self._database.plain.get(lowered(name))
         if marks is None:
-            marks = [texts is not None and self.plain(texts) for texts in self._texts_of(known)]
+            marks = [texts is not None and self.plain(texts) for texts in self._texts_of(relation)]
             self._database.plain[lowered(name)] = marks
-        return replace(known, columns=tuple(replace(c, plain=p) for c, p in zip(known.columns, marks, strict=True)))
+        return replace(relation, columns=tuple(replace(c, plain=p) for c, p in zip(relation.columns, marks, strict=True)))
