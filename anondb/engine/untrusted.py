@@ -10,7 +10,7 @@ import duckdb
 from sqlglot import exp
 
 from anondb.engine.duckdb_engine import DuckDBEngine
-from anondb.engine.locked import STORAGE_VERSION, attaching, open_locked, open_memory, open_reader
+from anondb.engine.locked import STORAGE_VERSION, attaching, open_locked, open_memory, open_reader, setting
 from anondb.engine.spill import private_directory
 
 
@@ -68,8 +68,7 @@ def memory_engine(
 
 def search_path(*schemas: str) -> exp.Set:
     """The statement that has the connection look up plain names of tables in these schemas, the first one first."""
-    path = exp.EQ(this=exp.column("search_path"), expression=exp.Literal.string(",".join(schemas)))
-    return exp.Set(expressions=[exp.SetItem(this=path)])
+    return setting("search_path", exp.Literal.string(",".join(schemas)))
 
 
 def executed(engine: DuckDBEngine, text: str, describe: Callable[[duckdb.Error], Exception]) -> None:
