@@ -266,8 +266,8 @@ class Parts:
         where = select.args.get("where")
         joined = any(join.side for join in select.args.get("joins") or ())
         parts = conjoined(None if where is None or joined else where.this)
-        chosen = [part for part in parts if self._is_condition(part, is_column)]
-        rest = [part for part in parts if not any(part is condition for condition in chosen)]
+        of_column = [self._is_condition(part, is_column) for part in parts]
+        chosen, rest = ([part for part, on in zip(parts, of_column, strict=True) if on is which] for which in (True, False))
         if chosen:
             select.set("where", exp.Where(this=exp.and_(*(part.copy() for part in rest))) if rest else None)
         return chosen
@@ -305,7 +305,7 @@ class Parts:
         conditions = self._conditions(select, lambda node: self.is_column(node, select, table))
         if not conditions:
             return None
-        places = self._where(conditions)
+        places = self.holding(*conditions)
         if not places:
             raise InputError(
                 f"No file has rows with this condition on {self.column!r}.",
@@ -330,8 +330,8 @@ class Parts:
         alike = self._engine.select(exp.select("same").from_(typed.copy()), "a condition")["same"].tolist()
         return typed if all(alike) else None
 
-    def _where(self, conditions: Sequence[exp.Expr]) -> list[int]:
-        """The places of the files for which conditions are true, whatever the type of the column."""
+    def holding(self, *conditions: exp.Expr) -> list[int]:
+        """The places of the files for which conditions on the column alone are true, whatever its type."""
         condition = exp.and_(*(part.copy() for part in conditions))
         if isinstance(condition, exp.EQ) and isinstance(condition.expression, exp.Literal):
             equal = condition.expression
@@ -342,10 +342,6 @@ class Parts:
         if condition not in self._places:
             self._places[condition] = self._asked(condition)
         return self._places[condition]
-
-    def holding(self, condition: exp.Expr) -> list[int]:
-        """The places of the files for which a condition on the column ``part`` is true."""
-        return self._where([condition.copy()])
 
     def _asked(self, condition: exp.Expr) -> list[int]:
         answers: list[list[int]] = []

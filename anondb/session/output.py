@@ -120,8 +120,7 @@ def _finite(end: exp.Expr, kind: str) -> exp.Expr:
 
 def selected_from(relation: Ranged, listed: Sequence[exp.Expr]) -> exp.Query:
     """The SELECT of these expressions."""
-    source = exp.Subquery(this=relation.tree, alias=exp.TableAlias(this=exp.to_identifier("result")))
-    return exp.select(*(e.as_(fresh("o")) for e in listed)).from_(source)
+    return exp.select(*(e.as_(fresh("o")) for e in listed)).from_(relation.tree.subquery("result", copy=False))
 
 
 @dataclass(frozen=True)

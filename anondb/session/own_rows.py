@@ -202,8 +202,8 @@ def _sides(part: exp.Expr, own_columns: Callable[[exp.Expr], list[bool]]) -> tup
 
 def _reads(rows: exp.Query, own: Collection[str]) -> bool:
     """Whether a query names these tables alone."""
-    named = (t for t in rows.find_all(exp.Table) if isinstance(t.this, exp.Identifier))
-    return all(not t.db and lowered(t.name) in own for t in named)
+    tables = (t for t in rows.find_all(exp.Table) if isinstance(t.this, exp.Identifier))
+    return all(not t.db and lowered(t.name) in own for t in tables)
 
 
 def _names_itself(cte: exp.CTE) -> bool:

@@ -42,10 +42,9 @@ class Source:
 
     def _seeing(self, query: exp.Select) -> exp.Select:
         """A query with the common table expressions that it sees."""
-        own = query.args.get("with_")
-        named = {lowered(cte.alias): cte for cte in (*self.around, *(own or ()))}
         if not self.around:
             return query
+        named = {lowered(cte.alias): cte for cte in (*self.around, *(query.args.get("with_") or ()))}
         whole = query.copy()
         recursive = any(cte.parent.args.get("recursive") for cte in named.values() if cte.parent is not None)
         whole.set("with_", exp.With(expressions=[cte.copy() for cte in named.values()], recursive=recursive))
@@ -84,7 +83,7 @@ def written_out(tree: exp.Expr, source: Source) -> exp.Expr:
         )
         replacement.set("with_", own)
         if place is not pivot:
-            alias = pivot.args.get("alias") or place.args.get("alias") or _alias("pivoted")
+            alias = pivot.args.get("alias") or place.args.get("alias") or exp.TableAlias(this=exp.to_identifier("pivoted"))
             replacement = exp.Subquery(this=replacement, alias=alias.copy())
         if place is tree:
             return replacement
@@ -145,17 +144,12 @@ def _selecting(select: exp.Select, selected: exp.Expr, *, grouped: bool) -> exp.
     return query
 
 
-def _alias(name: str) -> exp.TableAlias:
-    return exp.TableAlias(this=exp.to_identifier(name))
-
-
 def _without_pivots(place: exp.Expr) -> exp.Expr:
     """A source of rows without what is done with them."""
+    if place.args.get("joins") or place.args.get("laterals"):
+        raise unsupported("a join behind PIVOT", "Write PIVOT (SELECT ...) ON ...")
     source = place.copy()
-    for key in ("pivots", "joins", "laterals"):
-        if key != "pivots" and source.args.get(key):
-            raise unsupported("a join behind PIVOT", "Write PIVOT (SELECT ...) ON ...")
-        source.set(key, None)
+    source.set("pivots", None)
     return source
 
 

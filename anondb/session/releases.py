@@ -28,7 +28,6 @@ from anondb.release.manifest import SUPPRESSED
 from anondb.session.catalog import as_written, not_accepted
 from anondb.session.database import SessionDatabase
 from anondb.session.files import Parts
-from anondb.session.output import with_bounds
 from anondb.session.plans import Plans
 from anondb.session.result import fetched
 from anondb.session.scratch import OWN_SCHEMAS
@@ -131,10 +130,6 @@ class Releases:
         """The names and types of the columns of a query, with the names that its text gives (``as_written``)."""
         return as_written(text, tree, bound, lambda sql: self._originals[0].accepted(sql, self._database.shapes))
 
-    def with_bounds(self, tree: exp.Expr) -> exp.Expr:
-        """A query with the rows of calls of the file's ``count_bounds``."""
-        return with_bounds(tree, [release.engine for release in self._opened])
-
     def unqualified(self, tree: exp.Expr) -> exp.Expr:
         """A query in which a table of persons with another schema or database in its name has its name alone.
 
@@ -143,24 +138,23 @@ class Releases:
         names = {lowered(name) for name, _ in self.shapes}
         for table in tree.find_all(exp.Table):
             main = lowered(table.db) in OWN_SCHEMAS[1:] and lowered(table.catalog) in ("", "memory", "temp")
-            whole = lowered(".".join(part.name for part in table.parts)) in names
-            if (not whole and table.db) if lowered(table.name) in names else main:
+            if (table.db and _dotted(table.parts) not in names) if lowered(table.name) in names else main:
                 table.set("db", None)
                 table.set("catalog", None)
         for column in tree.find_all(exp.Column):
-            if column.args.get("db") is not None and lowered(".".join(p.name for p in column.parts[:-1])) not in names:
+            if column.args.get("db") is not None and _dotted(column.parts[:-1]) not in names:
                 column.set("db", None)
                 column.set("catalog", None)
         return tree
 
     def id_column(self, table: exp.Table) -> str | None:
         """The id column of a table of persons, in lower case; None for other tables."""
-        dotted = ".".join(lowered(part.name) for part in table.parts)
-        return next((lowered(c) for c, is_id in self.persons_tables.get(dotted, {}).items() if is_id), None)
+        columns = self.persons_tables.get(_dotted(table.parts), {})
+        return next((lowered(name) for name, is_id in columns.items() if is_id), None)
 
     def described(self, node: exp.Table) -> Described:
         """The columns of a table of persons."""
-        dotted = ".".join(lowered(part.name) for part in node.parts)
+        dotted = _dotted(node.parts)
         table, id_column, item_column = (lowered(self.manifest[k]) for k in ("table", "id_column", "item_column"))
         if dotted == "baskets":
             return Described("transaction_id", "items", lists=True)
@@ -236,7 +230,7 @@ class Releases:
 
     def _texts_of(self, relation: Ranged) -> Iterator[frozenset[str] | None]:
         """The values of each column of a table of the session's database as texts; None if they are many."""
-        source = exp.Subquery(this=relation.tree, alias=exp.TableAlias(this=exp.to_identifier("t")))
+        source = relation.tree.subquery("t", copy=False)
         for n in range(len(relation.columns)):
             text = exp.cast(exp.column(f"c{n}", "t"), "VARCHAR")
             rows = self.rows(exp.select(text).distinct().from_(source).limit(MAX_SPELLINGS + 1))
@@ -343,3 +337,8 @@ class Releases:
             marks = [texts is not None and self.plain(texts) for texts in self._texts_of(relation)]
             self._database.plain[lowered(name)] = marks
         return replace(relation, columns=tuple(replace(c, plain=p) for c, p in zip(relation.columns, marks, strict=True)))
+
+
+def _dotted(parts: Sequence[exp.Expr]) -> str:
+    """A name with its schema and database, in lower case."""
+    return lowered(".".join(part.name for part in parts))

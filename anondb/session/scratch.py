@@ -123,7 +123,8 @@ class Scratch:
             place: exp.Expr = call
             if isinstance(call.parent, exp.Table):
                 place = call.parent
-                expansion = exp.Subquery(this=expansion, alias=place.args.get("alias") or _alias(call.name))
+                alias = place.args.get("alias") or exp.TableAlias(this=exp.to_identifier(call.name))
+                expansion = exp.Subquery(this=expansion, alias=alias)
             if place is tree:
                 tree = expansion
             else:
@@ -161,7 +162,7 @@ class Scratch:
             return tree
         clause = tree.args.get("with_")
         if not isinstance(tree, exp.Query) or {lowered(cte.alias) for cte in clause or ()} & named.keys():
-            tree, clause = exp.select("*").from_(exp.Subquery(this=tree, alias=_alias("q"))), None
+            tree, clause = exp.select("*").from_(exp.alias_(exp.Subquery(this=tree), "q", table=True)), None
         assert isinstance(tree, exp.Query)
         listed = list(clause.expressions) if clause is not None else []
         ctes = [self._cte(table, (*within, name)) for name, table in named.items()]
@@ -291,7 +292,3 @@ def _constant(value: Any, kind: str) -> exp.Expr | None:
 def _named_so(tree: exp.Query, names: Sequence[str]) -> exp.Query:
     alias = exp.TableAlias(this=exp.to_identifier("q"), columns=[exp.to_identifier(name, quoted=True) for name in names])
     return exp.select("*").from_(exp.Subquery(this=tree, alias=alias))
-
-
-def _alias(name: str) -> exp.TableAlias:
-    return exp.TableAlias(this=exp.to_identifier(name))

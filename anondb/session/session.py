@@ -41,7 +41,7 @@ from anondb.release.reader import SealedRelease, contradictions_told
 from anondb.session.catalog import Catalog, is_of_catalog, summarized
 from anondb.session.database import SessionDatabase
 from anondb.session.files import Parts, notes_on, weakest
-from anondb.session.output import BOUNDS_HINT, CHOICES, SPREAD, output, selected_from
+from anondb.session.output import BOUNDS_HINT, CHOICES, SPREAD, output, selected_from, with_bounds
 from anondb.session.own_rows import registered, with_lookups, with_own_rows
 from anondb.session.parameters import Prepared, numbered, with_parameters
 from anondb.session.pivots import Source, written_out
@@ -61,11 +61,7 @@ class Session:
     """
 
     def __init__(
-        self,
-        sealed: Sequence[SealedRelease],
-        engine: DuckDBEngine,
-        resources: contextlib.ExitStack,
-        limits: Limits,
+        self, sealed: Sequence[SealedRelease], engine: DuckDBEngine, resources: contextlib.ExitStack, limits: Limits
     ) -> None:
         self._resources, self._closed, self._limits, self._sealed = resources, False, limits, sealed
         self._database = SessionDatabase(engine)
@@ -172,7 +168,7 @@ class Session:
 
     def _resolved(self, tree: exp.Expr) -> exp.Expr:
         """A query over tables alone: without names of the analyst, PIVOT, UNPIVOT and COLUMNS."""
-        return self._releases.with_bounds(self._written(self._scratch.resolved(tree)))
+        return with_bounds(self._written(self._scratch.resolved(tree)), [release.engine for release in self._opened])
 
     def _written(self, tree: exp.Expr) -> exp.Expr:
         """A query or another statement, without PIVOT, UNPIVOT and COLUMNS."""
@@ -300,9 +296,8 @@ class Session:
             if releases is not self._releases:
                 releases.bind(rewritten)
             item = lowered(releases.manifest["item_column"])
-            table = lowered(releases.manifest["table"])
             rewritten = with_counted_rows(with_known_names(rewritten, item), self._releases.persons_tables, item)
-            rewritten = with_joined_groups(with_other_groups(rewritten), table, item)
+            rewritten = with_joined_groups(with_other_groups(rewritten), releases.persons, item)
             rewritten = with_item_windows(with_extremes(with_subqueries(rewritten)), releases.persons, item)
             compiler = Compiler(Persons(releases), releases, releases.start())
             return compiler.query(rewritten, {}, ended=ended), list(compiler.notes)
@@ -322,8 +317,7 @@ class Session:
     def _chosen(self, tree: exp.Expr) -> Releases:
         """The releases for which the conditions of a query on the column that divides them hold; these leave the query."""
         parts = self._parts
-        places = parts.chosen(tree, self._releases.persons, self._database.shapes) if parts is not None else None
-        if parts is None or places is None:
+        if parts is None or (places := parts.chosen(tree, self._releases.persons, self._database.shapes)) is None:
             return self._releases
         return Releases([self._opened[place] for place in places], self._database, parts.among(places))
 
@@ -340,7 +334,6 @@ class Session:
         Raises:
             InputError: ``bad_name``: a table of the release has this name; or ``data`` cannot be read.
         """
-
         self._check_open()
         if not isinstance(name, str) or not name:
             raise InputError("The name of a table must be a text.", code="bad_name")
