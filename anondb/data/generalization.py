@@ -178,12 +178,10 @@ class Generalization:
 
     def costs(self, groups: Groups) -> Costs:
         """NCP of each group's generalized record, times the denominator."""
-        lengths = []
-        for i, attribute in enumerate(self.records.attributes):
-            lengths.append(self._lengths(i, attribute, groups))
+        lengths = [self._lengths(i, groups) for i in range(len(self.records.attributes))]
         return self._weighted(lengths, len(groups.size))
 
-    def _lengths(self, i: int, attribute: Attribute, groups: Groups) -> Ints:
+    def _lengths(self, i: int, groups: Groups) -> Ints:
         marks, ancestors = groups.sets[i], self._ancestors[i]
         if marks is not None:
             return _of_set(marks)

@@ -175,15 +175,12 @@ def _collated(engine: Engine, query: exp.Query, columns: dict[str, str]) -> froz
     texts = [name for name, kind in columns.items() if re.fullmatch(r"VARCHAR(\[\d*\])?", kind)]
     if not texts:
         return frozenset()
-    nodes = [exp.column(name, quoted=True) for name in texts]
-    probes = [
-        node
-        if columns[name] == "VARCHAR"
-        else exp.Anonymous(this="array_extract", expressions=[node, exp.Literal.number(1)])
-        for name, node in zip(texts, nodes, strict=True)
-    ]
-    inner = exp.Subquery(this=query.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))
-    empty = exp.select(*(probe.as_(f"c{n}") for n, probe in enumerate(probes))).from_(inner).limit(0)
+    probes: list[exp.Expr] = []
+    for name in texts:
+        first = exp.Anonymous(this="array_extract", expressions=[reads.named(name), exp.Literal.number(1)])
+        probes.append(reads.named(name) if columns[name] == "VARCHAR" else first)
+    cells = [probe.as_(f"c{n}") for n, probe in enumerate(probes)]
+    empty = exp.select(*cells).from_(query.subquery("source")).limit(0)
     table = engine.create("collations", empty)
     is_probe = exp.and_(exp.column("database_name").eq("temp"), exp.column("table_name").eq(table.name))
     definition = str(engine.scalar(reads.rows(reads.system("duckdb_tables"), "sql AS definition", where=is_probe)))
@@ -264,13 +261,7 @@ def resolve_table(engine: Engine, text: str, what: str) -> Table:
         entries = engine.query("transactions/catalog", wanted=name.lower())
         rows = [
             (Table(c, s, n), current)
-            for c, s, n, current in zip(
-                entries["catalog_name"],
-                entries["schema_name"],
-                entries["table_name"],
-                entries["is_current"],
-                strict=True,
-            )
+            for c, s, n, current in zip(*entries.values(), strict=True)
             if (catalog is None or c.lower() == catalog.lower()) and (schema is None or s.lower() == schema.lower())
         ]
         if schema is None:

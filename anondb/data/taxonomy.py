@@ -172,8 +172,8 @@ def from_edges(edges: Iterable[Edge]) -> Taxonomy:
             "Put them under one root." if roots else None,
         )
     taxonomy = _number(roots[0], children)
-    if taxonomy.size != len(set(parent_of) | set(children)):
-        missed = len(set(parent_of) | set(children)) - taxonomy.size
+    missed = len({*parent_of, *children}) - taxonomy.size
+    if missed:
         raise not_a_tree(f"{missed} nodes cannot be reached from the root, so they lie on or below a cycle.")
     return taxonomy
 

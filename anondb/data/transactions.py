@@ -101,11 +101,6 @@ def id_of(column: str, kind: str) -> exp.Expr:
     return exp.column(column, quoted=True)
 
 
-def _list_text(column: str, element: str) -> exp.Expr:
-    node = exp.column(column, quoted=True)
-    return node if element == "VARCHAR" else exp.cast(node, "VARCHAR[]", dialect="duckdb")
-
-
 def _ids_of(snapshot: Table) -> exp.Select:
     """The ids of a snapshot, as rows without an item."""
     return reads.rows(snapshot, "id, CAST(NULL AS VARCHAR) AS item")
@@ -204,15 +199,12 @@ def _snapshot(engine: Engine, source: Source, id_column: str, item_column: str, 
     if source.lines is not None:
         with reading(source.name):
             lines = engine.create("source_lines", source.lines)
-        return _Snapshot(
-            engine.create("source", "transactions/basket_pairs", {"lines": lines}, separator=source.separator),
-            _ids_of(lines),
-            lines,
-        )
+        pairs = engine.create("source", "transactions/basket_pairs", {"lines": lines}, separator=source.separator)
+        return _Snapshot(pairs, _ids_of(lines), lines)
+    column: exp.Expr = reads.named(item_column)
+    texts = column if element == "VARCHAR" else exp.cast(column, "VARCHAR[]", dialect="duckdb")
     with reading(source.name):
-        lists = engine.create(
-            "source_lists", exp.select(ids, _list_text(item_column, element).as_("items")).from_(source.rows)
-        )
+        lists = engine.create("source_lists", exp.select(ids, texts.as_("items")).from_(source.rows))
     return _Snapshot(engine.create("source", reads.rows(lists, "id, unnest(items) AS item")), _ids_of(lists))
 
 
