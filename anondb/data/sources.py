@@ -57,6 +57,10 @@ class Source:
         """Its rows, to select from."""
         return self.query.subquery("source")
 
+    def has(self, name: str) -> bool:
+        """Whether it has a column of this name, in any case."""
+        return name.lower() in {column.lower() for column in self.columns}
+
     def column(self, wanted: str, parameter: str) -> str:
         """The exact name of a column; like DuckDB, the search ignores case. Raises InputError: ``no_such_column``;
         ``collation`` if DuckDB treats different texts of the column as equal."""

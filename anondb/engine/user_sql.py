@@ -124,16 +124,11 @@ def relation(engine: DuckDBEngine, text: str) -> duckdb.DuckDBPyRelation | None:
 
 
 def _guarded(engine: DuckDBEngine, text: str, work: Callable[[], _T]) -> _T:
-    failure: BaseException
+    """Do work with a text; what DuckDB refuses is an error of the user's SQL."""
     try:
-        return engine.call(work)
-    except duckdb.InterruptException:
-        failure = KeyboardInterrupt()
-    except UnicodeError:
-        failure = UserSqlError(InputError("A text is not valid Unicode.", code="bad_unicode"))
-    except duckdb.Error as error:
-        failure = _described(engine, text, error)
-    raise failure  # outside the handler, which would keep the DuckDB error as its context
+        return engine.guarded(work, lambda error: _described(engine, text, error))
+    except InputError:  # not even a text for DuckDB
+        raise UserSqlError(InputError("A text is not valid Unicode.", code="bad_unicode")) from None
 
 
 def _described(engine: DuckDBEngine, text: str, error: duckdb.Error) -> UserSqlError:

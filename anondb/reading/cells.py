@@ -124,12 +124,11 @@ def rewritten(
     texts = Texts()
     if form.name == "json":
         plain = plain_text(path, form, reading, private, name)
-        columns = tuple(dict.fromkeys(key for row in _objects(plain, name) for key in row))
-        keys = columns
+        keys = tuple(dict.fromkeys(key for row in _objects(plain, name) for key in row))
         rows: Iterable[Iterable[Any]] = ([row.get(key) for key in keys] for row in _objects(plain, name))
     else:
-        columns, rows = _sheet(path, reading, name) if form.name == "xlsx" else rows_of_table(path, name, reading.file_table)
-    columns, number = distinct_names(columns, name), 0
+        keys, rows = _sheet(path, reading, name) if form.name == "xlsx" else rows_of_table(path, name, reading.file_table)
+    columns, number = distinct_names(keys, name), 0
     target = private / f"{len(list(private.iterdir()))}.csv"
     with target.open("x", encoding="utf-8", newline="") as file:
         for row in rows:

@@ -13,6 +13,7 @@ from typing import Any
 from sqlglot import exp
 
 from anondb.engine import Engine, load
+from anondb.engine.binding import nulls
 from anondb.engine.spill import private_directory
 from anondb.errors import InputError
 from anondb.reading import baskets
@@ -104,7 +105,9 @@ def _opened(path: Path, form: Format, reading: Reading, private: Path, name: str
         return _parquet(path, name, account)
     if form.name not in ("text", "dat"):
         target, columns, number, faults = rewritten(path, form, reading, private, name)
-        query = _rectangle(target, columns, _WRITTEN, survey(target, ",", None), number) if columns else _nothing()
+        query: exp.Query = nulls([("column1", "VARCHAR")]).where(exp.false())
+        if columns:
+            query = _rectangle(target, columns, _WRITTEN, survey(target, ",", None), number)
         account = replace(account, header=form.name != "xlsx" or reading.header is not False)
         return FileRows(query, account, number, columns, faults)
     plain = plain_text(path, form, reading, private, name)
@@ -179,10 +182,6 @@ def _parquet(path: Path, name: str, account: Account) -> FileRows:
     return FileRows(exp.select("*").from_(exp.Table(this=reader)), replace(account, header=True), number)
 
 
-def _nothing() -> exp.Query:
-    return exp.select(exp.cast(exp.null(), "VARCHAR").as_("column1")).where(exp.false())
-
-
 def _rectangle(path: Path, columns: tuple[str, ...], dialect: Dialect, seen: Survey, records: int) -> exp.Query:
     """A SELECT over a plain text file with a dialect that is fixed; nothing is detected, skipped or converted."""
     codes = [f"c{i}" for i in range(len(columns))]
@@ -210,7 +209,7 @@ def _rectangle(path: Path, columns: tuple[str, ...], dialect: Dialect, seen: Sur
     named = [exp.column(code).as_(name, quoted=True) for code, name in zip(codes, columns, strict=True)]
     query = exp.select(*named).from_(exp.Table(this=reader))
     if len(codes) == 1:  # an empty line, which DuckDB takes for a row without a value
-        query = query.where(exp.Not(this=exp.Is(this=exp.column(codes[0]), expression=exp.null())))
+        query = query.where(exp.column(codes[0]).is_(exp.null()).not_())
     return query
 
 

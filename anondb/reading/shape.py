@@ -120,14 +120,8 @@ def marks_in(path: Path) -> list[str]:
 def first_invalid(path: Path) -> int:
     """The number of the first line that is not UTF-8; 0 if all are."""
     with path.open("rb") as file:
-        return next(
-            (
-                number
-                for number, line in enumerate(file, 1)
-                if not _decodes(getincrementaldecoder("utf-8")(), line, final=True)
-            ),
-            0,
-        )
+        valid = (_decodes(getincrementaldecoder("utf-8")(), line, final=True) for line in file)
+        return next((number for number, is_valid in enumerate(valid, 1) if not is_valid), 0)
 
 
 def chunks(path: Path, size: int = CHUNK) -> Iterator[bytes]:

@@ -8,8 +8,6 @@ from itertools import pairwise
 from typing import Any
 
 from pygwire.constants import TransactionStatus
-from sqlglot.dialects.duckdb import DuckDB
-from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
 from anondb.errors import AnondbError, InputError, InternalError
@@ -17,6 +15,7 @@ from anondb.query.parsing import parse_script
 from anondb.query.scripts import script
 from anondb.serve.catalog import VERSION, Translator
 from anondb.serve.values import TEXT, TEXTS
+from anondb.session.parameters import tokens_of
 from anondb.session.session import Session
 
 PARAMETERS = {
@@ -139,7 +138,7 @@ class Asked:
         text = translator.translated(self.text)
         parameters: Sequence[Any] | Mapping[str, Any] | None = list(values) or None
         if values and text != self.text:  # parameters of functions that DuckDB lacks are gone
-            parameters = {str(n): values[n - 1] for n in _parameters(_tokens(text)) if n <= len(values)}
+            parameters = {str(n): values[n - 1] for n in _parameters(tokens_of(text)) if n <= len(values)}
         result = session.sql(text, parameters, bounds)
         rows = result.fetchall()
         if self.is_query:
@@ -156,13 +155,6 @@ class Asked:
         return name in SETTINGS or name in ("characteristics", "names", "transaction")
 
 
-def _tokens(text: str) -> list[Token]:
-    try:
-        return DuckDB().tokenize(text)
-    except SqlglotError:
-        return []
-
-
 def _parameters(tokens: Sequence[Token]) -> set[int]:
     """The numbers of the parameters ``$1``, ``$2``, ... of a text, as far as a statement may have so many."""
     pairs = pairwise(tokens)
@@ -176,7 +168,7 @@ def statements_of(sql: str) -> list[Asked]:
 
 
 def _asked(text: str) -> Asked:
-    tokens = _tokens(text)
+    tokens = tokens_of(text)
     word = tokens[0].text.upper() if tokens else ""
     if word == "WITH" and any(token.token_type is TokenType.INSERT for token in tokens):
         with contextlib.suppress(AnondbError):

@@ -141,12 +141,13 @@ def _number(text: str) -> Fraction | float | None:
 
 def paths_of(files: Sources, on_statement: Callable[[str], None] | None = None) -> list[str]:
     """The paths of the files; a pattern stands for all files that match it, the URL of a union for its releases."""
-    listed = [files] if isinstance(files, str | os.PathLike) else files
-    if not isinstance(listed, Iterable) or isinstance(listed, bytes):
-        raise _no_path()
-    listed = list(listed)
+    listed = list(files) if isinstance(files, Iterable) and not isinstance(files, str | bytes | os.PathLike) else [files]
     if not all(isinstance(file, str | os.PathLike) for file in listed):
-        raise _no_path()
+        raise InputError(
+            "The files of a session must be given as a path or a list of paths.",
+            code="bad_path",
+            hint="Pass a text or a pathlib.Path, such as 'spring.duckdb' or 'weeks/*.duckdb'.",
+        )
     paths: list[str] = []
     for path in (os.fspath(file) for file in listed):
         if is_url(path):
@@ -161,14 +162,6 @@ def paths_of(files: Sources, on_statement: Callable[[str], None] | None = None) 
     if len({os.path.realpath(p) for p in paths}) < len(paths):
         raise InputError("A file is listed twice.", code="different_releases", hint="Name each file once.")
     return paths
-
-
-def _no_path() -> InputError:
-    return InputError(
-        "The files of a session must be given as a path or a list of paths.",
-        code="bad_path",
-        hint="Pass a text or a pathlib.Path, such as 'spring.duckdb' or 'weeks/*.duckdb'.",
-    )
 
 
 TYPES = ("HUGEINT", "DATE", "TIME", "TIMESTAMP", "BOOLEAN", "UUID")

@@ -34,10 +34,7 @@ def numbered(sql: str) -> str:
     sql = spaced(sql)
     if "?" not in sql:
         return sql
-    try:
-        tokens = DuckDB().tokenize(sql)
-    except (SqlglotError, UnicodeEncodeError):
-        return sql  # the parser says what is wrong with it
+    tokens = tokens_of(sql)
     places = [token for token in tokens if token.token_type is TokenType.PLACEHOLDER]
     if places and any(token.token_type is TokenType.PARAMETER for token in tokens):
         raise InputError(
@@ -188,12 +185,17 @@ def _missing() -> InputError:
     return InputError("You have no prepared statement of this name.", code="bad_name", hint="PREPARE makes one.")
 
 
+def tokens_of(text: str) -> list[Token]:
+    """The tokens of a text; none if it has no valid ones, of which the parser says what is wrong."""
+    try:
+        return DuckDB().tokenize(text)
+    except (SqlglotError, UnicodeEncodeError):
+        return []
+
+
 def _tokens(text: str) -> list[Token]:
     """The tokens of a text, at least one."""
-    try:
-        tokens = DuckDB().tokenize(text)
-    except SqlglotError:
-        tokens = []
+    tokens = tokens_of(text)
     if not tokens:
         raise InputError("The query is not valid SQL.", code="bad_sql", hint="Write PREPARE name AS SELECT ...")
     return tokens
