@@ -159,7 +159,6 @@ def describe(
     table: str = "transactions",
     reference: Table | None = None,
     *,
-    typed: bool = True,
     is_file: bool = False,
 ) -> Source:
     """Look up the columns of a query, which DuckDB binds but does not run."""
@@ -168,7 +167,7 @@ def describe(
         rows = engine.select(exp.Describe(this=query.copy()), f"reading {name}")  # type: ignore[arg-type]
         columns = dict(zip(rows["column_name"].tolist(), rows["column_type"].tolist(), strict=True))
         collated = frozenset[str]() if is_file else _collated(engine, query, columns)  # files have no collations
-    return Source(query, name, columns, table, reference, typed=typed, collated=collated)
+    return Source(query, name, columns, table, reference, collated=collated)
 
 
 def _collated(engine: Engine, query: exp.Query, columns: dict[str, str]) -> frozenset[str]:

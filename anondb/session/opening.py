@@ -71,7 +71,7 @@ def session_on(
     sealed: Sequence[SealedRelease],
     resources: contextlib.ExitStack | None = None,
     *,
-    limits: Limits = Limits(),  # noqa: B008
+    limits: Limits,
     threads: int | None = None,
     on_statement: Callable[[str], None] | None = None,
 ) -> Session:
