@@ -282,8 +282,8 @@ class Generalization:
         return ends
 
     def cores(self, flat: Ints, starts: Ints) -> Groups:
-        """What the unions of a group with each record of a part have in common; so no such union costs less than that with
-        the core of the part.
+        """The core of each part: a group whose union with any other group costs no more than the union of this other group
+        with any record of the part.
 
         Args:
             flat: the records of all parts, one after the other.

@@ -84,7 +84,7 @@ def arranged(engine: Engine, source: Source, id_column: str, item_column: str) -
 
 
 def _detected(engine: Engine, source: Source, id_column: str, item_column: str) -> tuple[str, str | None]:
-    """The layout that is certain, and why."""
+    """The layout, if it is certain, and why. Raises InputError: ``no_layout``: it is not."""
     if is_single(source, item_column):
         names = [name for name in source.columns if name.lower() == item_column.lower()]
         if names and source.columns[names[0]] in ("VARCHAR", "JSON") and _all_arrays(engine, source, names[0]):

@@ -160,7 +160,7 @@ def _findings_in_words(engine: Engine, dataset: Dataset, ids_here: bool) -> dict
 
 
 def _is_part(rows: int, dataset: Dataset) -> bool:
-    """Whether as many rows as one in a hundred persons have something, of enough persons to say so."""
+    """Whether these rows are at least a hundredth of the number of persons, of whom there are enough to speak of shares."""
     return dataset.n_transactions >= _ENOUGH_PERSONS and 100 * rows >= dataset.n_transactions
 
 

@@ -162,11 +162,11 @@ def load_transactions(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class _Snapshot:
-    """The rows ``(id, item)`` of a source; the same with a row for each transaction without items; lines of a .dat file."""
+    """What was read of a source."""
 
-    pairs: Table
-    ids: Table | exp.Select | exp.SetOperation
-    lines: Table | None = None
+    pairs: Table  # its rows ``(id, item)``
+    ids: Table | exp.Select | exp.SetOperation  # rows ``(id, item)`` with each id, also of transactions without items
+    lines: Table | None = None  # its lines, if it is a file of baskets, whose numbers are the ids
 
     def without_missing_ids(self, engine: Engine) -> _Snapshot:
         """The rows that have an id."""
@@ -184,6 +184,7 @@ class _Snapshot:
         return _Snapshot(pairs, pairs if ids is None else reads.rows(ids, columns))
 
     def with_ids(self, more: exp.Select) -> _Snapshot:
+        """The same rows with further ids, of transactions without items."""
         ids = exp.union(reads.rows(self.ids, "id, item"), more, distinct=False)
         return _Snapshot(self.pairs, ids)  # a line number is no longer a tid
 

@@ -22,7 +22,7 @@ def private_directory() -> Path:
 
 @contextlib.contextmanager
 def private_block() -> Iterator[Path]:
-    """The same for a block, at the end of which it is removed."""
+    """Make a private directory for the block, and remove it at the end."""
     directory = private_directory()
     try:
         yield directory

@@ -46,7 +46,7 @@ def reader_engine(files: Sequence[str], directory: Path, memory_limit: str | Non
 
 
 def _spilling(connect: Callable[[Path], duckdb.DuckDBPyConnection], **how: Any) -> DuckDBEngine:
-    """An engine on what is opened with a private directory for spill files."""
+    """An engine on the connection that ``connect`` opens with a private directory for spill files."""
     spill = private_directory()
     try:
         return DuckDBEngine(connect(spill), owned=True, temp_directory=spill, empty=True, **how)
@@ -72,7 +72,7 @@ def search_path(*schemas: str) -> exp.Set:
 
 
 def executed(engine: DuckDBEngine, text: str, describe: Callable[[duckdb.Error], Exception]) -> None:
-    """Run a statement that a tree was written as; ``describe`` gives the typed error for a DuckDB error."""
+    """Run the text of a statement; ``describe`` gives the typed error for a DuckDB error."""
     engine.say(text)
     engine.guarded(lambda: engine._connection.execute(text), describe)
 

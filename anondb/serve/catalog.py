@@ -147,16 +147,18 @@ class Translator:
             if isinstance(dotted.expression, exp.Func):
                 dotted.replace(dotted.expression)
         for call in list(tree.find_all(exp.Anonymous)):
-            if lowered(call.name) == "format_type":
-                texts = {name: exp.Literal.string(name) for pair in _WRITTEN.items() for name in pair}
-                cases = [exp.If(this=texts[short], true=texts[name]) for short, name in _WRITTEN.items()]
+            name = lowered(call.name)
+            if name == "format_type":
+                texts = {text: exp.Literal.string(text) for pair in _WRITTEN.items() for text in pair}
+                cases = [exp.If(this=texts[short], true=texts[long]) for short, long in _WRITTEN.items()]
                 call.replace(exp.Case(this=call.copy(), ifs=cases, default=call.copy()))
-            elif lowered(call.name).startswith(_PREFIXES) and not self._functions.get(lowered(call.name), frozenset()) & {
-                len(call.expressions),
-                None,
-            }:
+            elif name.startswith(_PREFIXES) and not self._has(name, len(call.expressions)):
                 parent = call.parent.parent if isinstance(call.parent, exp.Paren) else None
                 (parent if isinstance(parent, exp.Dot) else call).replace(exp.null())
+
+    def _has(self, name: str, parameters: int) -> bool:
+        """Whether DuckDB has a function of this name with so many parameters."""
+        return not self._functions.get(name, frozenset()).isdisjoint((parameters, None))
 
     @cached_property
     def _functions(self) -> dict[str, frozenset[int | None]]:

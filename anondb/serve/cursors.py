@@ -30,8 +30,8 @@ class Cursors:
         self._open: dict[str, Cursor] = {}
 
     def answered(self, asked: Asked, answer: Callable[[Asked], Answer]) -> Answer:
-        """The answer to a statement: about cursors from here, to others, and to the query of a cursor, by ``answer``. Raises
-        Failure: the cursor does not exist, exists already, or shall go backward."""
+        """Answer a statement about cursors; ``answer`` answers any other, and the query of a new cursor. Raises Failure: the
+        cursor does not exist, exists already, or shall go backward."""
         if asked.word == "DECLARE" and (declared := _DECLARED.match(asked.text)) is not None:
             return self._declared(declared, asked.text[declared.end() :], answer)
         if asked.word == "CLOSE":

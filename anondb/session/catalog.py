@@ -118,7 +118,7 @@ def summarized(tree: exp.Expr, columns: Sequence[tuple[str, Role]], misused: str
         misused: the construct that uses ids in a way that is not allowed, if there is one.
 
     Raises:
-        InputError: ``unsupported_query``: there is one.
+        InputError: ``unsupported_query``: there is such a construct.
     """
     if misused is not None:
         raise unsupported(misused)

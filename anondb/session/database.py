@@ -90,10 +90,10 @@ class SessionDatabase:
 
     @contextlib.contextmanager
     def storing(self, is_whole: Callable[[exp.Query], bool]) -> Iterator[Callable[[exp.Query], str | None]]:
-        """What stores the rows of a query over the analyst's tables, under a name that holds during the block.
+        """A function that stores the rows of a query over the analyst's tables, and returns their name during the block.
 
         Args:
-            is_whole: says whether a text is a query by itself; the name of another one is None.
+            is_whole: says whether a tree is a query by itself; for any other the function returns None.
         """
         names: list[str] = []
 
@@ -190,7 +190,8 @@ class SessionDatabase:
         return self.engine.put(Table("memory", "main", fresh("facts")), columns)
 
     def put_listed(self, rows: Sequence[Row], width: int) -> exp.Query:
-        """Put the rows of an answer whose key is one text into the database, where the last ones stay; see ``put``."""
+        """Put the rows of an answer whose key is one text into the database, where those of the last answers stay; see
+        ``put``."""
         stored = self._listed.pop(id(rows), None)
         if stored is None:
             keys, *ends = tuple(zip(*(row for row in rows if row[-1] != 0), strict=True)) or ((),) * 3

@@ -200,7 +200,7 @@ class Parts:
         return cls(column, [value for _, value in parts], engine)
 
     def among(self, places: Sequence[int]) -> Parts:
-        """The same for some of the files."""
+        """The column with its values in some of the files."""
         return Parts(self.column, [self.values[place] for place in places], self._engine)
 
     @cached_property
@@ -259,15 +259,15 @@ class Parts:
         where = select.args.get("where")
         joined = any(join.side for join in select.args.get("joins") or ())
         parts = conjoined(None if where is None or joined else where.this)
-        of_column = [self._is_condition(part, is_column) for part in parts]
-        chosen, rest = ([part for part, on in zip(parts, of_column, strict=True) if on is which] for which in (True, False))
+        chosen = [part for part in parts if self._is_condition(part, is_column)]
+        rest = [part for part in parts if not self._is_condition(part, is_column)]
         if chosen:
             select.set("where", exp.Where(this=exp.and_(*(part.copy() for part in rest))) if rest else None)
         return chosen
 
     @staticmethod
     def _is_condition(node: exp.Expr, is_column: Callable[[exp.Column], bool]) -> bool:
-        """Whether a condition compares this column, and no other, with given values."""
+        """Whether a condition compares this column, and no other, with constants."""
         columns = list(node.find_all(exp.Column))
         plain = all(isinstance(part, (*_COMPARED, *_JOINED, *_OPERANDS)) for part in node.walk())
         return plain and bool(columns) and all(map(is_column, columns))

@@ -51,7 +51,7 @@ class Source:
         return whole
 
     def others(self, rows: exp.Select, used: set[str]) -> list[exp.Expr]:
-        """The columns of rows but for some, which are named in lower case."""
+        """The columns of rows except those in ``used``, which are in lower case."""
         return [exp.column(exp.to_identifier(n, quoted=True)) for n in self.columns(rows) if lowered(n) not in used]
 
 

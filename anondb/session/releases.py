@@ -34,8 +34,6 @@ from anondb.session.scratch import OWN_SCHEMAS
 
 SHOWN = ("item_counts", "released_items", "released_values", "item_supports", "manifest", "buckets")
 """Objects of a sealed file whose rows may be read as they are."""
-
-
 MAX_SPELLINGS = 100_000  # values of a column of the session's database whose spelling is checked
 
 
@@ -88,7 +86,7 @@ class Releases:
 
     @property
     def hidden(self) -> int | None:
-        """At most how many different items are not listed, since they were suppressed; None for any number."""
+        """The largest number of different items that suppression may hide; None if there is no such bound."""
         said = [release.manifest.get(SUPPRESSED) for release in self._opened]
         return None if None in said else sum(int(number or 0) for number in said)
 

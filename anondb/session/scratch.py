@@ -24,8 +24,6 @@ Columns = Sequence[tuple[str, str]]
 MAX_NODES = 50_000  # of the tree of a query with the queries of the tables that it names
 MAX_CALLS = 1_000  # of macros in a query
 OWN_SCHEMAS = ("", "main", "temp", "memory")
-
-
 Tree = TypeVar("Tree", bound=exp.Expr)
 
 
