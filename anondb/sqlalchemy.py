@@ -82,8 +82,8 @@ class AnondbDialect(DefaultDialect):
             try:
                 options[name] = _OPTIONS[name](value)
             except (KeyError, TypeError, ValueError):
-                known = ", ".join(f"{option} ({kind.__name__})" for option, kind in _OPTIONS.items())
-                raise ArgumentError(f"{name!r} is no valid option of anondb:///; the options are {known}.") from None
+                listed = ", ".join(f"{option} ({kind.__name__})" for option, kind in _OPTIONS.items())
+                raise ArgumentError(f"{name!r} is no valid option of anondb:///; the options are {listed}.") from None
         if options.get("bounds", "none") not in CHOICES:
             raise ArgumentError(f"The option {BOUNDS_HINT}")
         return [url.database or ""], options

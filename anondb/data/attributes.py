@@ -3,7 +3,7 @@
 
 import re
 from collections.abc import Collection, Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -20,7 +20,6 @@ from anondb.errors import InputError
 Domain = tuple[str, str]
 _Value = TypeVar("_Value")
 HIERARCHY_SUFFIXES = (".tree", ".csv", ".txt")
-_MICROSECONDS = 1_000_000
 RESERVED = ("transaction_id", "items")
 TYPES = re.compile(
     r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|DECIMAL\(.*\)|DOUBLE|FLOAT|BOOLEAN|UUID|VARCHAR|ENUM\(.*\)|DATE|TIME|TIMESTAMP(_S|_MS|_NS)?",
@@ -163,9 +162,8 @@ def domain_of_dates(name: str, domain: Domain) -> tuple[int, int]:
         raise InputError(
             f"The domain of {name!r} must be two dates without a time zone, as in 2001-12-31.", code="bad_domain"
         )
-    low, high = (end.replace(tzinfo=UTC) - begin for end in ends)
-    days = 86_400 * _MICROSECONDS
-    return tuple(x.days * days + x.seconds * _MICROSECONDS + x.microseconds for x in (low, high))  # type: ignore[return-value]
+    low, high = ((end.replace(tzinfo=UTC) - begin) // timedelta(microseconds=1) for end in ends)
+    return low, high
 
 
 def _by_attribute(attributes: Collection[str], values: Mapping[str, _Value], what: str) -> dict[str, _Value]:
@@ -184,9 +182,8 @@ def _by_attribute(attributes: Collection[str], values: Mapping[str, _Value], wha
 
 def _hierarchy_table(engine: Engine, source: Source) -> dict[str, Edges]:
     """Read several hierarchies from one edge list (attribute, node, parent[, ord])."""
-    columns = [
-        source.column(c, "--hierarchies") for c in ("attribute", *(edge_columns(source.columns) or ("node", "parent")))
-    ]
+    wanted = ("attribute", *(edge_columns(source.columns) or ("node", "parent")))
+    columns = [source.column(name, "--hierarchies") for name in wanted]
     order = [c for c in source.columns if c.lower() == "ord"]
     rows = texts_of(engine, source, columns, (*order, "c0", "c1", "c2"))
     edges: dict[str, list[tuple[str, str | None]]] = {}

@@ -1,20 +1,18 @@
 """The reader of a partition of the items into columns, for Multi-Anatomy."""
 
-import re
 from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
 from sqlglot import exp
 
+from anondb.data.constraints import in_order
 from anondb.data.sources import Source, open_source, reading
 from anondb.data.transactions import Dataset
 from anondb.data.types import element_of
 from anondb.engine import Engine
 from anondb.engine.arrays import Ints
 from anondb.errors import InputError
-
-_INTEGER = re.compile(r"-?\d{1,38}$")
 
 
 def load_columns(engine: Engine, columns: Any, dataset: Dataset) -> tuple[Ints, tuple[str, ...]]:
@@ -86,6 +84,5 @@ def _read(engine: Engine, source: Source) -> tuple[tuple[str, ...], list[set[str
     groups: dict[str, set[str]] = {}
     for name, label in zip(*(c.data.tolist() for c in texts), strict=True):
         groups.setdefault(name, set()).add(label)
-    numbers = all(_INTEGER.match(name) for name in groups)
-    names = tuple(sorted(groups, key=(lambda n: (int(n), n)) if numbers else (lambda n: (0, n))))
-    return names, [groups[name] for name in names]
+    names = in_order(groups)
+    return tuple(names), [groups[name] for name in names]

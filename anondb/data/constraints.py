@@ -100,8 +100,8 @@ class ItemSets:
 
     def absent(self, dataset: Dataset | None) -> list[str]:
         """A remark on the items that never occur in the data, if there are some."""
-        known = set() if dataset is None else set(dataset.labels)
-        unknown = 0 if dataset is None else sum(label not in known for label in self.labels)
+        occurring = set() if dataset is None else set(dataset.labels)
+        unknown = 0 if dataset is None else sum(label not in occurring for label in self.labels)
         return [f"{unknown} items of the {self.what} constraints never occur in the data."] * bool(unknown)
 
 
@@ -242,9 +242,13 @@ def _read(engine: Engine, constraints: Any, kind: type[ItemSets]) -> tuple[dict[
     null_items = sum(n for i, n in nulls.items() if sets[i])
     if null_items:
         raise InputError(f"{null_items} rows of {name} have a NULL item.", code="null_item", hint="Filter them out.")
-    numbers = all(_INTEGER.match(i) for i in sets)
-    order = sorted(sets, key=(lambda i: (int(i), i)) if numbers else (lambda i: (0, i)))
-    return {i: sets[i] for i in order}, sum(len(s) - len(set(s)) for s in sets.values())
+    return {i: sets[i] for i in in_order(sets)}, sum(len(s) - len(set(s)) for s in sets.values())
+
+
+def in_order(ids: Collection[str]) -> list[str]:
+    """Ids of sets in their order: as numbers if all are integers, else by code point."""
+    numbers = all(map(_INTEGER.match, ids))
+    return sorted(ids, key=lambda i: (int(i) if numbers else 0, i))
 
 
 # ---------------------------------------------------------------------- utility constraints from a taxonomy

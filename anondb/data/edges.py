@@ -46,13 +46,13 @@ def edges_of_paths(paths: Sequence[Sequence[str]]) -> list[Edge]:
 
 def _steps(paths: Iterable[Sequence[str]]) -> Iterator[tuple[str, str]]:
     """The steps of paths; those above the leaf are named once, since many leaves share them."""
-    known: set[tuple[str, ...]] = set()
+    named: set[tuple[str, ...]] = set()
     for path in paths:
         above = tuple(path[1:])
         if above:
             yield path[0], above[0]
-        if above not in known:
-            known.add(above)
+        if above not in named:
+            named.add(above)
             yield from pairwise(above)
 
 

@@ -83,12 +83,16 @@ def load_files(
             table = engine.here(name)
             _make_room(engine, table, replace)
             with engine.accounting() as accounts:
+                data, note = ReadAs(Path(file), reading if what == "transactions" else beside(reading)), ""
                 if what == "taxonomy":
-                    note = _load_taxonomy(engine, ReadAs(Path(file), beside(reading)), table)
+                    taxonomy = load_taxonomy(engine, data)
+                    put_taxonomy(engine, taxonomy, table)
+                    note = f"{taxonomy.n_leaves} leaves"
                 elif what == "records":
-                    note = _load_records(engine, ReadAs(Path(file), beside(reading)), table, [(named[0], of_records)])
+                    with open_source(engine, data, "records") as source:
+                        engine.create(table, _renamed(source, [(named[0], of_records)]))
                 else:
-                    note = _load_transactions(engine, ReadAs(Path(file), reading), table, id, item, named)
+                    note = _load_transactions(engine, data, table, id, item, named)
             rows = int(engine.scalar(reads.counted(table)))
             loaded.append(Loaded(name, rows, note, accounts[-1], table))
             if record is not None:
@@ -112,12 +116,6 @@ def _make_room(engine: Engine, table: Table, replace: bool) -> None:
         raise InputError(
             f"{table.name!r} is a view; --replace replaces tables only.", code="table_exists", hint="Drop it first."
         ) from None
-
-
-def _load_records(engine: Engine, file: ReadAs, table: Table, renamed: Sequence[tuple[str, str | None]]) -> str:
-    with open_source(engine, file, "records") as source:
-        engine.create(table, _renamed(source, renamed))
-    return ""
 
 
 def _load_transactions(
@@ -192,15 +190,8 @@ def _renamed(source: Source, renamed: Sequence[tuple[str, str | None]]) -> exp.Q
             code="column_clash",
             hint="Name two columns, and give them other names with --id-as and --item-as.",
         )
-    columns = zip(source.columns, names, strict=True)
-    chosen = [exp.column(c, quoted=True).as_(n, quoted=True) for c, n in columns]
+    chosen = [reads.named(c).as_(n, quoted=True) for c, n in zip(source.columns, names, strict=True)]
     return exp.select(*chosen).from_(source.rows)
-
-
-def _load_taxonomy(engine: Engine, file: ReadAs, table: Table) -> str:
-    taxonomy = load_taxonomy(engine, file)
-    put_taxonomy(engine, taxonomy, table)
-    return f"{taxonomy.n_leaves} leaves"
 
 
 def write_taxonomy(engine: Engine, taxonomy: Taxonomy, to: str, *, replace: bool = False) -> None:

@@ -178,12 +178,10 @@ class Generalization:
 
     def costs(self, groups: Groups) -> Costs:
         """NCP of each group's generalized record, times the denominator."""
-        lengths = []
-        for i, attribute in enumerate(self.records.attributes):
-            lengths.append(self._lengths(i, attribute, groups))
+        lengths = [self._lengths(i, groups) for i in range(len(self.records.attributes))]
         return self._weighted(lengths, len(groups.size))
 
-    def _lengths(self, i: int, attribute: Attribute, groups: Groups) -> Ints:
+    def _lengths(self, i: int, groups: Groups) -> Ints:
         marks, ancestors = groups.sets[i], self._ancestors[i]
         if marks is not None:
             return _of_set(marks)
@@ -199,20 +197,20 @@ class Generalization:
             return length
         return np.where(null & (low < _NOTHING), self._length[i], np.maximum(length, 0))
 
-    def union_costs(self, groups: Groups, one: Groups) -> Costs:
+    def union_costs(self, groups: Groups, single: Groups) -> Costs:
         """NCP of the union of each group with a single one, times the denominator: ``costs(groups.union(one))``, in less
         time."""
         lengths = []
         for i in range(len(self.records.attributes)):
-            marks, ancestors, fixed = groups.sets[i], self._ancestors[i], one.sets[i]
+            marks, ancestors, fixed = groups.sets[i], self._ancestors[i], single.sets[i]
             if marks is not None and fixed is not None:
                 lengths.append(_of_set(marks | fixed))
             elif ancestors is not None:
-                below, above = ancestors.reach(int(one.low[i][0]), int(one.high[i][0]))
+                below, above = ancestors.reach(int(single.low[i][0]), int(single.high[i][0]))
                 lengths.append(np.maximum(below[groups.low[i]], above[groups.high[i]]))
             else:
-                low, high = np.minimum(groups.low[i], one.low[i]), np.maximum(groups.high[i], one.high[i])
-                lengths.append(self._of_range(i, low, high, groups.null[i] | one.null[i]))
+                low, high = np.minimum(groups.low[i], single.low[i]), np.maximum(groups.high[i], single.high[i])
+                lengths.append(self._of_range(i, low, high, groups.null[i] | single.null[i]))
         return self._weighted(lengths, len(groups.size))
 
     @cached_property
@@ -284,8 +282,8 @@ class Generalization:
         return ends
 
     def cores(self, flat: Ints, starts: Ints) -> Groups:
-        """What the unions of a group with each record of a part have in common; so no such union costs less than that with
-        the core of the part.
+        """The core of each part: a group whose union with any other group costs no more than the union of this other group
+        with any record of the part.
 
         Args:
             flat: the records of all parts, one after the other.

@@ -22,15 +22,14 @@ _SURE = ("1", "0", "true", "false", "")  # true and false beyond doubt: x and y 
 
 def is_single(source: Source, item_column: str) -> bool:
     """Whether the text that names the items is the name of one column."""
-    names = {name.lower() for name in source.columns}
-    return item_column.lower() in names or not set(item_column) & set(",*")
+    return source.has(item_column) or not set(item_column) & set(",*")
 
 
 def item_columns(source: Source, item_column: str, id_column: str) -> list[str]:
     """The columns of items: those named, separated by commas, with ``*`` for any text; by default all but the id. Raises
     InputError: ``no_such_column``, or ``column_clash`` if one is named twice."""
     others = [name for name in source.columns if name.lower() != id_column.lower()]
-    if item_column == ITEMS and ITEMS not in {name.lower() for name in source.columns}:
+    if item_column == ITEMS and not source.has(ITEMS):
         return others
     if is_single(source, item_column):
         return [source.column(item_column, "--item")]
@@ -41,8 +40,7 @@ def item_columns(source: Source, item_column: str, id_column: str) -> list[str]:
             fitting = [name for name in others if pattern.fullmatch(name)]
             chosen += fitting or [source.column(part, "--item")]
         else:
-            exact = part in source.columns or part.lower() in {name.lower() for name in source.columns}
-            chosen.append(source.column(part if exact else part.strip(), "--item"))
+            chosen.append(source.column(part if source.has(part) else part.strip(), "--item"))
     if len(set(chosen)) < len(chosen) or len(others) < len({*others, *chosen}):
         raise InputError(
             "--item names a column twice, or that of the ids.", code="column_clash", hint="Name each column once."
@@ -86,7 +84,7 @@ def arranged(engine: Engine, source: Source, id_column: str, item_column: str) -
 
 
 def _detected(engine: Engine, source: Source, id_column: str, item_column: str) -> tuple[str, str | None]:
-    """The layout that is certain, and why."""
+    """The layout, if it is certain, and why. Raises InputError: ``no_layout``: it is not."""
     if is_single(source, item_column):
         names = [name for name in source.columns if name.lower() == item_column.lower()]
         if names and source.columns[names[0]] in ("VARCHAR", "JSON") and _all_arrays(engine, source, names[0]):
@@ -111,8 +109,7 @@ def _detected(engine: Engine, source: Source, id_column: str, item_column: str) 
 
 def _with_ids(source: Source, id_column: str) -> tuple[Source, str]:
     """The source with the number of the row as its id if it has no column of ids."""
-    has = id_column.lower() in {name.lower() for name in source.columns}
-    if has or id_column != ROW_ID:
+    if source.has(id_column) or id_column != ROW_ID:
         return source, source.column(id_column, "--id")
     number = exp.Window(this=exp.RowNumber()).as_(ROW_ID)
     query = exp.select("*", number).from_(source.rows)

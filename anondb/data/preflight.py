@@ -45,15 +45,15 @@ def findings(
         ids_here: whether the ids lie in the engine.
         attributes: the columns of the records that are released.
     """
-    found = {
+    messages = {
         **_findings_in_lengths(dataset),
         **_findings_in_labels(dataset),
         **_findings_in_words(engine, dataset, ids_here),
     }
     if not item_domains and _are_of_columns(engine, dataset, ids_here):
-        found["column-prefixes"] = _prefixed(dataset.labels)
-    found |= _unused_columns(dataset, attributes)
-    return [Finding(name, words) for name, words in found.items()]
+        messages["column-prefixes"] = _prefixed(dataset.labels)
+    messages |= _unused_columns(dataset, attributes)
+    return [Finding(name, words) for name, words in messages.items()]
 
 
 def _unused_columns(dataset: Dataset, attributes: Collection[str]) -> dict[str, str]:
@@ -82,27 +82,29 @@ def _findings_in_lengths(dataset: Dataset) -> dict[str, str]:
 def _findings_in_labels(dataset: Dataset) -> dict[str, str]:
     """What the labels of the items say of them."""
     labels, number = dataset.labels, dataset.n_items
-    found: dict[str, str] = {}
+    messages: dict[str, str] = {}
     if number < _ENOUGH_ITEMS:
-        return found
+        return messages
     rare = int((dataset.supports == 1).sum())
     if dataset.n_transactions >= _ENOUGH_PERSONS and 2 * rare > number:
-        found["rare-items"] = (
+        messages["rare-items"] = (
             f"{_share(rare, number)} items belong to a single person. The legend of a release names all items: a text that"
             " somebody typed can name a person."
         )
     lists = sum(label[:1] in "[{" and label[-1:] in "]}" for label in labels if len(label) > 1)
     if 5 * lists >= number:
-        found["lists-in-items"] = f"{_share(lists, number)} items look like lists or JSON: --layout list reads their parts."
+        messages["lists-in-items"] = (
+            f"{_share(lists, number)} items look like lists or JSON: --layout list reads their parts."
+        )
     for separator in MARKS if not lists else ():
         joined = [label for label in labels if separator in label]
         parts = {part.strip() for label in joined for part in label.split(separator)}
         if 5 * len(joined) >= number and len(parts) < len(joined):
-            found["separators-in-items"] = (
+            messages["separators-in-items"] = (
                 f"{_share(len(joined), number)} items are made of {len(parts):,} parts that {separator!r} separates:"
                 " --layout list reads them."
             )
-    return found
+    return messages
 
 
 def _are_of_columns(engine: Engine, dataset: Dataset, rows_here: bool) -> bool:
@@ -135,38 +137,38 @@ def _prefixed(labels: Sequence[str]) -> str:
 def _findings_in_words(engine: Engine, dataset: Dataset, ids_here: bool) -> dict[str, str]:
     """What single words among the items, or the ids, say of the file."""
     support = dict(zip(dataset.labels, dataset.supports.tolist(), strict=True))
-    found: dict[str, str] = {}
+    messages: dict[str, str] = {}
     ids = _ids_among(engine, dataset, (*_MISSING_WORDS, dataset.id_column)) if ids_here else set[str]()
     header = support.get(dataset.item_column, 0)
     if dataset.id_column in ids or (header and dataset.account is not None):
-        found["header-in-items"] = (
+        messages["header-in-items"] = (
             "An item or an id has the name of its column: there may be a second header, as where two files were joined."
         )
     missing = sum(support.get(word, 0) for word in _MISSING_WORDS)
     missing_ids = len(ids.intersection(_MISSING_WORDS))
     if missing_ids or _is_part(missing, dataset):
-        found["missing-words"] = (
+        messages["missing-words"] = (
             f"{missing:,} rows have an item, and {missing_ids:,} persons an id, that means that there is none, such as NULL"
             " or NA."
         )
     marks = [support.get(mark, 0) for mark in ("-1", "-2")]
     if all(marks) or _is_part(sum(marks), dataset):
-        found["marks-in-items"] = (
+        messages["marks-in-items"] = (
             f"{sum(marks):,} rows have the item -1 or -2, with which SPMF separates: --layout spmf leaves them out."
         )
-    return found
+    return messages
 
 
 def _is_part(rows: int, dataset: Dataset) -> bool:
-    """Whether as many rows as one in a hundred persons have something, of enough persons to say so."""
+    """Whether these rows are at least a hundredth of the number of persons, of whom there are enough to speak of shares."""
     return dataset.n_transactions >= _ENOUGH_PERSONS and 100 * rows >= dataset.n_transactions
 
 
 def _ids_among(engine: Engine, dataset: Dataset, words: Sequence[str]) -> set[str]:
     """The words that are ids; only texts can be."""
     texts = reads.rows(dataset.ids, "CAST(id AS VARCHAR) AS word", where="typeof(id) = 'VARCHAR'")
-    found = engine.select(reads.rows(texts, "word", where=exp.column("word").isin(*words)), "looking for ids")
-    return set(found["word"].tolist())
+    rows = engine.select(reads.rows(texts, "word", where=exp.column("word").isin(*words)), "looking for ids")
+    return set(rows["word"].tolist())
 
 
 def one_released_item(dataset: Dataset, released: int) -> list[Finding]:
@@ -200,17 +202,17 @@ FINDINGS = (
 )
 
 
-def confirmed(found: Sequence[Finding], accept: Collection[str], ask: Callable[[Any], bool] | None) -> tuple[Finding, ...]:
+def confirmed(raised: Sequence[Finding], accept: Collection[str], ask: Callable[[Any], bool] | None) -> tuple[Finding, ...]:
     """The findings, all of which the owner has confirmed by name or on being asked. Raises InputError: ``unconfirmed``, with
     all findings that are not."""
-    left = [f for f in found if f.name not in accept and not (ask is not None and ask(f))]
+    left = [f for f in raised if f.name not in accept and not (ask is not None and ask(f))]
     if left:
         raise InputError(
             " ".join(f"{f.name}: {f.message}" for f in left),
             code="unconfirmed",
             hint=f"Mend it, or confirm it with {_accepting([f.name for f in left])}.",
         )
-    return tuple(found)
+    return tuple(raised)
 
 
 def _accepting(names: Sequence[str]) -> str:

@@ -105,8 +105,8 @@ def parse_quasi_identifiers(names: str | Sequence[str] | None) -> list[tuple[str
     columns: list[tuple[str, str | None]] = []
     for part in parts:
         name, colon, kind = part.strip().rpartition(":")
-        known = bool(colon) and kind.strip() in KINDS
-        columns.append((name.strip(), kind.strip()) if known else (part.strip(), None))
+        has_kind = bool(colon) and kind.strip() in KINDS
+        columns.append((name.strip(), kind.strip()) if has_kind else (part.strip(), None))
     lowered = [name.lower() for name, _ in columns]
     if len(set(lowered)) < len(lowered) or "" in lowered:
         raise InputError("The quasi-identifiers contain an empty name, or name a column twice.", code="bad_usage")
@@ -210,7 +210,7 @@ def classes_of(engine: Engine, rows: Table, names: Sequence[str]) -> Table:
 
 def _is_of_items(source: Source, dataset: Dataset) -> bool:
     """Whether a source of records is one of transactions, with a row for each item or a list of items."""
-    return dataset.item_column.lower() in {column.lower() for column in source.columns}
+    return source.has(dataset.item_column)
 
 
 def snapshot(engine: Engine, source: Source, id_column: str, columns: list[str], dataset: Dataset) -> Table:
@@ -220,7 +220,7 @@ def snapshot(engine: Engine, source: Source, id_column: str, columns: list[str],
     texts = [text_of(c, source.columns[c]).as_(f"c{i}") for i, c in enumerate(columns)]
     query = exp.select(key.as_("id"), *texts).from_(source.rows)
     if source.how.drop_missing_ids:
-        query = query.where(exp.Not(this=exp.Is(this=key.copy(), expression=exp.null())))
+        query = query.where(key.is_(exp.null()).not_())
     of_items = _is_of_items(source, dataset)
     with reading(source.name):
         rows = engine.create("records_source", query.distinct() if of_items else query)

@@ -1,13 +1,10 @@
 """The owner's inputs beside the transactions: constraints, weights and countable sets for COAT, and sensitive items."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
-
-import numpy as np
-from sqlglot import exp
 
 from anondb.data.constraints import (
     ItemSets,
@@ -20,7 +17,7 @@ from anondb.data.constraints import (
     utility_of_level,
     utility_of_siblings,
 )
-from anondb.data.sources import open_source, reading
+from anondb.data.sources import open_source, texts_of
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.data.types import element_of
@@ -107,8 +104,8 @@ def _read_utility(engine: Engine, constraints: Any, dataset: Dataset, taxonomy: 
 
 def _without_absent(groups: UtilityConstraints, dataset: Dataset) -> UtilityConstraints:
     """Remove leaves that never occur from the groups: generalizing items with them protects nothing."""
-    known = set(dataset.labels)
-    kept = {i: [label for label in items if label in known] for i, items in zip(groups.ids, groups.sets(), strict=True)}
+    occurring = set(dataset.labels)
+    kept = {i: [label for label in items if label in occurring] for i, items in zip(groups.ids, groups.sets(), strict=True)}
     kept = {i: items for i, items in kept.items() if items}
     return UtilityConstraints.of(list(kept.values()), list(kept)) if kept else groups
 
@@ -129,11 +126,9 @@ def _require(taxonomy: Taxonomy | None, what: str) -> Taxonomy:
 
 def put_sets(engine: Engine, target: str, sets: ItemSets, id_column: str) -> Table:
     """Make a work table ``(id_column, item)`` with the labels of the sets."""
-    rows: Iterable[tuple[str, tuple[str, ...]]] = zip(sets.ids, sets.sets(), strict=True)
-    pairs = [(i, item) for i, items in rows for item in items]
-    return engine.put(
-        target, {id_column: ("VARCHAR", [i for i, _ in pairs]), "item": ("VARCHAR", [item for _, item in pairs])}
-    )
+    pairs = [(i, item) for i, items in zip(sets.ids, sets.sets(), strict=True) for item in items]
+    ids, items = ([pair[n] for pair in pairs] for n in (0, 1))
+    return engine.put(target, {id_column: ("VARCHAR", ids), "item": ("VARCHAR", items)})
 
 
 def load_sensitive(engine: Engine, items: Any) -> tuple[str, ...]:
@@ -162,10 +157,7 @@ def load_sensitive(engine: Engine, items: Any) -> tuple[str, ...]:
         name = source.column(only, "item")
         if element_of(source, name) is not None:
             raise InputError(f"{source.name} has lists of sensitive items.", code="bad_type", hint="Give each a row.")
-        column = exp.cast(exp.column(name, quoted=True), "VARCHAR")
-        with reading(source.name):
-            rows = engine.select(exp.select(column.as_("label")).distinct().from_(source.rows), f"reading {source.name}")
-    labels = rows["label"]
-    if isinstance(labels, np.ma.MaskedArray) and np.ma.getmaskarray(labels).any():
+        labels = {label for (label,) in texts_of(engine, source, [name])}
+    if None in labels:
         raise InputError(f"A row of {source.name} has a NULL item.", code="null_item", hint="Filter it out.")
-    return tuple(sorted(str(label) for label in labels.tolist()))
+    return tuple(sorted(labels))

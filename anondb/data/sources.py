@@ -57,6 +57,10 @@ class Source:
         """Its rows, to select from."""
         return self.query.subquery("source")
 
+    def has(self, name: str) -> bool:
+        """Whether it has a column of this name, in any case."""
+        return name.lower() in {column.lower() for column in self.columns}
+
     def column(self, wanted: str, parameter: str) -> str:
         """The exact name of a column; like DuckDB, the search ignores case. Raises InputError: ``no_such_column``;
         ``collation`` if DuckDB treats different texts of the column as equal."""
@@ -67,10 +71,10 @@ class Source:
             self._check_fault(names[0])
             return names[0]
         # the column names of a file may be its first data row
-        known = f"; its columns are {quote_list(list(self.columns))}" if self.reference is not None else ""
+        listed = f"; its columns are {quote_list(list(self.columns))}" if self.reference is not None else ""
         how = "" if self.account is None else f" ({len(self.columns)} columns; {self._how_read()})"
         raise InputError(
-            f"{self.name} has no column {wanted!r}{known}{how}.",
+            f"{self.name} has no column {wanted!r}{listed}{how}.",
             code="no_such_column",
             hint=f"Name the column with {parameter}."
             + (" anondb peek FILE shows how a file is read, and what to say." if self.account is not None else ""),
@@ -155,7 +159,6 @@ def describe(
     table: str = "transactions",
     reference: Table | None = None,
     *,
-    typed: bool = True,
     is_file: bool = False,
 ) -> Source:
     """Look up the columns of a query, which DuckDB binds but does not run."""
@@ -164,7 +167,7 @@ def describe(
         rows = engine.select(exp.Describe(this=query.copy()), f"reading {name}")  # type: ignore[arg-type]
         columns = dict(zip(rows["column_name"].tolist(), rows["column_type"].tolist(), strict=True))
         collated = frozenset[str]() if is_file else _collated(engine, query, columns)  # files have no collations
-    return Source(query, name, columns, table, reference, typed=typed, collated=collated)
+    return Source(query, name, columns, table, reference, collated=collated)
 
 
 def _collated(engine: Engine, query: exp.Query, columns: dict[str, str]) -> frozenset[str]:
@@ -175,18 +178,15 @@ def _collated(engine: Engine, query: exp.Query, columns: dict[str, str]) -> froz
     texts = [name for name, kind in columns.items() if re.fullmatch(r"VARCHAR(\[\d*\])?", kind)]
     if not texts:
         return frozenset()
-    nodes = [exp.column(name, quoted=True) for name in texts]
-    probes = [
-        node
-        if columns[name] == "VARCHAR"
-        else exp.Anonymous(this="array_extract", expressions=[node, exp.Literal.number(1)])
-        for name, node in zip(texts, nodes, strict=True)
-    ]
-    inner = exp.Subquery(this=query.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))
-    empty = exp.select(*(probe.as_(f"c{n}") for n, probe in enumerate(probes))).from_(inner).limit(0)
+    probes: list[exp.Expr] = []
+    for name in texts:
+        first = exp.Anonymous(this="array_extract", expressions=[reads.named(name), exp.Literal.number(1)])
+        probes.append(reads.named(name) if columns[name] == "VARCHAR" else first)
+    cells = [probe.as_(f"c{n}") for n, probe in enumerate(probes)]
+    empty = exp.select(*cells).from_(query.subquery("source")).limit(0)
     table = engine.create("collations", empty)
-    made = exp.and_(exp.column("database_name").eq("temp"), exp.column("table_name").eq(table.name))
-    definition = str(engine.scalar(reads.rows(reads.system("duckdb_tables"), "sql AS definition", where=made)))
+    is_probe = exp.and_(exp.column("database_name").eq("temp"), exp.column("table_name").eq(table.name))
+    definition = str(engine.scalar(reads.rows(reads.system("duckdb_tables"), "sql AS definition", where=is_probe)))
     engine.drop(table)
     collations = re.findall(r"\bc(\d+) VARCHAR COLLATE \"?([^\s,;)\"]+)", definition)
     return frozenset(texts[int(n)] for n, collation in collations if not is_binary(collation))
@@ -215,8 +215,8 @@ def figures(engine: Engine, source: Source, sums: Mapping[str, exp.Expr], limit:
     rows = source.rows if limit is None else exp.select("*").from_(source.rows).limit(limit).subquery("first")
     with reading(source.name):
         columns = (sum_.as_(name) for name, sum_ in sums.items())
-        found = engine.select(exp.select(*columns).from_(rows), f"reading {source.name}")
-    return {name: int(np.ma.filled(found[name], 0)[0]) for name in sums}
+        totals = engine.select(exp.select(*columns).from_(rows), f"reading {source.name}")
+    return {name: int(np.ma.filled(totals[name], 0)[0]) for name in sums}
 
 
 def texts_of(engine: Engine, source: Source, columns: Sequence[str], order: Sequence[str] = ()) -> list[tuple[Any, ...]]:
@@ -264,13 +264,7 @@ def resolve_table(engine: Engine, text: str, what: str) -> Table:
         entries = engine.query("transactions/catalog", wanted=name.lower())
         rows = [
             (Table(c, s, n), current)
-            for c, s, n, current in zip(
-                entries["catalog_name"],
-                entries["schema_name"],
-                entries["table_name"],
-                entries["is_current"],
-                strict=True,
-            )
+            for c, s, n, current in zip(*entries.values(), strict=True)
             if (catalog is None or c.lower() == catalog.lower()) and (schema is None or s.lower() == schema.lower())
         ]
         if schema is None:

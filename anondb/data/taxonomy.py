@@ -172,8 +172,8 @@ def from_edges(edges: Iterable[Edge]) -> Taxonomy:
             "Put them under one root." if roots else None,
         )
     taxonomy = _number(roots[0], children)
-    if taxonomy.size != len(set(parent_of) | set(children)):
-        missed = len(set(parent_of) | set(children)) - taxonomy.size
+    missed = len({*parent_of, *children}) - taxonomy.size
+    if missed:
         raise not_a_tree(f"{missed} nodes cannot be reached from the root, so they lie on or below a cycle.")
     return taxonomy
 
@@ -233,6 +233,6 @@ def of_type(engine: Engine, taxonomy: Taxonomy, kind: str) -> Taxonomy:
     labels = [taxonomy.labels[v] for v in taxonomy.leaves(0).tolist()]
     listed = engine.put("taxonomy_leaves", {"label": ("VARCHAR", labels)})
     others = reads.rows(listed, "label", where=not_of_type(exp.column("label"), kind))
-    found = engine.select(others, "the leaves of another type")["label"].tolist()
+    excluded = engine.select(others, "the leaves of another type")["label"].tolist()
     engine.drop(listed)
-    return taxonomy.without(set(found))
+    return taxonomy.without(set(excluded))

@@ -101,11 +101,6 @@ def id_of(column: str, kind: str) -> exp.Expr:
     return exp.column(column, quoted=True)
 
 
-def _list_text(column: str, element: str) -> exp.Expr:
-    node = exp.column(column, quoted=True)
-    return node if element == "VARCHAR" else exp.cast(node, "VARCHAR[]", dialect="duckdb")
-
-
 def _ids_of(snapshot: Table) -> exp.Select:
     """The ids of a snapshot, as rows without an item."""
     return reads.rows(snapshot, "id, CAST(NULL AS VARCHAR) AS item")
@@ -167,11 +162,11 @@ def load_transactions(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class _Snapshot:
-    """The rows ``(id, item)`` of a source; the same with a row for each transaction without items; lines of a .dat file."""
+    """What was read of a source."""
 
-    pairs: Table
-    ids: Table | exp.Select | exp.SetOperation
-    lines: Table | None = None
+    pairs: Table  # its rows ``(id, item)``
+    ids: Table | exp.Select | exp.SetOperation  # rows ``(id, item)`` with each id, also of transactions without items
+    lines: Table | None = None  # its lines, if it is a file of baskets, whose numbers are the ids
 
     def without_missing_ids(self, engine: Engine) -> _Snapshot:
         """The rows that have an id."""
@@ -189,6 +184,7 @@ class _Snapshot:
         return _Snapshot(pairs, pairs if ids is None else reads.rows(ids, columns))
 
     def with_ids(self, more: exp.Select) -> _Snapshot:
+        """The same rows with further ids, of transactions without items."""
         ids = exp.union(reads.rows(self.ids, "id, item"), more, distinct=False)
         return _Snapshot(self.pairs, ids)  # a line number is no longer a tid
 
@@ -204,15 +200,12 @@ def _snapshot(engine: Engine, source: Source, id_column: str, item_column: str, 
     if source.lines is not None:
         with reading(source.name):
             lines = engine.create("source_lines", source.lines)
-        return _Snapshot(
-            engine.create("source", "transactions/basket_pairs", {"lines": lines}, separator=source.separator),
-            _ids_of(lines),
-            lines,
-        )
+        pairs = engine.create("source", "transactions/basket_pairs", {"lines": lines}, separator=source.separator)
+        return _Snapshot(pairs, _ids_of(lines), lines)
+    column: exp.Expr = reads.named(item_column)
+    texts = column if element == "VARCHAR" else exp.cast(column, "VARCHAR[]", dialect="duckdb")
     with reading(source.name):
-        lists = engine.create(
-            "source_lists", exp.select(ids, _list_text(item_column, element).as_("items")).from_(source.rows)
-        )
+        lists = engine.create("source_lists", exp.select(ids, texts.as_("items")).from_(source.rows))
     return _Snapshot(engine.create("source", reads.rows(lists, "id, unnest(items) AS item")), _ids_of(lists))
 
 

@@ -104,8 +104,8 @@ MOST_DIGITS = 38
 
 def is_released(text: str) -> bool:
     """Whether a text is a type that a manifest names."""
-    found = RELEASED_TYPES.fullmatch(text)
-    return found is not None and int(found["decimals"] or 0) <= int(found["digits"] or 0)
+    match = RELEASED_TYPES.fullmatch(text)
+    return match is not None and int(match["decimals"] or 0) <= int(match["digits"] or 0)
 
 
 _ROOM_FOR = {

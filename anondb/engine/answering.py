@@ -88,9 +88,8 @@ def _code(error: Exception) -> str:
     if isinstance(error, RecursionError):
         return "query_too_complex"
     thread = isinstance(error, RuntimeError) and "start new thread" in str(error)  # no memory is left for its stack
-    return (
-        "out_of_memory" if isinstance(error, MemoryError) or thread or getattr(error, "code", "") == "out_of_memory" else ""
-    )
+    is_full = isinstance(error, MemoryError) or thread or getattr(error, "code", "") == "out_of_memory"
+    return "out_of_memory" if is_full else ""
 
 
 def _memory() -> tuple[int, int] | None:

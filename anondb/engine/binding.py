@@ -1,20 +1,19 @@
 """Checks whether DuckDB accepts a query: binds it on empty tables, in a database without anything else."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
 
 import duckdb
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-_CONFIG: dict[str, str | bool | int | float | list[str]] = {
-    "allow_persistent_secrets": "false",
-    "autoinstall_known_extensions": "false",
-    "autoload_known_extensions": "false",
+from anondb.engine.locked import ISOLATED, Config
+
+_CONFIG: Config = {
+    **ISOLATED,
     "enable_external_access": "false",
     "memory_limit": "256MB",
-    "python_enable_replacements": "false",
     "temp_directory": "",
     "threads": 1,
 }
@@ -79,15 +78,21 @@ class Binder:
         connection.execute(exp.Use(this=schema.copy()).sql(dialect="duckdb"))
         try:
             for table, columns in tables:
-                nulls = [
-                    exp.cast(exp.null(), readable(kind), dialect="duckdb").as_(column, quoted=True)
-                    for column, kind in columns.items()
-                ]
-                named, empty = exp.Table(this=exp.to_identifier(table, quoted=True)), exp.select(*nulls).limit(0)
-                connection.execute(exp.Create(this=named, kind="TABLE", expression=empty).sql(dialect="duckdb"))
+                connection.execute(empty(table, "TABLE", columns).sql(dialect="duckdb"))
         except (duckdb.Error, SqlglotError):  # such as two columns of one name
             return None
         return connection
+
+
+def empty(name: str, kind: str, columns: Mapping[str, str]) -> exp.Create:
+    """The statement that makes an empty table or view, with these names and types of its columns."""
+    table = exp.Table(this=exp.to_identifier(name, quoted=True))
+    return exp.Create(this=table, kind=kind, expression=nulls(columns.items()).limit(0))
+
+
+def nulls(columns: Iterable[tuple[str, str]]) -> exp.Select:
+    """A row of NULL, with these names and types of its columns."""
+    return exp.select(*(exp.cast(exp.null(), readable(t), dialect="duckdb").as_(n, quoted=True) for n, t in columns))
 
 
 def readable(kind: str) -> str:

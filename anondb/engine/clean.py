@@ -13,15 +13,13 @@ from sqlglot import exp
 
 from anondb.engine.failures import wrap
 from anondb.engine.limit import current
-from anondb.engine.locked import STORAGE_VERSION
+from anondb.engine.locked import NO_EXTENSIONS, STORAGE_VERSION
 from anondb.errors import EngineError
 
 _CONFIG = {
     "force_compression": "uncompressed",
     "storage_compatibility_version": STORAGE_VERSION,
-    "allow_persistent_secrets": "false",
-    "autoinstall_known_extensions": "false",
-    "autoload_known_extensions": "false",
+    **NO_EXTENSIONS,
     "threads": "1",
     "wal_autocheckpoint": "1B",  # the commit writes the file itself, and no log
 }
@@ -45,8 +43,8 @@ class CleanWriter:
         config = _CONFIG | {"temp_directory": f"{file}.spill"}
         if memory_limit is not None:
             config["memory_limit"] = memory_limit
-        made = (s if isinstance(s, str) else s.sql(dialect="duckdb") for s in statements)
-        texts = ["BEGIN", *made, "COMMIT", "CHECKPOINT"]  # a commit of each statement would take longer than its work
+        written = (s if isinstance(s, str) else s.sql(dialect="duckdb") for s in statements)
+        texts = ["BEGIN", *written, "COMMIT", "CHECKPOINT"]  # a commit of each statement would take longer than its work
         job = json.dumps({"file": file, "config": config, "statements": texts}).encode()
         limit = current.get()
         try:

@@ -18,6 +18,7 @@ from anondb.engine.elsewhere import Elsewhere
 from anondb.engine.failures import at_most, bad_unicode, encodable, open_error, transaction_open, wrap
 from anondb.engine.interface import Columns
 from anondb.engine.limit import TimeLimit, TimeUp, current
+from anondb.engine.locked import ISOLATED, Config
 from anondb.engine.memory import array_bytes, bytes_of
 from anondb.engine.queries import NamedRows, Table, Tables, Value
 from anondb.engine.shadowed import NameCheck
@@ -96,16 +97,10 @@ class DuckDBEngine(Telling, Elsewhere, ForMany):
     ) -> DuckDBEngine:
         """Open a database with a private spill directory (mode 0700), without extension autoload and secrets."""
         if Path(os.fspath(path)).stem.lower() in RESERVED_NAMES:
-            named = "A database of this name has the name of a built-in schema of DuckDB."
-            raise InputError(named, code="bad_name", hint="Rename the file.")
+            words = "A database of this name has the name of a built-in schema of DuckDB."
+            raise InputError(words, code="bad_name", hint="Rename the file.")
         spill = private_directory()
-        config: dict[str, str | bool | int | float | list[str]] = {
-            "temp_directory": str(spill),
-            "allow_persistent_secrets": "false",
-            "autoinstall_known_extensions": "false",
-            "autoload_known_extensions": "false",
-            "python_enable_replacements": "false",
-        }
+        config: Config = {**ISOLATED, "temp_directory": str(spill)}
         if threads is not None:
             config["threads"] = str(threads)
         if memory_limit is not None:

@@ -24,37 +24,37 @@ def write_file(path: str | os.PathLike[str], text: str, *, mode: int = 0o600, re
     """Write a text as UTF-8 into a file with the permissions ``mode``, which gets its name when all is written. Raises
     OSError: it cannot be written; ``FileExistsError`` if the name is taken and may not be replaced."""
     target = Path(path)
-    made = target.parent / f".{secrets.token_hex(8)}.new"
+    unfinished = target.parent / f".{secrets.token_hex(8)}.new"
     try:
-        handle = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        handle = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with open(handle, "w", encoding="utf-8", newline="") as file:
             file.write(text)
             os.fchmod(handle, mode)
-        move(made, target, replace)
+        move(unfinished, target, replace)
     except ValueError as error:  # no file can have this name
         raise OSError(str(error)) from None
     finally:
         with suppress(OSError, ValueError):
-            made.unlink()
+            unfinished.unlink()
 
 
-def move(made: Path, target: Path, replace: bool) -> None:
+def move(finished: Path, target: Path, replace: bool) -> None:
     """Give a finished file its name in one step; a file that is there is replaced, or else stays."""
     if replace:
         if target.exists() and not target.is_file():  # a device or a pipe, which root could replace
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
-        os.replace(made, target)
+        os.replace(finished, target)
         return
     try:
-        os.link(made, target)
+        os.link(finished, target)
     except FileExistsError:
         raise
     except OSError:  # a file system without links
         if os.path.lexists(target):
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST)) from None
-        os.replace(made, target)
+        os.replace(finished, target)
     else:
-        os.unlink(made)
+        os.unlink(finished)
 
 
 def write_private(path: str | os.PathLike[str], text: str) -> None:

@@ -16,12 +16,14 @@ VERSION = duckdb.__version__
 HAS_TRIGGERS = int(VERSION.partition(".")[0]) >= 2  # 2.0 brought triggers, and a function that lists them
 HAS_TIME_LIMIT = HAS_TRIGGERS  # 2.0 also brought a connection's own limit of the time of a statement
 STORAGE_VERSION = "v1.3.0"  # the oldest DuckDB that has the lambda syntax of the macros reads sealed files
-_BASE = {
+Config = dict[str, str | bool | int | float | list[str]]
+NO_EXTENSIONS: Config = {
     "allow_persistent_secrets": "false",
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
-    "python_enable_replacements": "false",
 }
+ISOLATED: Config = {**NO_EXTENSIONS, "python_enable_replacements": "false"}
+"""Settings by which a connection loads no extension, and reads no variable of Python as a table."""
 
 
 def open_locked(
@@ -54,7 +56,25 @@ def open_locked(
         InputError: DuckDB does not accept a limit, or the file is not a DuckDB database.
         EngineError: the file is locked, or cannot be opened.
     """
-    config = _config(memory_limit, max_seconds, threads, spill)
+    return _connected(_config(memory_limit, max_seconds, threads, spill), _locking((path, *more), spill, files))
+
+
+def open_reader(
+    files: Sequence[str], spill: Path, directory: Path, memory_limit: str | None = None
+) -> duckdb.DuckDBPyConnection:
+    """Open a database in memory that can read some files, write into two directories, and nothing else. Raises InputError:
+    DuckDB does not accept the limit."""
+    return _connected(_config(memory_limit, None, 1, spill), [*_allowing(files, [spill, directory]), *_lock()])
+
+
+def open_memory(*, memory_limit: str | None = None, threads: int | None = None) -> duckdb.DuckDBPyConnection:
+    """Open a database in memory that reads no file and no other database, and whose settings cannot be changed. Raises
+    InputError: DuckDB does not accept a limit."""
+    return _connected(_config(memory_limit, None, threads, None), _lock())
+
+
+def _connected(config: Config, statements: Sequence[exp.Expr]) -> duckdb.DuckDBPyConnection:
+    """A connection to a new database in memory, after some statements."""
     failure: Exception
     try:
         connection = duckdb.connect(":memory:", config=config)
@@ -62,7 +82,7 @@ def open_locked(
         failure = open_error(error)
     else:
         try:
-            for statement in _locking((path, *more), spill, files):
+            for statement in statements:
                 connection.execute(statement.sql(dialect="duckdb"))
             return connection
         except (duckdb.Error, UnicodeError) as error:
@@ -72,39 +92,9 @@ def open_locked(
     raise failure
 
 
-def open_reader(
-    files: Sequence[str], spill: Path, directory: Path, memory_limit: str | None = None
-) -> duckdb.DuckDBPyConnection:
-    """Open a database in memory that can read some files, write into two directories, and nothing else."""
-    connection = duckdb.connect(":memory:", config=_config(memory_limit, None, 1, spill))
-    allowed = {"allowed_paths": list(files), "allowed_directories": [str(spill), str(directory)]}
-    for name, paths in allowed.items():
-        connection.execute(_setting(name, exp.convert(paths)).sql(dialect="duckdb"))
-    for name, value in (("enable_external_access", exp.false()), ("lock_configuration", exp.true())):
-        connection.execute(_setting(name, value).sql(dialect="duckdb"))
-    return connection
-
-
-def open_memory(*, memory_limit: str | None = None, threads: int | None = None) -> duckdb.DuckDBPyConnection:
-    """Open a database in memory that reads no file and no other database, and whose settings cannot be changed. Raises
-    InputError: DuckDB does not accept a limit."""
-    failure: Exception
-    try:
-        connection = duckdb.connect(":memory:", config=_config(memory_limit, None, threads, None))
-        for name in ("enable_external_access", "lock_configuration"):
-            value = exp.false() if name == "enable_external_access" else exp.true()
-            connection.execute(_setting(name, value).sql(dialect="duckdb"))
-        return connection
-    except (duckdb.Error, UnicodeError, TypeError) as error:
-        failure = open_error(error)
-    raise failure
-
-
-def _config(
-    memory_limit: str | None, max_seconds: float | None, threads: int | None, spill: Path | None
-) -> dict[str, str | bool | int | float | list[str]]:
+def _config(memory_limit: str | None, max_seconds: float | None, threads: int | None, spill: Path | None) -> Config:
     """The settings that the connection is opened with."""
-    config: dict[str, str | bool | int | float | list[str]] = {**_BASE, "temp_directory": str(spill or "")}
+    config: Config = {**ISOLATED, "temp_directory": str(spill or "")}
     if max_seconds is not None:
         if isinstance(max_seconds, bool) or not isinstance(max_seconds, int | float) or not 0 < max_seconds < 10**6:
             raise InputError("max_seconds must be a number of seconds above 0.", code="bad_parameter")
@@ -128,27 +118,36 @@ def locked_catalog(number: int) -> str:
 def _locking(paths: Sequence[Path], spill: Path | None, files: Sequence[str]) -> list[exp.Expr]:
     """The statements that lock a connection and attach the files."""
     attached = [attaching(path, locked_catalog(n), exp.var("READ_ONLY")) for n, path in enumerate(paths)]
-    lock = [_setting("enable_external_access", exp.false()), _setting("lock_configuration", exp.true())]
     if spill is None:
-        return [*attached[0], *lock]
+        return [*attached[0], *_lock()]
     # DuckDB follows links
     named = dict.fromkeys(name for path in paths for name in (str(path), os.path.realpath(path)))
     places = [place for name in named for place in (name, f"{name}.wal")]
-    allowed = {"allowed_paths": [*places, *files], "allowed_directories": [str(spill)]}
-    settings = (_setting(name, exp.convert(listed)) for name, listed in allowed.items())
-    return [*settings, *lock, *(attach for attach, _ in attached)]
+    return [*_allowing([*places, *files], [spill]), *_lock(), *(attach for attach, _ in attached)]
 
 
-def _setting(name: str, value: exp.Expr) -> exp.Set:
+def _allowing(files: Sequence[str], directories: Sequence[Path]) -> list[exp.Expr]:
+    """The statements that leave a connection these files and directories once it is locked."""
+    allowed = {"allowed_paths": list(files), "allowed_directories": list(map(str, directories))}
+    return [setting(name, exp.convert(listed)) for name, listed in allowed.items()]
+
+
+def _lock() -> list[exp.Expr]:
+    """The statements that close a connection to everything else, for good."""
+    return [setting("enable_external_access", exp.false()), setting("lock_configuration", exp.true())]
+
+
+def setting(name: str, value: exp.Expr) -> exp.Set:
+    """The statement SET."""
     return exp.Set(expressions=[exp.SetItem(this=exp.EQ(this=exp.var(name), expression=value))])
 
 
 def attaching(path: Path, catalog: str, option: exp.Var, value: str | None = None) -> list[exp.Expr]:
     """The statements that attach a file under a name, with an option, and make it the current database."""
     named = exp.to_identifier(catalog, quoted=True)
-    setting = None if value is None else exp.Literal.string(value)
+    literal = None if value is None else exp.Literal.string(value)
     attach = exp.Attach(
         this=exp.alias_(exp.Literal.string(str(path)), named),
-        expressions=[exp.AttachOption(this=option, expression=setting)],
+        expressions=[exp.AttachOption(this=option, expression=literal)],
     )
     return [attach, exp.Use(this=exp.Table(this=named.copy()))]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from anondb.engine.failures import wrap
+from anondb.engine.locked import setting
 from anondb.errors import EngineError
 
 if TYPE_CHECKING:
@@ -72,8 +73,7 @@ def _limit(engine: DuckDBEngine, memory: str) -> None:
 
     Another connection to the database does it, on which a failure does not end the transaction.
     """
-    value = exp.EQ(this=exp.var("memory_limit"), expression=exp.Literal.string(memory))
-    text = exp.Set(expressions=[exp.SetItem(this=value)]).sql(dialect="duckdb")
+    text = setting("memory_limit", exp.Literal.string(memory)).sql(dialect="duckdb")
     engine.say(text)
 
     def work() -> None:

@@ -58,12 +58,12 @@ def itemsets(transactions: Rows, columns: Sequence[str], *, where: exp.Expr | No
 
     ``where`` is a condition on the first item.
     """
-    made = rows(transactions, f"tid, item AS {columns[0]}", where=where)
+    tree = rows(transactions, f"tid, item AS {columns[0]}", where=where)
     for n, last in enumerate(columns[:-1], 1):
         held = ", ".join(f"one.{column}" for column in ("tid", *columns[:n]))
         further = f"{held}, other.item AS {columns[n]}"
-        made = joined(made, transactions, "tid", further, where=f"other.item > one.{last}")
-    return made
+        tree = joined(tree, transactions, "tid", further, where=f"other.item > one.{last}")
+    return tree
 
 
 def once(table: Rows, columns: str) -> exp.Select:
@@ -98,25 +98,25 @@ def joined(
     all pairs of rows are returned.
     With ``left``, rows whose key the other table has not are returned with NULL. Other arguments are those of ``rows``.
     """
-    made = rows(table, columns, where=where, group=group, having=having, order=order, distinct=distinct)
+    tree = rows(table, columns, where=where, group=group, having=having, order=order, distinct=distinct)
     how = {"on": _equal(on), "side": "LEFT" if left else None} if on else {"kind": "CROSS"}
-    made.append("joins", exp.Join(this=bound(others, "other"), **how))
-    return made
+    tree.append("joins", exp.Join(this=bound(others, "other"), **how))
+    return tree
 
 
 def differing(table: Rows, others: Rows, on: str, columns: str) -> exp.Select:
     """As ``n``, for how many keys two tables have other values of the columns, or only one of them has the key."""
     apart = " OR ".join(f"one.{name} IS DISTINCT FROM other.{name}" for name in columns.split(", "))
-    made = joined(table, others, on, "count(*) AS n", where=apart)
-    made.args["joins"][0].set("side", "FULL")
-    return made
+    tree = joined(table, others, on, "count(*) AS n", where=apart)
+    tree.args["joins"][0].set("side", "FULL")
+    return tree
 
 
 def among(table: Rows, others: Rows, on: str, columns: str, *, absent: bool = False, order: str = "") -> exp.Select:
     """Columns of the rows of a table whose key another table has; with ``absent``, of those whose key it has not."""
     same = exp.Select(expressions=[exp.convert(1)], from_=exp.From(this=bound(others, "other")))
-    found = exp.Exists(this=same.where(_equal(on), copy=False))
-    return rows(table, columns, where=exp.Not(this=found) if absent else found, order=order)
+    exists = exp.Exists(this=same.where(_equal(on), copy=False))
+    return rows(table, columns, where=exp.Not(this=exists) if absent else exists, order=order)
 
 
 def counted(
@@ -132,11 +132,11 @@ def counted(
 
     Other arguments are those of ``rows``.
     """
-    made = rows(table, by, where=where, having=having, order=order)
-    made.append("expressions", exp.Count(this=exp.Star()).as_(count))
+    tree = rows(table, by, where=where, having=having, order=order)
+    tree.append("expressions", exp.Count(this=exp.Star()).as_(count))
     if by:
-        made.set("group", exp.Group(expressions=[column.unalias() for column in _columns(by)]))
-    return made
+        tree.set("group", exp.Group(expressions=[column.unalias() for column in _columns(by)]))
+    return tree
 
 
 def summed(table: Rows, by: str, of: str, name: str = "", *, order: str = "") -> exp.Select:
@@ -153,13 +153,13 @@ def _columns(text: str) -> list[exp.Expr]:
     """The columns of ``a, b.c, d AS e``, or of expressions."""
     if not _NAMES.fullmatch(text):
         return [column.copy() for column in _expressions(text)]
-    made: list[exp.Expr] = []
+    columns: list[exp.Expr] = []
     for part in text.split(", ") if text else ():
         name, _, other = part.partition(" AS ")
         table, _, last = name.rpartition(".")
         column: exp.Expr = exp.Literal.number(name) if name.isdigit() else exp.column(last, table or None)
-        made.append(column.as_(other) if other else column)
-    return made
+        columns.append(column.as_(other) if other else column)
+    return columns
 
 
 @lru_cache(maxsize=256)

@@ -59,11 +59,11 @@ class NameCheck:
         finally:
             self._hold = before
 
-    def check_work(self, made: Collection[str]) -> None:
-        """Refuse temporary tables and views with names like work tables, except ``made``, the engine's work tables. Raises
+    def check_work(self, own: Collection[str]) -> None:
+        """Refuse temporary tables and views with names like work tables, except ``own``, the engine's work tables. Raises
         InputError: ``reserved_name``."""
         rows = self._look_up("engine/temporary_names")
-        taken = [name for name in (rows["name"].tolist() if rows else []) if name not in made]
+        taken = [name for name in (rows["name"].tolist() if rows else []) if name not in own]
         if taken:
             raise InputError(
                 f"There is a temporary table or view {taken[0]!r}: names that begin with '_anondb_' are reserved for"
@@ -86,8 +86,8 @@ def reachable(macros: Iterable[Macro], search_path: str, current: str) -> list[M
     """
     path: set[tuple[str, str]] = set()
     for first, second in _ENTRY.findall(search_path) or [("main", "")]:
-        one, other = _name(first), _name(second)
-        path |= {(one, other)} if other else {(current.lower(), one), (one, "main")}
+        database, other = _name(first), _name(second)
+        path |= {(database, other)} if other else {(current.lower(), database), (database, "main")}
     return [m for m in macros if m[0] == "temp" or (m[0].lower(), m[1].lower()) in path]
 
 

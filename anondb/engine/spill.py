@@ -22,7 +22,7 @@ def private_directory() -> Path:
 
 @contextlib.contextmanager
 def private_block() -> Iterator[Path]:
-    """The same for a block, at the end of which it is removed."""
+    """Make a private directory for the block, and remove it at the end."""
     directory = private_directory()
     try:
         yield directory
@@ -70,9 +70,9 @@ def _begun(process: int) -> str:
 
 def _host() -> str:
     """A digest of what tells this machine, or container, from others that may write to the same place."""
-    known = [os.uname().nodename]
+    facts = [os.uname().nodename]
     with contextlib.suppress(OSError):
-        known.append(os.readlink("/proc/self/ns/pid"))
+        facts.append(os.readlink("/proc/self/ns/pid"))
     with contextlib.suppress(OSError):
-        known.append(Path("/etc/machine-id").read_text())
-    return hashlib.sha256("\0".join(known).encode()).hexdigest()[:12]
+        facts.append(Path("/etc/machine-id").read_text())
+    return hashlib.sha256("\0".join(facts).encode()).hexdigest()[:12]

@@ -19,9 +19,9 @@ class Progress(str):
     @classmethod
     def of(cls, words: str, share: float | None = None) -> Progress:
         """Make it from the text and the share."""
-        made = cls(words)
-        made.share = share
-        return made
+        progress = cls(words)
+        progress.share = share
+        return progress
 
 
 def silent(words: str, share: float | None = None) -> None:

@@ -40,9 +40,9 @@ class ForMany:
 
     def query_each(self, name: str, parts: Sequence[Tables]) -> list[Columns]:
         """Run a named query on several sets of tables, in one statement for many; returns the rows of each, in no order."""
-        some = [parts[n : n + MOST] for n in range(0, len(parts), MOST)]
-        rows = (self._execute(together_text(name, few), f"query {name}", fetch=True) for few in some)
-        return [one for few, found in zip(some, rows, strict=True) for one in apart(found, len(few))]
+        batches = [parts[n : n + MOST] for n in range(0, len(parts), MOST)]
+        rows = (self._execute(together_text(name, few), f"query {name}", fetch=True) for few in batches)
+        return [part for few, columns in zip(batches, rows, strict=True) for part in apart(columns, len(few))]
 
     def rows_each(self, name: str, parts: Sequence[tuple[Tables, int]]) -> list[Columns]:
         """Run a named query that only computes columns on several sets of tables with known numbers of rows, in one
@@ -54,12 +54,12 @@ class ForMany:
         def work(text: str) -> pa.Table:
             return self._connection.sql(text).to_arrow_table()
 
-        found: list[Columns] = []
+        columns: list[Columns] = []
         for n in range(0, len(parts), MOST_LONG):
-            some = parts[n : n + MOST_LONG]
-            text = _UNITED.join(named_text(name, tables, {}) for tables, _ in some)
-            found += _cut(self._ask(text, f"query {name}", work), [rows for _, rows in some])
-        return found
+            batch = parts[n : n + MOST_LONG]
+            text = _UNITED.join(named_text(name, tables, {}) for tables, _ in batch)
+            columns += _cut(self._ask(text, f"query {name}", work), [rows for _, rows in batch])
+        return columns
 
 
 def _cut(table: pa.Table, numbers: Sequence[int]) -> Iterator[Columns]:

@@ -10,7 +10,7 @@ import duckdb
 from sqlglot import exp
 
 from anondb.engine.duckdb_engine import DuckDBEngine
-from anondb.engine.locked import STORAGE_VERSION, attaching, open_locked, open_memory, open_reader
+from anondb.engine.locked import STORAGE_VERSION, attaching, open_locked, open_memory, open_reader, setting
 from anondb.engine.spill import private_directory
 
 
@@ -46,7 +46,7 @@ def reader_engine(files: Sequence[str], directory: Path, memory_limit: str | Non
 
 
 def _spilling(connect: Callable[[Path], duckdb.DuckDBPyConnection], **how: Any) -> DuckDBEngine:
-    """An engine on what is opened with a private directory for spill files."""
+    """An engine on the connection that ``connect`` opens with a private directory for spill files."""
     spill = private_directory()
     try:
         return DuckDBEngine(connect(spill), owned=True, temp_directory=spill, empty=True, **how)
@@ -68,12 +68,11 @@ def memory_engine(
 
 def search_path(*schemas: str) -> exp.Set:
     """The statement that has the connection look up plain names of tables in these schemas, the first one first."""
-    path = exp.EQ(this=exp.column("search_path"), expression=exp.Literal.string(",".join(schemas)))
-    return exp.Set(expressions=[exp.SetItem(this=path)])
+    return setting("search_path", exp.Literal.string(",".join(schemas)))
 
 
 def executed(engine: DuckDBEngine, text: str, describe: Callable[[duckdb.Error], Exception]) -> None:
-    """Run a statement that a tree was written as; ``describe`` gives the typed error for a DuckDB error."""
+    """Run the text of a statement; ``describe`` gives the typed error for a DuckDB error."""
     engine.say(text)
     engine.guarded(lambda: engine._connection.execute(text), describe)
 

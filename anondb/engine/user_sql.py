@@ -70,18 +70,18 @@ def split(engine: DuckDBEngine, text: str) -> list[UserStatement]:
     """Split a text into statements by DuckDB's parser; nothing is run."""
     extracted = _guarded(engine, text, lambda: engine._connection.extract_statements(text))
     statements, place = [], 0
-    for one in extracted:
-        place = max(text.find(one.query, place), place)
-        begun = _beginning(one.query)
-        kinds = one.expected_result_type
+    for statement in extracted:
+        place = max(text.find(statement.query, place), place)
+        begun = _beginning(statement.query)
+        kinds = statement.expected_result_type
         rows = duckdb.ExpectedResultType.QUERY_RESULT in kinds
         returns = "either" if rows and len(kinds) > 1 else "rows" if rows else "nothing"
-        is_select = one.type == duckdb.StatementType.SELECT
-        parameters = bool(one.named_parameters)
-        made = one.type == duckdb.StatementType.CREATE
-        macros = bool(_MACRO.search(one.query)) if made else one.type not in _PLAIN
-        statements.append(UserStatement(one.query[begun:], place + begun, returns, is_select, parameters, macros))
-        place += len(one.query)
+        is_select = statement.type == duckdb.StatementType.SELECT
+        parameters = bool(statement.named_parameters)
+        creates = statement.type == duckdb.StatementType.CREATE
+        macros = bool(_MACRO.search(statement.query)) if creates else statement.type not in _PLAIN
+        statements.append(UserStatement(statement.query[begun:], place + begun, returns, is_select, parameters, macros))
+        place += len(statement.query)
     return statements
 
 
@@ -124,16 +124,11 @@ def relation(engine: DuckDBEngine, text: str) -> duckdb.DuckDBPyRelation | None:
 
 
 def _guarded(engine: DuckDBEngine, text: str, work: Callable[[], _T]) -> _T:
-    failure: BaseException
+    """Do work with a text; what DuckDB refuses is an error of the user's SQL."""
     try:
-        return engine.call(work)
-    except duckdb.InterruptException:
-        failure = KeyboardInterrupt()
-    except UnicodeError:
-        failure = UserSqlError(InputError("A text is not valid Unicode.", code="bad_unicode"))
-    except duckdb.Error as error:
-        failure = _described(engine, text, error)
-    raise failure  # outside the handler, which would keep the DuckDB error as its context
+        return engine.guarded(work, lambda error: _described(engine, text, error))
+    except InputError:  # not even a text for DuckDB
+        raise UserSqlError(InputError("A text is not valid Unicode.", code="bad_unicode")) from None
 
 
 def _described(engine: DuckDBEngine, text: str, error: duckdb.Error) -> UserSqlError:

@@ -70,11 +70,11 @@ class Account:
 
 def account_from(values: Mapping[str, Any]) -> Account:
     """The account that ``to_json`` gave."""
-    known = {f.name: values[f.name] for f in fields(Account)}
-    dialect = known["dialect"]
+    arguments = {f.name: values[f.name] for f in fields(Account)}
+    dialect = arguments["dialect"]
     if isinstance(dialect, dict):
-        dialect = Dialect(**dialect, header=known["header"])
-    return Account(**{**known, "dialect": dialect, "left_out": tuple(known["left_out"])})
+        dialect = Dialect(**dialect, header=arguments["header"])
+    return Account(**{**arguments, "dialect": dialect, "left_out": tuple(arguments["left_out"])})
 
 
 def accounts_of(accounts: Sequence[Account], first: Account | None) -> tuple[Account, ...]:

@@ -65,10 +65,10 @@ def spmf_rows(path: Path, name: str) -> Iterator[list[str]]:
                 labels[item] = label
             elif line.strip() and line[0] not in "@#%":
                 items, *utilities = (part.split() for part in line.split(":"))
-                known = [len(part) for part in utilities] in ([], [1, len(items)])
-                known &= all(_NUMBER.match(number) for part in (items, *utilities) for number in part)
-                if not known or "-2" in items[:-1]:
-                    what = "goes on after its end, -2" if known else "has other things than numbers and two colons"
+                numeric = [len(part) for part in utilities] in ([], [1, len(items)])
+                numeric &= all(_NUMBER.match(number) for part in (items, *utilities) for number in part)
+                if not numeric or "-2" in items[:-1]:
+                    what = "goes on after its end, -2" if numeric else "has other things than numbers and two colons"
                     raise InputError(f"{name} is no SPMF file: line {number} {what}.", code="bad_file", hint="Mend it.")
                 yield [labels.get(item, item) for item in items if item not in ("-1", "-2")]
 

@@ -111,7 +111,7 @@ def rows_of_json(path: Path, name: str) -> Iterator[Any]:
 
 
 def rewritten(
-    path: Path, found: Format, reading: Reading, private: Path, name: str
+    path: Path, form: Format, reading: Reading, private: Path, name: str
 ) -> tuple[Path, tuple[str, ...], int, dict[str, str]]:
     """Write the rows of a JSON, Excel or SQLite file as plain CSV.
 
@@ -122,16 +122,13 @@ def rewritten(
         InputError: ``bad_file``, ``bad_unicode``, ``no_such_table``, ``missing_extra``, ``several_sheets``.
     """
     texts = Texts()
-    if found.name == "json":
-        plain = plain_text(path, found, reading, private, name)
-        columns = tuple(dict.fromkeys(key for row in _objects(plain, name) for key in row))
-        keys = columns
+    if form.name == "json":
+        plain = plain_text(path, form, reading, private, name)
+        keys = tuple(dict.fromkeys(key for row in _objects(plain, name) for key in row))
         rows: Iterable[Iterable[Any]] = ([row.get(key) for key in keys] for row in _objects(plain, name))
     else:
-        columns, rows = (
-            _sheet(path, reading, name) if found.name == "xlsx" else rows_of_table(path, name, reading.file_table)
-        )
-    columns, number = distinct_names(columns, name), 0
+        keys, rows = _sheet(path, reading, name) if form.name == "xlsx" else rows_of_table(path, name, reading.file_table)
+    columns, number = distinct_names(keys, name), 0
     target = private / f"{len(list(private.iterdir()))}.csv"
     with target.open("x", encoding="utf-8", newline="") as file:
         for row in rows:

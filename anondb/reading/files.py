@@ -13,6 +13,7 @@ from typing import Any
 from sqlglot import exp
 
 from anondb.engine import Engine, load
+from anondb.engine.binding import nulls
 from anondb.engine.spill import private_directory
 from anondb.errors import InputError
 from anondb.reading import baskets
@@ -79,11 +80,11 @@ def open_file(engine: Engine, path: Path, role: str, reading: Reading) -> Iterat
     name = f"file {path.name!r}"
     with private_folder(engine) as private:
         try:
-            found = format_of(path, f"{role} {name}")
+            form = format_of(path, f"{role} {name}")
             if role == "transactions":
-                reading.check_for(found.name)
-            account = Account(path.name, role, "", 0, None, False, found.name, None)
-            rows = _opened(path, found, reading, private, name, account)
+                reading.check_for(form.name)
+            account = Account(path.name, role, "", 0, None, False, form.name, None)
+            rows = _opened(path, form, reading, private, name, account)
             if not rows.account.sha256:
                 digest, size = digest_of(path)
                 rows = replace(rows, account=replace(rows.account, sha256=digest, bytes=size))
@@ -99,20 +100,22 @@ def open_file(engine: Engine, path: Path, role: str, reading: Reading) -> Iterat
             raise
 
 
-def _opened(path: Path, found: Format, reading: Reading, private: Path, name: str, account: Account) -> FileRows:
-    if found.name == "parquet":
+def _opened(path: Path, form: Format, reading: Reading, private: Path, name: str, account: Account) -> FileRows:
+    if form.name == "parquet":
         return _parquet(path, name, account)
-    if found.name not in ("text", "dat"):
-        target, columns, number, faults = rewritten(path, found, reading, private, name)
-        query = _rectangle(target, columns, _WRITTEN, survey(target, ",", None), number) if columns else _nothing()
-        account = replace(account, header=found.name != "xlsx" or reading.header is not False)
+    if form.name not in ("text", "dat"):
+        target, columns, number, faults = rewritten(path, form, reading, private, name)
+        query: exp.Query = nulls([("column1", "VARCHAR")]).where(exp.false())
+        if columns:
+            query = _rectangle(target, columns, _WRITTEN, survey(target, ",", None), number)
+        account = replace(account, header=form.name != "xlsx" or reading.header is not False)
         return FileRows(query, account, number, columns, faults)
-    plain = plain_text(path, found, reading, private, name)
+    plain = plain_text(path, form, reading, private, name)
     account = replace(account, encoding=reading.encoding or "utf-8")
-    layout, reason = _line_layout(plain, found, reading)
+    layout, reason = _line_layout(plain, form, reading)
     if layout is not None:
-        return _baskets(plain, found, reading, private, name, replace(account, layout=layout, reason=reason))
-    dialect, columns = dialect_of(plain, reading, found.suffix, name)
+        return _baskets(plain, form, reading, private, name, replace(account, layout=layout, reason=reason))
+    dialect, columns = dialect_of(plain, reading, form.suffix, name)
     if not columns:
         raise InputError(f"The {account.role} {name} is empty.", code="empty_file", hint="Is it the right file?")
     seen = survey(plain, dialect.delimiter, dialect.quote)
@@ -127,19 +130,19 @@ def _opened(path: Path, found: Format, reading: Reading, private: Path, name: st
     return FileRows(query, account, shape.records - dialect.header, columns, again=again)
 
 
-def _line_layout(plain: Path, found: Format, reading: Reading) -> tuple[str | None, str | None]:
+def _line_layout(plain: Path, form: Format, reading: Reading) -> tuple[str | None, str | None]:
     """The layout of a file in which a line is a person, and why; None for rows of columns."""
     if reading.layout in ("basket", "spmf"):
         return reading.layout, None
     if reading.layout is None and baskets.looks_like_spmf(plain):
         return "spmf", "its lines are those of SPMF"
-    if found.name == "dat" and reading.layout is None:
+    if form.name == "dat" and reading.layout is None:
         return "basket", "a .dat file has the items of a person on each line"
     return None, None
 
 
-def _baskets(plain: Path, found: Format, reading: Reading, private: Path, name: str, account: Account) -> FileRows:
-    of_fimi = found.name == "dat" and reading.delimiter is None and account.layout == "basket"
+def _baskets(plain: Path, form: Format, reading: Reading, private: Path, name: str, account: Account) -> FileRows:
+    of_fimi = form.name == "dat" and reading.delimiter is None and account.layout == "basket"
     number = baskets.check_fimi(plain, name) if of_fimi else 0
     if of_fimi and not reading.header:
         account = replace(account, lines=number, dialect=baskets.described(" "))
@@ -179,10 +182,6 @@ def _parquet(path: Path, name: str, account: Account) -> FileRows:
     return FileRows(exp.select("*").from_(exp.Table(this=reader)), replace(account, header=True), number)
 
 
-def _nothing() -> exp.Query:
-    return exp.select(exp.cast(exp.null(), "VARCHAR").as_("column1")).where(exp.false())
-
-
 def _rectangle(path: Path, columns: tuple[str, ...], dialect: Dialect, seen: Survey, records: int) -> exp.Query:
     """A SELECT over a plain text file with a dialect that is fixed; nothing is detected, skipped or converted."""
     codes = [f"c{i}" for i in range(len(columns))]
@@ -210,7 +209,7 @@ def _rectangle(path: Path, columns: tuple[str, ...], dialect: Dialect, seen: Sur
     named = [exp.column(code).as_(name, quoted=True) for code, name in zip(codes, columns, strict=True)]
     query = exp.select(*named).from_(exp.Table(this=reader))
     if len(codes) == 1:  # an empty line, which DuckDB takes for a row without a value
-        query = query.where(exp.Not(this=exp.Is(this=exp.column(codes[0]), expression=exp.null())))
+        query = query.where(exp.column(codes[0]).is_(exp.null()).not_())
     return query
 
 
@@ -226,8 +225,8 @@ def file_literal(path: Path) -> exp.Literal:
 def first_line(path: Path, reading: Reading, role: str) -> str:
     """The first line of a text file; bytes that are not in its encoding are replaced. Raises InputError:
     ``no_such_file``."""
-    found = format_of(path, f"{role} file {path.name!r}")
-    with decompressed(path, found.compression) as stream:
+    form = format_of(path, f"{role} file {path.name!r}")
+    with decompressed(path, form.compression) as stream:
         text = stream.read(1 << 16).decode(reading.encoding or "utf-8-sig", errors="replace")
     return text.partition("\n")[0]
 
@@ -236,12 +235,12 @@ def first_line(path: Path, reading: Reading, role: str) -> str:
 def _plain(engine: Engine, path: Path, role: str, reading: Reading) -> Iterator[tuple[Path, Account]]:
     """A text file as plain UTF-8, and the account of it without its dialect and its rows."""
     name = f"file {path.name!r}"
-    found = format_of(path, f"{role} {name}")
+    form = format_of(path, f"{role} {name}")
     digest, size = digest_of(path)
     with private_folder(engine) as private:
-        plain = plain_text(path, found, reading, private, name)
+        plain = plain_text(path, form, reading, private, name)
         lines, encoding = lines_of(plain), reading.encoding or "utf-8"
-        yield plain, Account(path.name, role, digest, size, lines, False, found.name, encoding)
+        yield plain, Account(path.name, role, digest, size, lines, False, form.name, encoding)
 
 
 def listed_items(engine: Engine, path: Path, role: str, reading: Reading) -> tuple[Account, list[str]]:

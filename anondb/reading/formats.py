@@ -127,20 +127,20 @@ def _opened(path: Path, compression: str | None) -> Iterator[IO[bytes]]:
             yield stream
 
 
-def plain_text(path: Path, found: Format, reading: Reading, private: Path, name: str) -> Path:
+def plain_text(path: Path, form: Format, reading: Reading, private: Path, name: str) -> Path:
     """The file itself if it is plain UTF-8, else a copy in a private directory that is: decompressed, decoded, without the
     byte order mark, and without the lines that the owner skips. Raises InputError: ``bad_unicode`` with the line;
     ``bad_file`` if it cannot be decompressed."""
     with path.open("rb") as file:
         marked = file.read(3) == _BOM
     utf8 = reading.encoding is None
-    if found.compression is None and utf8 and not marked and not reading.skip:
+    if form.compression is None and utf8 and not marked and not reading.skip:
         return path
     target = private / f"{len(list(private.iterdir()))}.txt"
     decoder = getincrementaldecoder(reading.encoding or "utf-8-sig")()
     lines, skip = 1, reading.skip or 0
     try:
-        with decompressed(path, found.compression) as stream, target.open("x", encoding="utf-8", newline="") as copy:
+        with decompressed(path, form.compression) as stream, target.open("x", encoding="utf-8", newline="") as copy:
             while block := stream.read(CHUNK):
                 text = decoder.decode(block)
                 lines += text.count("\n")

@@ -75,14 +75,14 @@ def survey(path: Path, delimiter: str | None, quote: str | None) -> Survey:
             part = np.frombuffer(last + block, dtype=np.uint8)
             digest.update(block)
             masks = [part == ord(kind) if kind else np.zeros(len(part), np.bool_) for kind in kinds]
-            found = [int(np.count_nonzero(mask[1:])) for mask in masks]
-            counts = [count + more for count, more in zip(counts, found, strict=True)]
+            more = [int(np.count_nonzero(mask[1:])) for mask in masks]
+            counts = [count + number for count, number in zip(counts, more, strict=True)]
             newline, _, quoted, back = masks
             unusual = unusual or bool((newline[:-1] & (newline | back)[1:]).any())
-            for blank in _blanks(delimiter) if found[2] else ():
+            for blank in _blanks(delimiter) if more[2] else ():
                 unusual = unusual or bool(((part == ord(blank))[:-1] & quoted[1:]).any())
             pairs += int(np.count_nonzero(back[:-1] & newline[1:])) if counts[3] else 0
-            long_lines |= not found[0] and len(block) == _BLOCK
+            long_lines |= not more[0] and len(block) == _BLOCK
             if utf8 and (part.max() > 127 or decoder.getstate()[0]):
                 utf8 = _decodes(decoder, block)
             size, last = size + len(block), block[-1:]
@@ -120,14 +120,8 @@ def marks_in(path: Path) -> list[str]:
 def first_invalid(path: Path) -> int:
     """The number of the first line that is not UTF-8; 0 if all are."""
     with path.open("rb") as file:
-        return next(
-            (
-                number
-                for number, line in enumerate(file, 1)
-                if not _decodes(getincrementaldecoder("utf-8")(), line, final=True)
-            ),
-            0,
-        )
+        valid = (_decodes(getincrementaldecoder("utf-8")(), line, final=True) for line in file)
+        return next((number for number, is_valid in enumerate(valid, 1) if not is_valid), 0)
 
 
 def chunks(path: Path, size: int = CHUNK) -> Iterator[bytes]:
@@ -153,7 +147,7 @@ def count_records(path: Path, dialect: Dialect, fields: int, name: str, seen: Su
         path: the file, without a byte order mark.
         fields: the number of fields of its first record.
         name: its name in messages.
-        seen: what ``survey`` found in it. If there are no quotes, and no record can have more fields unless DuckDB refuses
+        seen: what ``survey`` counted in it. If there are no quotes, and no record can have more fields unless DuckDB refuses
             another that has fewer, its counts suffice. Text beside quotes is DuckDB's to refuse.
 
     Raises:
@@ -255,7 +249,7 @@ def records(lines: Lines, dialect: Dialect, name: str) -> Iterator[tuple[int, li
 
 def counted(path: Path, dialect: Dialect, fields: int, name: str) -> Shape:
     """Count the records as ``count_records`` does, but by ``csv``, which tells the line that is wrong."""
-    found = empty = 0
+    filled = empty = 0
     with Lines(path, dialect.delimiter) as lines:
         for first, record in records(lines, dialect, name):
             if lines.end not in ("", dialect.newline):
@@ -263,13 +257,13 @@ def counted(path: Path, dialect: Dialect, fields: int, name: str) -> Shape:
             if not record:
                 empty += 1
                 continue
-            found += 1
+            filled += 1
             if len(record) != fields:
                 what = f"line {first} has {len(record)} field{'s' * (len(record) != 1)}, the first record {fields}"
                 raise _uneven(name, dialect, what)
             if _blanks_before_quote(record, lines.text, dialect):
                 raise _uneven(name, dialect, f"line {first} has blanks before a quote")
-        return Shape(found, empty, lines.number)
+        return Shape(filled, empty, lines.number)
 
 
 def _blanks_before_quote(record: list[str], text: str, dialect: Dialect) -> bool:

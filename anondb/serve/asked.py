@@ -8,8 +8,6 @@ from itertools import pairwise
 from typing import Any
 
 from pygwire.constants import TransactionStatus
-from sqlglot.dialects.duckdb import DuckDB
-from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
 from anondb.errors import AnondbError, InputError, InternalError
@@ -17,6 +15,7 @@ from anondb.query.parsing import parse_script
 from anondb.query.scripts import script
 from anondb.serve.catalog import VERSION, Translator
 from anondb.serve.values import TEXT, TEXTS
+from anondb.session.parameters import tokens_of
 from anondb.session.session import Session
 
 PARAMETERS = {
@@ -124,8 +123,8 @@ class Asked:
         """The types of the parameters ``$1``, ``$2``, ...: as the client said, else lists in ``= ANY($1)`` and texts."""
         words = [token.text.upper() for token in self.tokens]
         lists = {words[n + 3] for n in range(len(words) - 3) if words[n : n + 3] == ["ANY", "(", "$"]}
-        known = [*said, *[0] * (max(_parameters(self.tokens), default=0) - len(said))]
-        return [oid or (TEXTS if str(number) in lists else TEXT) for number, oid in enumerate(known[:_MOST], 1)]
+        stated = [*said, *[0] * (max(_parameters(self.tokens), default=0) - len(said))]
+        return [oid or (TEXTS if str(number) in lists else TEXT) for number, oid in enumerate(stated[:_MOST], 1)]
 
     def answered(self, session: Session, translator: Translator, values: Sequence[Any], bounds: str) -> Answer:
         """The answer of a session."""
@@ -137,30 +136,23 @@ class Asked:
         if shown is not None and (name := shown[1].lower()) in SETTINGS:
             return Answer("SHOW", [(name, "VARCHAR")], [(SETTINGS[name],)])
         text = translator.translated(self.text)
-        given: Sequence[Any] | Mapping[str, Any] | None = list(values) or None
+        parameters: Sequence[Any] | Mapping[str, Any] | None = list(values) or None
         if values and text != self.text:  # parameters of functions that DuckDB lacks are gone
-            given = {str(n): values[n - 1] for n in _parameters(_tokens(text)) if n <= len(values)}
-        result = session.sql(text, given, bounds)
+            parameters = {str(n): values[n - 1] for n in _parameters(tokens_of(text)) if n <= len(values)}
+        result = session.sql(text, parameters, bounds)
         rows = result.fetchall()
         if self.is_query:
             return Answer("SELECT", list(zip(result.columns, result.types, strict=True)), rows, result.notes)
-        made = _MADE.search(self.text) if self.word in ("ALTER", "CREATE", "DROP") else None
+        kind = _MADE.search(self.text) if self.word in ("ALTER", "CREATE", "DROP") else None
         number = f" {rows[0][0]}" if rows and self.word in ("DELETE", "INSERT", "UPDATE") else ""
-        tag = f"{self.word}{' 0' if self.word == 'INSERT' else ''}{number}{f' {made[0].upper()}' if made else ''}"
+        tag = f"{self.word}{' 0' if self.word == 'INSERT' else ''}{number}{f' {kind[0].upper()}' if kind else ''}"
         return Answer(tag, notes=result.notes)
 
     def _is_setting(self) -> bool:
         """Whether SET has a setting of PostgreSQL that changes no answer."""
-        found = _SET.match(self.text)
-        name = "" if found is None else " ".join(found[1].strip('"').lower().split())
+        match = _SET.match(self.text)
+        name = "" if match is None else " ".join(match[1].strip('"').lower().split())
         return name in SETTINGS or name in ("characteristics", "names", "transaction")
-
-
-def _tokens(text: str) -> list[Token]:
-    try:
-        return DuckDB().tokenize(text)
-    except SqlglotError:
-        return []
 
 
 def _parameters(tokens: Sequence[Token]) -> set[int]:
@@ -176,7 +168,7 @@ def statements_of(sql: str) -> list[Asked]:
 
 
 def _asked(text: str) -> Asked:
-    tokens = _tokens(text)
+    tokens = tokens_of(text)
     word = tokens[0].text.upper() if tokens else ""
     if word == "WITH" and any(token.token_type is TokenType.INSERT for token in tokens):
         with contextlib.suppress(AnondbError):

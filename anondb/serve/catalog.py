@@ -67,8 +67,8 @@ class Translator:
     def __init__(self, session: Session, database: str, user: str, settings: Mapping[str, str]) -> None:
         self._session, self._database, self._settings = session, database, settings
         self._columns: dict[str, list[str]] = {}
-        self._given: dict[str, Value] = dict.fromkeys(("catalog_name", "datname", "table_catalog"), database)
-        self._given |= {"typnamespace": _SCHEMA, "typrelid": 0}
+        self._overridden: dict[str, Value] = dict.fromkeys(("catalog_name", "datname", "table_catalog"), database)
+        self._overridden |= {"typnamespace": _SCHEMA, "typrelid": 0}
         self._more: dict[str, list[dict[str, Value]]] = {
             "pg_namespace": [{"oid": _SCHEMA, "nspname": "pg_catalog"}],
             "pg_settings": [{"name": name, "setting": setting} for name, setting in settings.items()],
@@ -121,21 +121,21 @@ class Translator:
 
     def _with_values(self, tree: exp.Query) -> bool:
         """Put values in the place of functions of the connection; whether there are some."""
-        found = [(node, value) for node in tree.walk() if (value := self._value(node)) is not None]
-        for node, value in found:
+        calls = [(node, value) for node in tree.walk() if (value := self._value(node)) is not None]
+        for node, value in calls:
             place = node.parent if isinstance(node.parent, exp.Dot) else node
             place.replace(value)
-        return bool(found)
+        return bool(calls)
 
     def _value(self, node: exp.Expr) -> exp.Expr | None:
         """The value of a function of the connection; None if the node is none."""
-        name, given = _NAMES.get(type(node), ""), node.expressions
+        name, arguments = _NAMES.get(type(node), ""), node.expressions
         if isinstance(node, exp.Anonymous):
             name = lowered(node.name)
-        if name == "current_setting" and given:
-            return exp.Literal.string(self._settings.get(lowered(given[0].name), ""))
-        if name == "set_config" and len(given) > 1:
-            value: exp.Expr = given[1].copy()
+        if name == "current_setting" and arguments:
+            return exp.Literal.string(self._settings.get(lowered(arguments[0].name), ""))
+        if name == "set_config" and len(arguments) > 1:
+            value: exp.Expr = arguments[1].copy()
             return value
         return None if name not in self._values else exp.convert(self._values[name])
 
@@ -147,16 +147,18 @@ class Translator:
             if isinstance(dotted.expression, exp.Func):
                 dotted.replace(dotted.expression)
         for call in list(tree.find_all(exp.Anonymous)):
-            if lowered(call.name) == "format_type":
-                texts = {name: exp.Literal.string(name) for pair in _WRITTEN.items() for name in pair}
-                cases = [exp.If(this=texts[short], true=texts[name]) for short, name in _WRITTEN.items()]
+            name = lowered(call.name)
+            if name == "format_type":
+                texts = {text: exp.Literal.string(text) for pair in _WRITTEN.items() for text in pair}
+                cases = [exp.If(this=texts[short], true=texts[long]) for short, long in _WRITTEN.items()]
                 call.replace(exp.Case(this=call.copy(), ifs=cases, default=call.copy()))
-            elif lowered(call.name).startswith(_PREFIXES) and not self._functions.get(lowered(call.name), frozenset()) & {
-                len(call.expressions),
-                None,
-            }:
+            elif name.startswith(_PREFIXES) and not self._has(name, len(call.expressions)):
                 parent = call.parent.parent if isinstance(call.parent, exp.Paren) else None
                 (parent if isinstance(parent, exp.Dot) else call).replace(exp.null())
+
+    def _has(self, name: str, parameters: int) -> bool:
+        """Whether DuckDB has a function of this name with so many parameters."""
+        return not self._functions.get(name, frozenset()).isdisjoint((parameters, None))
 
     @cached_property
     def _functions(self) -> dict[str, frozenset[int | None]]:
@@ -168,7 +170,7 @@ class Translator:
             .group_by("function_name")
             .sql("duckdb")
         ).fetchall()
-        return {lowered(name): frozenset(found) for name, found in rows}
+        return {lowered(name): frozenset(counts) for name, counts in rows}
 
     def _without_rows(self, tree: exp.Query) -> exp.Query:
         """Have no rows, of the same columns, for each SELECT from a table that DuckDB lacks."""
@@ -200,24 +202,24 @@ class Translator:
             more = self._more.get(lowered(table.name), [])
             lacking = sorted(wanted - {*have, *(more[0] if more else ())})
             missing = [exp.alias_(_null(name), name, quoted=True) for name in lacking]
-            values = {name: self._given[name] for name in have if name in self._given}
+            values = {name: self._overridden[name] for name in have if name in self._overridden}
             if not have or missing or values or more:
                 parts: list[exp.Query] = [self._filled(table, missing, values)] if have else []
                 cells = [[exp.alias_(exp.convert(value), name) for name, value in row.items()] for row in more]
                 parts += [exp.select(*row, *(missing if not have else [])) for row in cells]
-                made = reduce(_together, parts or [_no_rows(missing)])
-                table.replace(made.subquery(table.alias_or_name))
+                filled = reduce(_together, parts or [_no_rows(missing)])
+                table.replace(filled.subquery(table.alias_or_name))
 
     def _filled(self, table: exp.Table, missing: list[exp.Expr], values: Mapping[str, Value]) -> exp.Select:
         """The rows of a table of the catalog with the columns that it lacks, and with other values in some."""
         star = exp.Star(replace=[exp.alias_(exp.convert(value), name) for name, value in values.items()] or None)
         source = table.copy()
         source.set("alias", None)
-        made = exp.select(star, *missing).from_(source)
+        rows = exp.select(star, *missing).from_(source)
         if "datname" in values:
             own = exp.Literal.string(IN_MEMORY)
-            return made.where(exp.EQ(this=exp.column("datname", table.name), expression=own))
-        return made.where(exp.column("oid").is_(exp.null()).not_()) if "typrelid" in values else made
+            return rows.where(exp.EQ(this=exp.column("datname", table.name), expression=own))
+        return rows.where(exp.column("oid").is_(exp.null()).not_()) if "typrelid" in values else rows
 
     def _columns_of(self, table: exp.Table) -> list[str]:
         """The columns that DuckDB has of a table of the catalog; none if it lacks the table."""
@@ -240,9 +242,9 @@ def _with_types(tree: exp.Expr) -> None:
         collated.replace(collated.this)
     for used in list(tree.find_all(exp.Operator)):
         symbol = str(used.args["operator"]).rpartition(".")[2]
-        made = _OPERATORS.get(symbol.lstrip("!"))
-        if made is not None:
-            written = made(this=used.this, expression=used.expression)
+        operator = _OPERATORS.get(symbol.lstrip("!"))
+        if operator is not None:
+            written = operator(this=used.this, expression=used.expression)
             used.replace(exp.not_(written) if symbol.startswith("!") else written)
     for cast in list(tree.find_all(exp.Cast)):
         name = cast.to.sql().rpartition(".")[2].strip('"').upper()
@@ -265,10 +267,10 @@ def _without_functions(tree: exp.Expr) -> None:
             continue
         listed = [column.name for column in table.args["alias"].columns] if table.args.get("alias") else []
         names = listed or sorted({table.alias, *_used(table)} - {""})
-        made = _no_rows([exp.alias_(_null(name), name) for name in names])
+        rows = _no_rows([exp.alias_(_null(name), name) for name in names])
         if isinstance(call, exp.GenerateSeries):  # which DuckDB has, as a column of rows
-            made = exp.select(exp.alias_(call, names[0] if names else "generate_series"))
-        table.replace(made.subquery(table.alias or "listed"))
+            rows = exp.select(exp.alias_(call, names[0] if names else "generate_series"))
+        table.replace(rows.subquery(table.alias or "listed"))
 
 
 def _name_columns(tree: exp.Query) -> None:

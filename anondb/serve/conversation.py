@@ -213,7 +213,7 @@ class Conversation:
             case pg.Bind():
                 self._bind(message)
             case pg.Describe(kind="S", name=name):
-                statement = _found(self._prepared, name)
+                statement = _kept(self._prepared, name)
                 self._send(pg.ParameterDescription(type_oids=statement.types))
                 query = statement.asked if statement.asked is not None and statement.asked.is_query else None
                 portal = self._portal(query, [None] * len(statement.types), [])
@@ -221,9 +221,9 @@ class Conversation:
                 self._describe(portal)
             case pg.Describe(name=name):
                 cursor = None if name in self._portals or not name else self._cursors.of(name)
-                self._describe(_found(self._portals, name) if cursor is None else _portal_of(cursor, []))
+                self._describe(_kept(self._portals, name) if cursor is None else _portal_of(cursor, []))
             case pg.Execute(portal=name, max_rows=most):
-                self._rows(_found(self._portals, name), most)
+                self._rows(_kept(self._portals, name), most)
             case pg.Close(kind=kind, name=name):
                 (self._prepared if kind == "S" else self._portals).pop(name, None)
                 self._send(pg.CloseComplete())
@@ -236,8 +236,8 @@ class Conversation:
 
     def _simple(self, sql: str) -> None:
         asked = statements_of(sql)
-        for one in asked:
-            portal = self._portal(one, [], [])
+        for statement in asked:
+            portal = self._portal(statement, [], [])
             if portal.columns is not None:
                 self._describe(portal)
             self._rows(portal, 0)
@@ -245,7 +245,7 @@ class Conversation:
             self._send(pg.EmptyQueryResponse())
 
     def _bind(self, bind: pg.Bind) -> None:
-        statement = _found(self._prepared, bind.statement)
+        statement = _kept(self._prepared, bind.statement)
         try:
             values = decoded(bind.param_values, statement.types, bind.param_formats)
         except Exception:  # whatever psycopg says of bytes that are no value
@@ -265,7 +265,7 @@ class Conversation:
             try:
                 signal.signal(signal.SIGINT, signal.default_int_handler)
                 how = (self._session, self._translator, values, self._door.bounds)
-                answer = self._cursors.answered(asked, lambda one: one.answered(*how))
+                answer = self._cursors.answered(asked, lambda statement: statement.answered(*how))
             finally:
                 signal.signal(signal.SIGINT, old)
         except KeyboardInterrupt:
@@ -331,7 +331,7 @@ def _keep(kept: dict[str, _T], name: str, value: _T, most: int) -> None:
     kept[name] = value
 
 
-def _found(kept: dict[str, _T], name: str) -> _T:
+def _kept(kept: dict[str, _T], name: str) -> _T:
     if name not in kept:
         raise Failure("26000", "There is no prepared statement or portal of this name.")
     return kept[name]

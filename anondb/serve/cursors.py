@@ -30,8 +30,8 @@ class Cursors:
         self._open: dict[str, Cursor] = {}
 
     def answered(self, asked: Asked, answer: Callable[[Asked], Answer]) -> Answer:
-        """The answer to a statement: about cursors from here, to others, and to the query of a cursor, by ``answer``. Raises
-        Failure: the cursor does not exist, exists already, or shall go backward."""
+        """Answer a statement about cursors; ``answer`` answers any other, and the query of a new cursor. Raises Failure: the
+        cursor does not exist, exists already, or shall go backward."""
         if asked.word == "DECLARE" and (declared := _DECLARED.match(asked.text)) is not None:
             return self._declared(declared, asked.text[declared.end() :], answer)
         if asked.word == "CLOSE":
@@ -46,7 +46,7 @@ class Cursors:
 
     def _close(self, name: str | None) -> None:
         """Close a cursor, or all of them."""
-        self._open = {one: cursor for one, cursor in self._open.items() if name not in (None, one)}
+        self._open = {other: cursor for other, cursor in self._open.items() if name not in (None, other)}
 
     def of(self, name: str) -> Answer:
         """The answer of an open cursor."""
@@ -66,9 +66,9 @@ class Cursors:
             raise Failure("53400", "A connection keeps no more cursors: close some.")
         if len(inner) != 1 or not inner[0].is_query:
             raise Failure("42601", "A cursor needs one query.")
-        given = answer(inner[0])
-        self._open[name] = Cursor(replace(given, rows=iter(given.rows), notes=()), (declared[2] or "").upper() == "WITH")
-        return Answer("DECLARE CURSOR", notes=given.notes)
+        opened = answer(inner[0])
+        self._open[name] = Cursor(replace(opened, rows=iter(opened.rows), notes=()), (declared[2] or "").upper() == "WITH")
+        return Answer("DECLARE CURSOR", notes=opened.notes)
 
     def _fetched(self, answer: Answer, most: str) -> Answer:
         number = None if most == "ALL" else 1 if most == "NEXT" else int(most)

@@ -15,7 +15,8 @@ from sqlglot import exp
 
 from anondb.answers.ranged.failing import failed
 from anondb.answers.roles import Role
-from anondb.engine import DuckDBEngine, Shape, readable
+from anondb.engine import DuckDBEngine, Shape
+from anondb.engine.binding import empty, nulls
 from anondb.engine.untrusted import materialized, memory_engine
 from anondb.errors import InputError
 from anondb.query.cached_release import Opened
@@ -37,17 +38,17 @@ COMPUTED = ("min", "max", "avg", "std", "q25", "q50", "q75")
 Types = Mapping[str, Mapping[str, str]]
 
 
-def is_of_catalog(tree: exp.Expr, own: Iterable[str], known: Collection[str] = ()) -> bool:
+def is_of_catalog(tree: exp.Expr, own: Iterable[str], answered: Collection[str] = ()) -> bool:
     """Whether a query reads tables of the catalog alone.
 
     Args:
         tree: the query.
         own: the names of the tables that are not of the catalog.
-        known: tables that the caller answers itself.
+        answered: tables that the caller answers itself.
     """
     ctes, names = {lowered(cte.alias) for cte in tree.find_all(exp.CTE)}, {lowered(name) for name in own}
     tables = [table for table in tree.find_all(exp.Table) if table.db or lowered(table.name) not in ctes]
-    if any(lowered(table.name) in PRIVATE.difference(known) for table in tables):
+    if any(lowered(table.name) in PRIVATE.difference(answered) for table in tables):
         return False
     return bool(tables) and all(_is_of_catalog(t) and (t.db or lowered(t.name) not in names) for t in tables)
 
@@ -70,20 +71,13 @@ class Catalog:
 
     def __init__(self, tables: Types, views: Types) -> None:
         self._engine: DuckDBEngine = memory_engine(memory_limit="256MB")
-        for name, columns in tables.items():
-            self._make(name, "TABLE", columns)
-        for name, columns in views.items():
-            self._make(name, "VIEW", columns)
+        for kind, named in (("TABLE", tables), ("VIEW", views)):
+            for name, columns in named.items():
+                self._engine.run(empty(name, kind, columns), "a table of the catalog")
 
     def close(self) -> None:
         """Close the database; results stay."""
         self._engine.close()
-
-    def _make(self, name: str, kind: str, columns: Mapping[str, str]) -> None:
-        """An empty table or view; its name may have a schema."""
-        table = exp.Table(this=exp.to_identifier(name, quoted=True))
-        made = exp.Create(this=table, kind=kind, expression=exp.select(*_cells(columns.items())).limit(0))
-        self._engine.run(made, "a table of the catalog")
 
     def answer(self, tree: exp.Expr, word: str = SELECT) -> Result:
         """The rows of a query over the catalog, of SHOW, of DESCRIBE of a table, of EXPLAIN of a query, or of PRAGMA.
@@ -101,7 +95,7 @@ class Catalog:
 
     def columns(self, names: Sequence[str], types: Sequence[str]) -> Result:
         """The rows of DESCRIBE of a query with these columns."""
-        return self._rows(exp.Describe(this=exp.select(*_cells(zip(names, types, strict=True)))))
+        return self._rows(exp.Describe(this=nulls(zip(names, types, strict=True))))
 
     def _rows(self, tree: exp.Expr) -> Result:
         try:
@@ -115,11 +109,6 @@ class Catalog:
         return Result(rows, rows.columns, [])
 
 
-def _cells(columns: Iterable[tuple[str, str]]) -> list[exp.Expr]:
-    """NULL for each column, in its type."""
-    return [exp.cast(exp.null(), readable(kind), dialect="duckdb").as_(name, quoted=True) for name, kind in columns]
-
-
 def summarized(tree: exp.Expr, columns: Sequence[tuple[str, Role]], misused: str | None) -> exp.Select:
     """The query for SUMMARIZE of a query, without what it would compute from ids.
 
@@ -129,20 +118,17 @@ def summarized(tree: exp.Expr, columns: Sequence[tuple[str, Role]], misused: str
         misused: the construct that uses ids in a way that is not allowed, if there is one.
 
     Raises:
-        InputError: ``unsupported_query``: there is one.
+        InputError: ``unsupported_query``: there is such a construct.
     """
     if misused is not None:
         raise unsupported(misused)
     ids = [exp.Literal.string(name) for name, role in columns if role is Role.ID]
     is_id = exp.In(this=exp.func("lower", exp.column("column_name")), expressions=ids)
-    replaced = [
-        exp.Case(ifs=[exp.If(this=is_id.copy(), true=exp.null())], default=exp.column(name, quoted=True)).as_(
-            name, quoted=True
-        )
-        for name in COMPUTED
-    ]
-    source = exp.Subquery(this=exp.Summarize(this=tree), alias=exp.TableAlias(this=exp.to_identifier("summary")))
-    return exp.select(exp.Star(replace=replaced if ids else None)).from_(source)
+    absent = exp.If(this=is_id, true=exp.null())
+    cells = [exp.Case(ifs=[absent.copy()], default=exp.column(name, quoted=True)) for name in COMPUTED]
+    replaced = [cell.as_(name, quoted=True) for name, cell in zip(COMPUTED, cells, strict=True)]
+    summary = exp.Subquery(this=exp.Summarize(this=tree), alias=exp.TableAlias(this=exp.to_identifier("summary")))
+    return exp.select(exp.Star(replace=replaced if ids else None)).from_(summary)
 
 
 Column = tuple[str, str]
@@ -158,16 +144,14 @@ def not_accepted(tree: exp.Expr, shapes: Shape) -> InputError:
         shapes: the tables that it may name.
     """
     what, hint = "", "Test it on a table with the same columns."
-    aliases = _lowered(cte.alias for cte in tree.find_all(exp.CTE))
+    aliases = {lowered(cte.alias) for cte in tree.find_all(exp.CTE)}
     tables = {lowered(name) for name, _ in shapes} | aliases
     columns = {lowered(column) for _, named in shapes for column in named} | _introduced(tree) | {"rowid"}
     for table in tree.find_all(exp.Table):
         dotted = lowered(".".join(part.name for part in table.parts))
         if isinstance(table.this, exp.Identifier) and not {dotted, lowered(table.name)} & tables:
-            what, hint = (
-                f": there is no table {table.name!r}",
-                f"The tables are {', '.join(name for name, _ in shapes)}.",
-            )
+            what = f": there is no table {table.name!r}"
+            hint = f"The tables are {', '.join(name for name, _ in shapes)}."
             break
     else:
         for column in tree.find_all(exp.Column):
@@ -201,16 +185,12 @@ def as_written(
 
 def _introduced(tree: exp.Expr) -> set[str]:
     """The names that the query itself gives to columns, tables and parameters of functions."""
-    names = _lowered(node.alias for node in tree.find_all(exp.Alias, exp.Table, exp.Subquery, exp.Values))
-    names |= _lowered(column.name for alias in tree.find_all(exp.TableAlias) for column in alias.columns)
-    names |= _lowered(name.name for node in tree.find_all(exp.Lambda) for name in node.expressions)
+    names = {lowered(node.alias) for node in tree.find_all(exp.Alias, exp.Table, exp.Subquery, exp.Values)}
+    names |= {lowered(column.name) for alias in tree.find_all(exp.TableAlias) for column in alias.columns}
+    names |= {lowered(name.name) for node in tree.find_all(exp.Lambda) for name in node.expressions}
     if tree.find(exp.Values):
         names |= {f"col{n}" for n in range(100)}
     return names
-
-
-def _lowered(names: Iterable[str]) -> set[str]:
-    return {lowered(name) for name in names}
 
 
 def unknown_items(release: Opened, plan: Plan, written: Set[str]) -> list[str]:
@@ -229,9 +209,9 @@ def _note(release: Opened, label: str) -> str:
     suppressed = " or was suppressed" if release.suppressed else ""
     if label in release.sizes:
         members = sorted(item for item, labels in release.images.items() if label in labels)
-        some = ", ".join(map(repr, members[:NEAREST])) + (", ..." if len(members) > NEAREST else "")
-        known = f"{label!r} is no item but a released item, which stands for {len(members)} items"
-        return f"{known}: ask for {some}."
+        nearest = ", ".join(map(repr, members[:NEAREST])) + (", ..." if len(members) > NEAREST else "")
+        what = f"{label!r} is no item but a released item, which stands for {len(members)} items"
+        return f"{what}: ask for {nearest}."
     near = _nearest(release, label)
     hint = f" The nearest ones: {', '.join(map(repr, near))}." if near else ""
     return f"No released item stands for {label!r}: it does not occur{suppressed}.{hint}"

@@ -76,11 +76,11 @@ class SessionDatabase:
     def _computed(self, tree: exp.Query) -> Iterator[Table]:
         """The rows of a query over the analyst's tables, as a table during the block."""
         rows = Table("memory", "main", fresh("computed"))
-        made = exp.Create(this=rows.expression(), kind="TABLE", expression=tree)
+        creation = exp.Create(this=rows.expression(), kind="TABLE", expression=tree)
         own = OwnTables(self.engine)
         own.use(0)
         try:
-            executed(self.engine, made.sql("duckdb"), failed)
+            executed(self.engine, creation.sql("duckdb"), failed)
         finally:
             own.use(None)
         try:
@@ -90,10 +90,10 @@ class SessionDatabase:
 
     @contextlib.contextmanager
     def storing(self, is_whole: Callable[[exp.Query], bool]) -> Iterator[Callable[[exp.Query], str | None]]:
-        """What stores the rows of a query over the analyst's tables, under a name that holds during the block.
+        """A function that stores the rows of a query over the analyst's tables, and returns their name during the block.
 
         Args:
-            is_whole: says whether a text is a query by itself; the name of another one is None.
+            is_whole: says whether a tree is a query by itself; for any other the function returns None.
         """
         names: list[str] = []
 
@@ -190,15 +190,16 @@ class SessionDatabase:
         return self.engine.put(Table("memory", "main", fresh("facts")), columns)
 
     def put_listed(self, rows: Sequence[Row], width: int) -> exp.Query:
-        """Put the rows of an answer whose key is one text into the database, where the last ones stay; see ``put``."""
-        found = self._listed.pop(id(rows), None)
-        if found is None:
+        """Put the rows of an answer whose key is one text into the database, where those of the last answers stay; see
+        ``put``."""
+        stored = self._listed.pop(id(rows), None)
+        if stored is None:
             keys, *ends = tuple(zip(*(row for row in rows if row[-1] != 0), strict=True)) or ((),) * 3
-            found = rows, self._fill(["VARCHAR"], [keys], [ends, ends])
-        self._listed[id(rows)] = found
+            stored = rows, self._fill(["VARCHAR"], [keys], [ends, ends])
+        self._listed[id(rows)] = stored
         if len(self._listed) > MAX_LISTED:
             self._temporary.append(self._listed.pop(next(iter(self._listed)))[1])
-        return _of(found[1], 1, width)
+        return _of(stored[1], 1, width)
 
     def sweep_later(self, tables: Iterable[Table]) -> None:
         """Drop further tables with the rows of a query."""

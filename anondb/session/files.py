@@ -67,9 +67,9 @@ def check_alike(sealed: Sequence[SealedRelease]) -> None:
         InputError: ``different_releases``, or ``overlap``: they hold the same persons, as their manifests show.
     """
 
-    def shape(one: SealedRelease) -> tuple[object, ...]:
-        attributes = None if one.kind.attributes is None else [(a.name, a.ends) for a in one.kind.attributes]
-        return attributes, *(one.manifest.get(key) for key in _SAME)
+    def shape(release: SealedRelease) -> tuple[object, ...]:
+        attributes = None if release.kind.attributes is None else [(a.name, a.ends) for a in release.kind.attributes]
+        return attributes, *(release.manifest.get(key) for key in _SAME)
 
     if len({s.manifest["release_id"] for s in sealed}) < len(sealed):
         raise InputError(
@@ -90,8 +90,8 @@ def _check_disjoint(sealed: Sequence[SealedRelease]) -> None:
     """Refuse files whose manifests show that they share persons: the same part twice, a part and the whole, or parts by
     different columns."""
     parts: dict[tuple[str, str] | None, SealedRelease] = {}
-    for one in sealed:
-        part = partition_of(one.manifest)
+    for release in sealed:
+        part = partition_of(release.manifest)
         other = parts.get(part) if part is not None else None
         if part is None:
             other = next((s for p, s in parts.items() if p is not None), None)
@@ -99,12 +99,12 @@ def _check_disjoint(sealed: Sequence[SealedRelease]) -> None:
             other = next((s for p, s in parts.items() if p is None or p[0] != part[0]), None)
         if other is not None:
             raise InputError(
-                f"The files {other.path.name!r} and {one.path.name!r} hold the same persons, as their manifests show"
+                f"The files {other.path.name!r} and {release.path.name!r} hold the same persons, as their manifests show"
                 " (partition), so their counts cannot be added up.",
                 code="overlap",
                 hint="Open the files of one partitioned view, each value once.",
             )
-        parts[part] = one
+        parts[part] = release
 
 
 def weakest(manifests: Sequence[Manifest]) -> str:
@@ -112,9 +112,9 @@ def weakest(manifests: Sequence[Manifest]) -> str:
     shown = [manifests[0]["model"]]
     for name in _parameters(manifests):
         numbers = {_number(m[name]): m[name] for m in manifests if name in m}
-        known = [number for number in numbers if number is not None]
-        if known and len(known) == len(numbers):
-            shown.append(f"{name} = {numbers[(max if name in _LARGER_IS_WEAKER else min)(known)]}")
+        values = [number for number in numbers if number is not None]
+        if values and len(values) == len(numbers):
+            shown.append(f"{name} = {numbers[(max if name in _LARGER_IS_WEAKER else min)(values)]}")
     return ", ".join(shown)
 
 
@@ -141,12 +141,13 @@ def _number(text: str) -> Fraction | float | None:
 
 def paths_of(files: Sources, on_statement: Callable[[str], None] | None = None) -> list[str]:
     """The paths of the files; a pattern stands for all files that match it, the URL of a union for its releases."""
-    listed = [files] if isinstance(files, str | os.PathLike) else files
-    if not isinstance(listed, Iterable) or isinstance(listed, bytes):
-        raise _no_path()
-    listed = list(listed)
+    listed = list(files) if isinstance(files, Iterable) and not isinstance(files, str | bytes | os.PathLike) else [files]
     if not all(isinstance(file, str | os.PathLike) for file in listed):
-        raise _no_path()
+        raise InputError(
+            "The files of a session must be given as a path or a list of paths.",
+            code="bad_path",
+            hint="Pass a text or a pathlib.Path, such as 'spring.duckdb' or 'weeks/*.duckdb'.",
+        )
     paths: list[str] = []
     for path in (os.fspath(file) for file in listed):
         if is_url(path):
@@ -163,20 +164,12 @@ def paths_of(files: Sources, on_statement: Callable[[str], None] | None = None) 
     return paths
 
 
-def _no_path() -> InputError:
-    return InputError(
-        "The files of a session must be given as a path or a list of paths.",
-        code="bad_path",
-        hint="Pass a text or a pathlib.Path, such as 'spring.duckdb' or 'weeks/*.duckdb'.",
-    )
-
-
 TYPES = ("HUGEINT", "DATE", "TIME", "TIMESTAMP", "BOOLEAN", "UUID")
 """Types that a column may have whose values are known as texts."""
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}", re.ASCII)
 _COMPARED = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between, exp.In, exp.Is)
 _JOINED = (exp.And, exp.Or, exp.Not, exp.Paren)
-_GIVEN = (
+_OPERANDS = (
     *(exp.Column, exp.Identifier, exp.Literal, exp.Neg, exp.Cast),
     *(exp.DataType, exp.DataTypeParam, exp.Null, exp.Boolean),
 )
@@ -193,7 +186,7 @@ class Parts:
 
     def __init__(self, column: str, values: Sequence[str], engine: DuckDBEngine) -> None:
         self.column, self.values, self._engine = column, list(values), engine
-        self._known: dict[exp.Expr, list[int]] = {}
+        self._places: dict[exp.Expr, list[int]] = {}
 
     @classmethod
     def of(cls, releases: Sequence[Opened], engine: DuckDBEngine) -> Parts | None:
@@ -207,7 +200,7 @@ class Parts:
         return cls(column, [value for _, value in parts], engine)
 
     def among(self, places: Sequence[int]) -> Parts:
-        """The same for some of the files."""
+        """The column with its values in some of the files."""
         return Parts(self.column, [self.values[place] for place in places], self._engine)
 
     @cached_property
@@ -267,17 +260,17 @@ class Parts:
         joined = any(join.side for join in select.args.get("joins") or ())
         parts = conjoined(None if where is None or joined else where.this)
         chosen = [part for part in parts if self._is_condition(part, is_column)]
-        rest = [part for part in parts if not any(part is one for one in chosen)]
+        rest = [part for part in parts if not self._is_condition(part, is_column)]
         if chosen:
             select.set("where", exp.Where(this=exp.and_(*(part.copy() for part in rest))) if rest else None)
         return chosen
 
     @staticmethod
     def _is_condition(node: exp.Expr, is_column: Callable[[exp.Column], bool]) -> bool:
-        """Whether a condition compares this column, and no other, with given values."""
+        """Whether a condition compares this column, and no other, with constants."""
         columns = list(node.find_all(exp.Column))
-        known = all(isinstance(part, (*_COMPARED, *_JOINED, *_GIVEN)) for part in node.walk())
-        return known and bool(columns) and all(map(is_column, columns))
+        plain = all(isinstance(part, (*_COMPARED, *_JOINED, *_OPERANDS)) for part in node.walk())
+        return plain and bool(columns) and all(map(is_column, columns))
 
     def chosen(self, tree: exp.Expr, table: str, own: Shape) -> list[int] | None:
         """The places of the files for which the conditions of a query on this column hold.
@@ -296,8 +289,8 @@ class Parts:
         """
         others = {lowered(name) for name, columns in own if lowered(self.column) in map(lowered, columns)}
         tables = list(tree.find_all(exp.Table))
-        named = [one for one in tables if ".".join(lowered(part.name) for part in one.parts) == table]
-        if len(named) != 1 or any(lowered(one.name) in others for one in tables):
+        named = [node for node in tables if ".".join(lowered(part.name) for part in node.parts) == table]
+        if len(named) != 1 or any(lowered(node.name) in others for node in tables):
             return None
         select = named[0].find_ancestor(exp.Select)
         if not isinstance(select, exp.Select):
@@ -305,7 +298,7 @@ class Parts:
         conditions = self._conditions(select, lambda node: self.is_column(node, select, table))
         if not conditions:
             return None
-        places = self._where(conditions)
+        places = self.holding(*conditions)
         if not places:
             raise InputError(
                 f"No file has rows with this condition on {self.column!r}.",
@@ -330,8 +323,8 @@ class Parts:
         alike = self._engine.select(exp.select("same").from_(typed.copy()), "a condition")["same"].tolist()
         return typed if all(alike) else None
 
-    def _where(self, conditions: Sequence[exp.Expr]) -> list[int]:
-        """The places of the files for which conditions are true, whatever the type of the column."""
+    def holding(self, *conditions: exp.Expr) -> list[int]:
+        """The places of the files for which conditions on the column alone are true, whatever its type."""
         condition = exp.and_(*(part.copy() for part in conditions))
         if isinstance(condition, exp.EQ) and isinstance(condition.expression, exp.Literal):
             equal = condition.expression
@@ -339,13 +332,9 @@ class Parts:
                 return [self.values.index(equal.name)]
         for node in list(condition.find_all(exp.Column)):
             node.replace(exp.column("value", "part"))
-        if condition not in self._known:
-            self._known[condition] = self._asked(condition)
-        return self._known[condition]
-
-    def holding(self, condition: exp.Expr) -> list[int]:
-        """The places of the files for which a condition on the column ``part`` is true."""
-        return self._where([condition.copy()])
+        if condition not in self._places:
+            self._places[condition] = self._asked(condition)
+        return self._places[condition]
 
     def _asked(self, condition: exp.Expr) -> list[int]:
         answers: list[list[int]] = []

@@ -60,7 +60,10 @@ def open_session(
         local = [stack.enter_context(at_hand(path, on_statement, memory_limit)) for path in paths]
         trust: dict[str, Any] = {"trusted": trusted, "named": [name_of(path) for path in paths]}
         opened = stack.enter_context(sealed_releases(local, memory_limit=memory_limit, **options, **trust))
-        sealed = [one if is_url(path) else replace(one, path=Path(path)) for one, path in zip(opened, paths, strict=True)]
+        sealed = [
+            release if is_url(path) else replace(release, path=Path(path))
+            for release, path in zip(opened, paths, strict=True)
+        ]
         return session_on(sealed, stack.pop_all(), limits=limits, **options)
 
 
@@ -68,7 +71,7 @@ def session_on(
     sealed: Sequence[SealedRelease],
     resources: contextlib.ExitStack | None = None,
     *,
-    limits: Limits = Limits(),  # noqa: B008
+    limits: Limits,
     threads: int | None = None,
     on_statement: Callable[[str], None] | None = None,
 ) -> Session:
@@ -88,9 +91,9 @@ def session_on(
 Find = Callable[[DuckDBEngine, str], StoredRelease]  # looks up a release by its name
 
 
-def session_of(engine: DuckDBEngine, name: str, found: StoredRelease) -> Session:
+def session_of(engine: DuckDBEngine, name: str, stored: StoredRelease) -> Session:
     """A session on a release in the owner's database, without limits."""
-    release = SealedRelease(engine, found.schema, found.kind, found.manifest, Path(name))
+    release = SealedRelease(engine, stored.schema, stored.kind, stored.manifest, Path(name))
     return session_on([release], limits=Limits(None))
 
 

@@ -46,25 +46,25 @@ def unique(names: Sequence[str]) -> list[str]:
 
 
 def output(
-    known: Ranged, bound: Sequence[tuple[str, str]], bounds: bool, called: str = ""
+    relation: Ranged, bound: Sequence[tuple[str, str]], bounds: bool, called: str = ""
 ) -> tuple[list[exp.Expr], list[str], list[str]]:
     """The expressions and names of the columns that the analyst sees, and notes on them.
 
     Args:
-        known: the rows.
+        relation: the rows.
         bound: the names and types of the query's columns; empty if DuckDB could not describe them.
         bounds: whether bounds are shown.
         called: a note on the ends of a spread (``estimates.Estimated``).
     """
-    names = unique([name for name, _ in bound] or [column.name for column in known.columns])
+    names = unique([name for name, _ in bound] or [column.name for column in relation.columns])
     types = [kind for _, kind in bound] or [""] * len(names)
-    if len(names) != len(known.columns):
+    if len(names) != len(relation.columns):
         raise unsupported("an expression that gives several columns, such as unnest of a struct", "Name the fields.")
     listed: list[exp.Expr] = []
     columns: list[str] = []
     notes: list[str] = []
     ends: list[int] = []
-    for n, (name, kind, column) in enumerate(zip(names, types, known.columns, strict=True)):
+    for n, (name, kind, column) in enumerate(zip(names, types, relation.columns, strict=True)):
         estimate, lower, upper = (exp.column(f"c{n}{end}", "result") for end in ("", "_l", "_u"))
         columns.append(name)
         numeric = not kind or kind.startswith(WITH_BOUNDS)
@@ -84,10 +84,10 @@ def output(
             listed += [_finite(exp.column(f"c{n}{end}", "result"), "DOUBLE") for end in (LOW, HIGH)]
             columns += [f"{name}{end}" for end in (LOW, HIGH)]
             ends.append(len(columns) - 1)
-    if known.asked or (bounds and known.unsure):
+    if relation.asked or (bounds and relation.unsure):
         listed.append(exp.column("sure", "result"))
         columns.append(CERTAIN)
-        if any(column.spread for column in known.columns):
+        if any(column.spread for column in relation.columns):
             listed.append(exp.column(IN_WORLDS, "result"))
             columns.append(IN_WORLDS)
     columns = unique(columns)
@@ -118,10 +118,9 @@ def _finite(end: exp.Expr, kind: str) -> exp.Expr:
     return exp.Case(ifs=[exp.If(this=finite, true=end)])
 
 
-def selected_from(known: Ranged, listed: Sequence[exp.Expr]) -> exp.Query:
+def selected_from(relation: Ranged, listed: Sequence[exp.Expr]) -> exp.Query:
     """The SELECT of these expressions."""
-    source = exp.Subquery(this=known.tree, alias=exp.TableAlias(this=exp.to_identifier("result")))
-    return exp.select(*(e.as_(fresh("o")) for e in listed)).from_(source)
+    return exp.select(*(e.as_(fresh("o")) for e in listed)).from_(relation.tree.subquery("result", copy=False))
 
 
 @dataclass(frozen=True)

@@ -74,8 +74,8 @@ def with_own_rows(
         store: stores the rows of a query, and gives the name of the table; None if it is no query by itself, since it names
             columns of the query around it.
     """
-    made = tree.copy()
-    ctes = list(made.find_all(exp.CTE))
+    rewritten = tree.copy()
+    ctes = list(rewritten.find_all(exp.CTE))
     aliases = [lowered(cte.alias) for cte in ctes]
     free = {*own}.difference(aliases)
     for cte, alias in zip(ctes, aliases, strict=True):
@@ -85,7 +85,7 @@ def with_own_rows(
         rows = exp.select("*").from_(exp.Table(this=cte.args["alias"].this.copy()))
         rows.set("with_", exp.With(expressions=[cte.copy()], recursive=clause.recursive))
         within = {id(table) for table in cte.find_all(exp.Table)}
-        alike = (t for t in made.find_all(exp.Table) if not t.db and lowered(t.name) == alias)
+        alike = (t for t in rewritten.find_all(exp.Table) if not t.db and lowered(t.name) == alias)
         tables = [table for table in alike if id(table) not in within]
         name = store(rows) if tables and _reads(rows, {*free, alias}) else None
         if name is None:
@@ -97,10 +97,10 @@ def with_own_rows(
         free.add(name)
         if not clause.expressions:
             clause.pop()
-    for clause in made.find_all(exp.With):
+    for clause in rewritten.find_all(exp.With):
         if not any(map(_names_itself, clause.expressions)):
             clause.set("recursive", None)
-    for part in list(made.find_all(exp.Subquery)):
+    for part in list(rewritten.find_all(exp.Subquery)):
         named = part.args.get("alias")
         source = isinstance(part.parent, exp.From | exp.Join) and isinstance(part.this, exp.Query)
         if not source or named is None or named.columns or not _reads(part.this, free):
@@ -108,7 +108,7 @@ def with_own_rows(
         name = store(part.this.copy())
         if name is not None:
             part.replace(exp.Table(this=exp.to_identifier(name), alias=named.copy(), joins=part.args.get("joins")))
-    return made
+    return rewritten
 
 
 def with_lookups(tree: exp.Expr, own: Mapping[str, Collection[str]]) -> exp.Expr:
@@ -118,12 +118,12 @@ def with_lookups(tree: exp.Expr, own: Mapping[str, Collection[str]]) -> exp.Expr
         tree: the query.
         own: the columns of the analyst's tables, all names in lower case.
     """
-    made, names = tree.copy(), dict[tuple[int, exp.Expr], exp.Identifier]()
-    for part in list(made.find_all(exp.Subquery)):
+    rewritten, names = tree.copy(), dict[tuple[int, exp.Expr], exp.Identifier]()
+    for part in list(rewritten.find_all(exp.Subquery)):
         select, inside = part.parent_select, _place_of(part)
-        if select is None or inside is None or (found := _lookup(part.this, own)) is None:
+        if select is None or inside is None or (lookup := _lookup(part.this, own)) is None:
             continue
-        rows, keys = found
+        rows, keys = lookup
         group = None if inside else select.args.get("group")
         by = [key.unalias() for key in grouped(select, lambda column: False)] if group is not None else []
         if group is not None and part not in by and not (set(group.args) == {"expressions"} and all(k in by for k in keys)):
@@ -140,7 +140,7 @@ def with_lookups(tree: exp.Expr, own: Mapping[str, Collection[str]]) -> exp.Expr
         if group is not None and part not in by:  # a group has one value of what is looked up by its keys
             group.append("expressions", exp.column("_value", name.copy()))
         part.replace(exp.column("_value", name.copy()))
-    return made
+    return rewritten
 
 
 def _place_of(part: exp.Subquery) -> bool | None:
@@ -176,8 +176,8 @@ def _lookup(query: exp.Expr, own: Mapping[str, Collection[str]]) -> tuple[exp.Se
     alias, columns = lowered(table.alias_or_name), own[lowered(table.name)]
 
     def own_columns(node: exp.Expr) -> list[bool]:
-        found = node.find_all(exp.Column)
-        return [lowered(c.table) == alias if c.table else lowered(c.name) in columns for c in found]
+        nodes = node.find_all(exp.Column)
+        return [lowered(c.table) == alias if c.table else lowered(c.name) in columns for c in nodes]
 
     parts = conjoined(query.args["where"].this if query.args.get("where") else None)
     outer = [part for part in parts if not all(own_columns(part))]
@@ -194,16 +194,16 @@ def _lookup(query: exp.Expr, own: Mapping[str, Collection[str]]) -> tuple[exp.Se
 def _sides(part: exp.Expr, own_columns: Callable[[exp.Expr], list[bool]]) -> tuple[exp.Expr, exp.Expr] | None:
     """The sides of an equality: that with columns of the table alone, and that without."""
     sides = (part.this, part.expression) if isinstance(part, exp.EQ) and not part.find(exp.Query) else ()
-    for one, other in (sides, sides[::-1]) if sides else ():
-        if (mine := own_columns(one)) and all(mine) and not any(own_columns(other)):
-            return one, other
+    for side, other in (sides, sides[::-1]) if sides else ():
+        if (mine := own_columns(side)) and all(mine) and not any(own_columns(other)):
+            return side, other
     return None
 
 
 def _reads(rows: exp.Query, own: Collection[str]) -> bool:
     """Whether a query names these tables alone."""
-    named = (t for t in rows.find_all(exp.Table) if isinstance(t.this, exp.Identifier))
-    return all(not t.db and lowered(t.name) in own for t in named)
+    tables = (t for t in rows.find_all(exp.Table) if isinstance(t.this, exp.Identifier))
+    return all(not t.db and lowered(t.name) in own for t in tables)
 
 
 def _names_itself(cte: exp.CTE) -> bool:

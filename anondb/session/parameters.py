@@ -34,10 +34,7 @@ def numbered(sql: str) -> str:
     sql = spaced(sql)
     if "?" not in sql:
         return sql
-    try:
-        tokens = DuckDB().tokenize(sql)
-    except (SqlglotError, UnicodeEncodeError):
-        return sql  # the parser says what is wrong with it
+    tokens = tokens_of(sql)
     places = [token for token in tokens if token.token_type is TokenType.PLACEHOLDER]
     if places and any(token.token_type is TokenType.PARAMETER for token in tokens):
         raise InputError(
@@ -69,20 +66,20 @@ def with_parameters(tree: exp.Expr, parameters: Sequence[Any] | Mapping[str, Any
 
 def with_values(tree: exp.Expr, values: Mapping[str, exp.Expr]) -> exp.Expr:
     """The query with constants in place of its parameters; see ``with_parameters``."""
-    made = tree.copy()
+    filled = tree.copy()
     used: set[str] = set()
-    for node in list(made.find_all(exp.Placeholder, exp.Parameter)):
+    for node in list(filled.find_all(exp.Placeholder, exp.Parameter)):
         name = node.name
         if name not in values:
             raise InputError(f"The parameter {name!r} has no value.", code="bad_parameter", hint="Pass parameters=...")
         used.add(name)
-        if node is made:
+        if node is filled:
             return values[name].copy()
         node.replace(values[name].copy())
     if used != set(values):
         words = "a number" if all(name.isdigit() for name in values) else "a name"
         raise InputError(f"The query has no parameter for {words} that was passed.", code="bad_parameter")
-    return made
+    return filled
 
 
 def literal_of(value: Any) -> exp.Expr:
@@ -188,12 +185,17 @@ def _missing() -> InputError:
     return InputError("You have no prepared statement of this name.", code="bad_name", hint="PREPARE makes one.")
 
 
+def tokens_of(text: str) -> list[Token]:
+    """The tokens of a text; none if it has no valid ones, of which the parser says what is wrong."""
+    try:
+        return DuckDB().tokenize(text)
+    except (SqlglotError, UnicodeEncodeError):
+        return []
+
+
 def _tokens(text: str) -> list[Token]:
     """The tokens of a text, at least one."""
-    try:
-        tokens = DuckDB().tokenize(text)
-    except SqlglotError:
-        tokens = []
+    tokens = tokens_of(text)
     if not tokens:
         raise InputError("The query is not valid SQL.", code="bad_sql", hint="Write PREPARE name AS SELECT ...")
     return tokens
@@ -203,12 +205,12 @@ def _constants(text: str) -> dict[str, exp.Expr]:
     """The values in parentheses, by their numbers or names."""
     tree = parse_script("VALUES " + text)[0].tree
     rows = tree.args["from_"].this.expressions if isinstance(tree, exp.Select) else []
-    made: dict[str, exp.Expr] = {}
-    for number, one in enumerate(rows[0].expressions if len(rows) == 1 and isinstance(rows[0], exp.Tuple) else rows, 1):
-        named = isinstance(one, exp.PropertyEQ)
-        value = bare(one.expression if named else one)
+    constants: dict[str, exp.Expr] = {}
+    for number, part in enumerate(rows[0].expressions if len(rows) == 1 and isinstance(rows[0], exp.Tuple) else rows, 1):
+        named = isinstance(part, exp.PropertyEQ)
+        value = bare(part.expression if named else part)
         if value.find(exp.Column, exp.Query, exp.AggFunc, exp.Star) is not None:
             raise InputError("EXECUTE takes constants only.", code="bad_parameter", hint=_CONSTANTS)
         plain = isinstance(value, exp.Literal | exp.Boolean | exp.Null | exp.Neg | exp.Cast | exp.Array)
-        made[one.name if named else str(number)] = value if plain else exp.paren(value)
-    return made
+        constants[part.name if named else str(number)] = value if plain else exp.paren(value)
+    return constants

@@ -42,17 +42,16 @@ class Source:
 
     def _seeing(self, query: exp.Select) -> exp.Select:
         """A query with the common table expressions that it sees."""
-        own = query.args.get("with_")
-        named = {lowered(cte.alias): cte for cte in (*self.around, *(own or ()))}
         if not self.around:
             return query
-        made = query.copy()
+        named = {lowered(cte.alias): cte for cte in (*self.around, *(query.args.get("with_") or ()))}
+        whole = query.copy()
         recursive = any(cte.parent.args.get("recursive") for cte in named.values() if cte.parent is not None)
-        made.set("with_", exp.With(expressions=[cte.copy() for cte in named.values()], recursive=recursive))
-        return made
+        whole.set("with_", exp.With(expressions=[cte.copy() for cte in named.values()], recursive=recursive))
+        return whole
 
     def others(self, rows: exp.Select, used: set[str]) -> list[exp.Expr]:
-        """The columns of rows but for some, which are named in lower case."""
+        """The columns of rows except those in ``used``, which are in lower case."""
         return [exp.column(exp.to_identifier(n, quoted=True)) for n in self.columns(rows) if lowered(n) not in used]
 
 
@@ -77,18 +76,18 @@ def written_out(tree: exp.Expr, source: Source) -> exp.Expr:
             rows, on, using = _without_pivots(place), pivot.args.get("fields") or [], pivot.expressions
         selected = exp.select("*").from_(rows.copy())
         parts = [part.copy() for part in on]
-        made: exp.Expr = (
+        replacement: exp.Expr = (
             _unpivoted(pivot.args.get("into"), selected, parts, using, seen)
             if pivot.args.get("unpivot")
             else _pivoted(pivot.args.get("group"), selected, parts, using, seen)
         )
-        made.set("with_", own)
+        replacement.set("with_", own)
         if place is not pivot:
-            alias = pivot.args.get("alias") or place.args.get("alias") or _alias("pivoted")
-            made = exp.Subquery(this=made, alias=alias.copy())
+            alias = pivot.args.get("alias") or place.args.get("alias") or exp.TableAlias(this=exp.to_identifier("pivoted"))
+            replacement = exp.Subquery(this=replacement, alias=alias.copy())
         if place is tree:
-            return made
-        place.replace(made)
+            return replacement
+        place.replace(replacement)
     for select in list(tree.find_all(exp.Select)):
         _write_columns(select, replace(source, around=_seen(select)))
     return tree
@@ -96,66 +95,61 @@ def written_out(tree: exp.Expr, source: Source) -> exp.Expr:
 
 def name_as_written(select: exp.Select, *kinds: type[exp.Expr]) -> None:
     """Give selected expressions with these parts the names that they have as they are written."""
-    for one in select.expressions:
-        if not isinstance(one, exp.Alias) and one.find(*kinds) is not None:
-            one.replace(exp.alias_(one.copy(), one.sql("duckdb", normalize_functions="lower"), quoted=True))
+    for selected in select.expressions:
+        if not isinstance(selected, exp.Alias) and selected.find(*kinds) is not None:
+            selected.replace(exp.alias_(selected.copy(), selected.sql("duckdb", normalize_functions="lower"), quoted=True))
 
 
 def _seen(node: exp.Expr) -> list[exp.CTE]:
     """The common table expressions that a part of a query sees, the outermost ones first."""
-    found: list[exp.CTE] = []
+    ctes: list[exp.CTE] = []
     inner, outer = node, node.parent
     while outer is not None:
         clause = outer if isinstance(outer, exp.With) else outer.args.get("with_")
-        ctes = list(clause.expressions) if clause is not None and clause is not inner else []
-        before = next((n for n, cte in enumerate(ctes) if cte is inner), len(ctes))
-        found[:0] = ctes[:before]
+        listed = list(clause.expressions) if clause is not None and clause is not inner else []
+        before = next((n for n, cte in enumerate(listed) if cte is inner), len(listed))
+        ctes[:0] = listed[:before]
         inner, outer = outer, outer.parent
-    return found
+    return ctes
 
 
 def _write_columns(select: exp.Select, source: Source) -> None:
     """Write an expression with COLUMNS once for each of the columns; one that DuckDB alone understands stays as it is."""
-    for one in [e for e in select.expressions if e.find(exp.Columns) is not None]:
-        chosen = next(one.find_all(exp.Columns))
+    for selected in [e for e in select.expressions if e.find(exp.Columns) is not None]:
+        chosen = next(selected.find_all(exp.Columns))
         columns = source.columns(_selecting(select, chosen, grouped=False))
-        names = source.columns(_selecting(select, one, grouped=True)) if columns else ()
+        names = source.columns(_selecting(select, selected, grouped=True)) if columns else ()
         if not names or len(set(map(lowered, columns))) < len(columns) or len(names) != len(columns):
             continue
         table = chosen.this.table if isinstance(chosen.this, exp.Column) else ""
-        made = []
+        expanded = []
         for column, name in zip(columns, names, strict=True):
-            filled = one.unalias().copy()
+            filled = selected.unalias().copy()
             for part in list(filled.find_all(exp.Columns)):
                 value = exp.column(exp.to_identifier(column, quoted=True), table or None)
                 filled = value if part is filled else filled
                 part.replace(value)
-            made.append(filled.as_(name, quoted=True))
+            expanded.append(filled.as_(name, quoted=True))
         before = [e.copy() for e in select.expressions]
-        at = next(n for n, e in enumerate(select.expressions) if e is one)
-        select.set("expressions", [*before[:at], *made, *before[at + 1 :]])
+        at = next(n for n, e in enumerate(select.expressions) if e is selected)
+        select.set("expressions", [*before[:at], *expanded, *before[at + 1 :]])
 
 
-def _selecting(select: exp.Select, one: exp.Expr, *, grouped: bool) -> exp.Select:
+def _selecting(select: exp.Select, selected: exp.Expr, *, grouped: bool) -> exp.Select:
     """The query of one expression over the rows of a SELECT."""
-    made = exp.select(one.copy())
+    query = exp.select(selected.copy())
     for key in ("from_", "joins", "laterals", "with_", *(["group"] if grouped else [])):
         part = select.args.get(key)
-        made.set(key, [p.copy() for p in part] if isinstance(part, list) else part and part.copy())
-    return made
-
-
-def _alias(name: str) -> exp.TableAlias:
-    return exp.TableAlias(this=exp.to_identifier(name))
+        query.set(key, [p.copy() for p in part] if isinstance(part, list) else part and part.copy())
+    return query
 
 
 def _without_pivots(place: exp.Expr) -> exp.Expr:
     """A source of rows without what is done with them."""
+    if place.args.get("joins") or place.args.get("laterals"):
+        raise unsupported("a join behind PIVOT", "Write PIVOT (SELECT ...) ON ...")
     source = place.copy()
-    for key in ("pivots", "joins", "laterals"):
-        if key != "pivots" and source.args.get(key):
-            raise unsupported("a join behind PIVOT", "Write PIVOT (SELECT ...) ON ...")
-        source.set(key, None)
+    source.set("pivots", None)
     return source
 
 
@@ -175,19 +169,19 @@ def _pivoted(
     columns = list(product(*(values for _, values in listed)))
     if len(columns) * len(aggregates) > MAX_COLUMNS:
         raise too_complex(f"PIVOT has more than {MAX_COLUMNS} columns")
-    read = (c for part in (*(one for one, _ in listed), *aggregates) for c in part.find_all(exp.Column))
+    read = (c for part in (*(axis for axis, _ in listed), *aggregates) for c in part.find_all(exp.Column))
     keys = source.others(rows, {lowered(c.name) for c in read}) if group is None else group.expressions
-    made = exp.select(*(key.copy() for key in keys)).from_(turned)
+    pivoted = exp.select(*(key.copy() for key in keys)).from_(turned)
     for chosen in columns:
         alike = zip(listed, chosen, strict=True)
-        here = exp.and_(*(exp.EQ(this=one.copy(), expression=value.unalias().copy()) for (one, _), value in alike))
+        here = exp.and_(*(exp.EQ(this=axis.copy(), expression=value.unalias().copy()) for (axis, _), value in alike))
         for aggregate in aggregates:
             named = aggregate.alias or (aggregate.sql("duckdb", normalize_functions="lower") if len(aggregates) > 1 else "")
             first, *others = map(_text, chosen)
             name = "_".join([first or "''", *others, *([named] if named else [])])  # as DuckDB names an empty text
             cell = exp.Filter(this=aggregate.unalias().copy(), expression=exp.Where(this=here.copy()))
-            made = made.select(cell.as_(name, quoted=True))
-    return made.group_by(*(key.copy() for key in keys)) if keys else made
+            pivoted = pivoted.select(cell.as_(name, quoted=True))
+    return pivoted.group_by(*(key.copy() for key in keys)) if keys else pivoted
 
 
 def _unpivoted(

@@ -123,7 +123,7 @@ class Plans:
                 notes.update(dict.fromkeys([*plan.notes, *unknown]))
                 continue
             answer = self._answers.get((release, asked), partial(answer_plan, release, asked))
-            missing = {LISTED_NOTE: MISSING_NOTE} if any(one.suppressed for one in self._opened) else {}
+            missing = {LISTED_NOTE: MISSING_NOTE} if any(opened.suppressed for opened in self._opened) else {}
             notes.update(dict.fromkeys([*(missing.get(note, note) for note in answer.notes), *unknown]))
             if len(live) == 1:
                 return answer.rows

@@ -28,15 +28,12 @@ from anondb.release.manifest import SUPPRESSED
 from anondb.session.catalog import as_written, not_accepted
 from anondb.session.database import SessionDatabase
 from anondb.session.files import Parts
-from anondb.session.output import with_bounds
 from anondb.session.plans import Plans
 from anondb.session.result import fetched
 from anondb.session.scratch import OWN_SCHEMAS
 
 SHOWN = ("item_counts", "released_items", "released_values", "item_supports", "manifest", "buckets")
 """Objects of a sealed file whose rows may be read as they are."""
-
-
 MAX_SPELLINGS = 100_000  # values of a column of the session's database whose spelling is checked
 
 
@@ -89,7 +86,7 @@ class Releases:
 
     @property
     def hidden(self) -> int | None:
-        """At most how many different items are not listed, since they were suppressed; None for any number."""
+        """The largest number of different items that suppression may hide; None if there is no such bound."""
         said = [release.manifest.get(SUPPRESSED) for release in self._opened]
         return None if None in said else sum(int(number or 0) for number in said)
 
@@ -131,10 +128,6 @@ class Releases:
         """The names and types of the columns of a query, with the names that its text gives (``as_written``)."""
         return as_written(text, tree, bound, lambda sql: self._originals[0].accepted(sql, self._database.shapes))
 
-    def with_bounds(self, tree: exp.Expr) -> exp.Expr:
-        """A query with the rows of calls of the file's ``count_bounds``."""
-        return with_bounds(tree, [release.engine for release in self._opened])
-
     def unqualified(self, tree: exp.Expr) -> exp.Expr:
         """A query in which a table of persons with another schema or database in its name has its name alone.
 
@@ -143,24 +136,23 @@ class Releases:
         names = {lowered(name) for name, _ in self.shapes}
         for table in tree.find_all(exp.Table):
             main = lowered(table.db) in OWN_SCHEMAS[1:] and lowered(table.catalog) in ("", "memory", "temp")
-            whole = lowered(".".join(part.name for part in table.parts)) in names
-            if (not whole and table.db) if lowered(table.name) in names else main:
+            if (table.db and _dotted(table.parts) not in names) if lowered(table.name) in names else main:
                 table.set("db", None)
                 table.set("catalog", None)
         for column in tree.find_all(exp.Column):
-            if column.args.get("db") is not None and lowered(".".join(p.name for p in column.parts[:-1])) not in names:
+            if column.args.get("db") is not None and _dotted(column.parts[:-1]) not in names:
                 column.set("db", None)
                 column.set("catalog", None)
         return tree
 
     def id_column(self, table: exp.Table) -> str | None:
         """The id column of a table of persons, in lower case; None for other tables."""
-        dotted = ".".join(lowered(part.name) for part in table.parts)
-        return next((lowered(c) for c, is_id in self.persons_tables.get(dotted, {}).items() if is_id), None)
+        columns = self.persons_tables.get(_dotted(table.parts), {})
+        return next((lowered(name) for name, is_id in columns.items() if is_id), None)
 
     def described(self, node: exp.Table) -> Described:
         """The columns of a table of persons."""
-        dotted = ".".join(lowered(part.name) for part in node.parts)
+        dotted = _dotted(node.parts)
         table, id_column, item_column = (lowered(self.manifest[k]) for k in ("table", "id_column", "item_column"))
         if dotted == "baskets":
             return Described("transaction_id", "items", lists=True)
@@ -224,20 +216,20 @@ class Releases:
 
     def _texts(self) -> frozenset[str]:
         """The texts in the analyst's tables that a query names: suppressed items may have these names."""
-        found: set[str] = set()
+        texts: set[str] = set()
         for name in self._own & {lowered(name) for name, _ in self._database.shapes}:
-            known = self._database.table(exp.Table(this=exp.to_identifier(name, quoted=True)))
-            assert known is not None
-            for texts in self._texts_of(known):
-                if texts is None:
+            relation = self._database.table(exp.Table(this=exp.to_identifier(name, quoted=True)))
+            assert relation is not None
+            for values in self._texts_of(relation):
+                if values is None:
                     raise unsupported("a large table of your own where items were suppressed", "Register fewer rows.")
-                found |= texts
-        return frozenset(found)
+                texts |= values
+        return frozenset(texts)
 
-    def _texts_of(self, known: Ranged) -> Iterator[frozenset[str] | None]:
+    def _texts_of(self, relation: Ranged) -> Iterator[frozenset[str] | None]:
         """The values of each column of a table of the session's database as texts; None if they are many."""
-        source = exp.Subquery(this=known.tree, alias=exp.TableAlias(this=exp.to_identifier("t")))
-        for n in range(len(known.columns)):
+        source = relation.tree.subquery("t", copy=False)
+        for n in range(len(relation.columns)):
             text = exp.cast(exp.column(f"c{n}", "t"), "VARCHAR")
             rows = self.rows(exp.select(text).distinct().from_(source).limit(MAX_SPELLINGS + 1))
             yield None if len(rows) > MAX_SPELLINGS else frozenset(text for (text,) in rows if text is not None)
@@ -292,19 +284,19 @@ class Releases:
     @property
     def object_types(self) -> dict[str, dict[str, str]]:
         """The objects, with the types of their columns."""
-        release, made = self._opened[0], {}
+        release, types = self._opened[0], {}
         for name in self.objects:
             shown = release.engine.relation(exp.select("*").from_(release.schema.table(name).expression()).limit(0))
-            made[name] = dict(zip(shown.columns, map(str, shown.types), strict=True))
-        return made
+            types[name] = dict(zip(shown.columns, map(str, shown.types), strict=True))
+        return types
 
     def table(self, node: exp.Table) -> Ranged | None:
         """The rows of a table of the analyst, or of an object of a single release."""
-        known = self._database.table(node)
-        if known is not None and self.typed:
-            return self._spelled(node.name, known)
-        if known is not None or node.db or lowered(node.name) not in SHOWN or len(self._opened) > 1:
-            return known
+        relation = self._database.table(node)
+        if relation is not None and self.typed:
+            return self._spelled(node.name, relation)
+        if relation is not None or node.db or lowered(node.name) not in SHOWN or len(self._opened) > 1:
+            return relation
         release = self._opened[0]
         if lowered(node.name) not in release.objects:
             return None
@@ -336,10 +328,15 @@ class Releases:
         """Whether texts are spelled as items of their type are."""
         return all(release.original.plain(labels) for release in self._opened)
 
-    def _spelled(self, name: str, known: Ranged) -> Ranged:
+    def _spelled(self, name: str, relation: Ranged) -> Ranged:
         """A table of the session's database, with the columns marked that are spelled as items are."""
         marks = self._database.plain.get(lowered(name))
         if marks is None:
-            marks = [texts is not None and self.plain(texts) for texts in self._texts_of(known)]
+            marks = [texts is not None and self.plain(texts) for texts in self._texts_of(relation)]
             self._database.plain[lowered(name)] = marks
-        return replace(known, columns=tuple(replace(c, plain=p) for c, p in zip(known.columns, marks, strict=True)))
+        return replace(relation, columns=tuple(replace(c, plain=p) for c, p in zip(relation.columns, marks, strict=True)))
+
+
+def _dotted(parts: Sequence[exp.Expr]) -> str:
+    """A name with its schema and database, in lower case."""
+    return lowered(".".join(part.name for part in parts))

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 SHOWN_ROWS = 40
 """Rows of a result that are printed; the number of the others is said."""
-
-
 MOST_AT_ONCE = 100_000
 """Rows that are converted in one go, which no limit ends."""
 
@@ -37,10 +35,9 @@ class Result:
         rows: duckdb.DuckDBPyRelation,
         columns: Sequence[str],
         notes: Sequence[str],
-        fetched: Sequence[tuple[Any, ...]] | None = None,
         limits: Limits = Limits(),  # noqa: B008
     ) -> None:
-        self._relation, self._fetched, self._limits = rows, fetched, limits
+        self._relation, self._limits = rows, limits
         self.columns = list(columns)
         self.types = [str(kind) for kind in rows.types]
         self.notes = list(notes)
@@ -69,8 +66,6 @@ class Result:
 
     def fetchall(self) -> list[tuple[Any, ...]]:
         """All rows, as Python values."""
-        if self._fetched is not None:
-            return list(self._fetched)
         with self._limits.hold():
             return fetched(self._relation)
 
@@ -92,10 +87,10 @@ class Result:
 
     def copy(self) -> Result:
         """The same result with lists of its own."""
-        return Result(self._relation, self.columns, self.notes, self._fetched, self._limits)
+        return Result(self._relation, self.columns, self.notes, self._limits)
 
     def __len__(self) -> int:
-        return len(self._relation if self._fetched is None else self._fetched)
+        return len(self._relation)
 
     def __repr__(self) -> str:
         cells = [self.columns, *([_shown(v) for v in row] for row in self.fetchall()[:SHOWN_ROWS])]

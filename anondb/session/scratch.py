@@ -24,8 +24,6 @@ Columns = Sequence[tuple[str, str]]
 MAX_NODES = 50_000  # of the tree of a query with the queries of the tables that it names
 MAX_CALLS = 1_000  # of macros in a query
 OWN_SCHEMAS = ("", "main", "temp", "memory")
-
-
 Tree = TypeVar("Tree", bound=exp.Expr)
 
 
@@ -97,35 +95,38 @@ class Scratch:
         """
         if not (self._named or self.macros or self._variables):
             return tree
-        made = self._with_tables(self._with_macros(tree.copy()), ())
-        check_depth(made)
-        if sum(1 for _ in made.walk()) > MAX_NODES:
+        expanded = self._with_tables(self._with_macros(tree.copy()), ())
+        check_depth(expanded)
+        if sum(1 for _ in expanded.walk()) > MAX_NODES:
             raise too_complex("the queries of the tables that it names are too long")
-        return made  # type: ignore[return-value]
+        return expanded  # type: ignore[return-value]
 
     def _with_macros(self, tree: exp.Expr) -> exp.Expr:
         """A query with what its macros and variables stand for; its columns keep their names."""
         for select in tree.find_all(exp.Select):
-            for one in select.expressions:
-                if not isinstance(one, exp.Alias) and any(map(self._is_own, one.find_all(exp.Anonymous))):
-                    one.replace(exp.alias_(one.copy(), one.sql("duckdb", normalize_functions=False), quoted=True))
+            for selected in select.expressions:
+                if not isinstance(selected, exp.Alias) and any(map(self._is_own, selected.find_all(exp.Anonymous))):
+                    selected.replace(
+                        exp.alias_(selected.copy(), selected.sql("duckdb", normalize_functions=False), quoted=True)
+                    )
         grown = 0
         for _ in range(MAX_CALLS):
             call = next(filter(self._is_own, tree.find_all(exp.Anonymous)), None)
             if call is None:
                 return tree
-            made = self._expanded(call)
-            grown += sum(1 for _ in made.walk())
+            expansion = self._expanded(call)
+            grown += sum(1 for _ in expansion.walk())
             if grown > MAX_NODES:
                 break
             place: exp.Expr = call
             if isinstance(call.parent, exp.Table):
                 place = call.parent
-                made = exp.Subquery(this=made, alias=place.args.get("alias") or _alias(call.name))
+                alias = place.args.get("alias") or exp.TableAlias(this=exp.to_identifier(call.name))
+                expansion = exp.Subquery(this=expansion, alias=alias)
             if place is tree:
-                tree = made
+                tree = expansion
             else:
-                place.replace(made)
+                place.replace(expansion)
         raise too_complex("its macros are nested too deeply or are too long")
 
     def _is_own(self, call: exp.Anonymous) -> bool:
@@ -142,11 +143,11 @@ class Scratch:
             raise InputError(
                 "The call of a macro has the wrong number of arguments.", code="bad_sql", hint="Pass all of them."
             )
-        given = dict(zip(macro.parameters, call.expressions, strict=True))
+        arguments = dict(zip(macro.parameters, call.expressions, strict=True))
         body = macro.body.copy()
         for column in list(body.find_all(exp.Column)):
-            if not column.table and lowered(column.name) in given:
-                value = exp.paren(given[lowered(column.name)].copy())
+            if not column.table and lowered(column.name) in arguments:
+                value = exp.paren(arguments[lowered(column.name)].copy())
                 if column is body:
                     return value
                 column.replace(value)
@@ -159,10 +160,10 @@ class Scratch:
             return tree
         clause = tree.args.get("with_")
         if not isinstance(tree, exp.Query) or {lowered(cte.alias) for cte in clause or ()} & named.keys():
-            tree, clause = exp.select("*").from_(exp.Subquery(this=tree, alias=_alias("q"))), None
+            tree, clause = exp.select("*").from_(exp.alias_(exp.Subquery(this=tree), "q", table=True)), None
         assert isinstance(tree, exp.Query)
         listed = list(clause.expressions) if clause is not None else []
-        ctes = [self._cte(one, (*within, name)) for name, one in named.items()]
+        ctes = [self._cte(table, (*within, name)) for name, table in named.items()]
         recursive = clause is not None and clause.recursive
         tree.set("with_", exp.With(expressions=[*ctes, *listed], recursive=recursive))
         return tree
@@ -180,7 +181,7 @@ class Scratch:
 
     def set_macro(self, name: str, parameters: Sequence[str], body: exp.Expr) -> None:
         """Make a macro."""
-        self.macros[lowered(name)] = Macro([lowered(one) for one in parameters], self._with_macros(body.copy()))
+        self.macros[lowered(name)] = Macro([lowered(parameter) for parameter in parameters], self._with_macros(body.copy()))
 
     def set_variable(self, name: str, value: exp.Expr) -> None:
         """Give a variable a value: a constant, or its query with the tables of now, where it reads the original's."""
@@ -289,7 +290,3 @@ def _constant(value: Any, kind: str) -> exp.Expr | None:
 def _named_so(tree: exp.Query, names: Sequence[str]) -> exp.Query:
     alias = exp.TableAlias(this=exp.to_identifier("q"), columns=[exp.to_identifier(name, quoted=True) for name in names])
     return exp.select("*").from_(exp.Subquery(this=tree, alias=alias))
-
-
-def _alias(name: str) -> exp.TableAlias:
-    return exp.TableAlias(this=exp.to_identifier(name))

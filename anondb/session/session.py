@@ -41,7 +41,7 @@ from anondb.release.reader import SealedRelease, contradictions_told
 from anondb.session.catalog import Catalog, is_of_catalog, summarized
 from anondb.session.database import SessionDatabase
 from anondb.session.files import Parts, notes_on, weakest
-from anondb.session.output import BOUNDS_HINT, CHOICES, SPREAD, output, selected_from
+from anondb.session.output import BOUNDS_HINT, CHOICES, SPREAD, output, selected_from, with_bounds
 from anondb.session.own_rows import registered, with_lookups, with_own_rows
 from anondb.session.parameters import Prepared, numbered, with_parameters
 from anondb.session.pivots import Source, written_out
@@ -61,11 +61,7 @@ class Session:
     """
 
     def __init__(
-        self,
-        sealed: Sequence[SealedRelease],
-        engine: DuckDBEngine,
-        resources: contextlib.ExitStack,
-        limits: Limits,
+        self, sealed: Sequence[SealedRelease], engine: DuckDBEngine, resources: contextlib.ExitStack, limits: Limits
     ) -> None:
         self._resources, self._closed, self._limits, self._sealed = resources, False, limits, sealed
         self._database = SessionDatabase(engine)
@@ -128,9 +124,11 @@ class Session:
         if plain and (kept := self._results.find((query, bounds))) is not None:
             return kept.copy()
         with contradictions_told(self._sealed), self._limits.hold():
-            return self._found(query, parameters, bounds, plain)
+            return self._last_result(query, parameters, bounds, plain)
 
-    def _found(self, query: str, parameters: Sequence[Any] | Mapping[str, Any] | None, bounds: str, plain: bool) -> Result:
+    def _last_result(
+        self, query: str, parameters: Sequence[Any] | Mapping[str, Any] | None, bounds: str, plain: bool
+    ) -> Result:
         """The result of the last statement; that of a query is kept if it is the same each time."""
         *before, last = parse_script(numbered(query))
         if before and parameters is not None:
@@ -151,8 +149,8 @@ class Session:
         """The result of a statement, whose tree has its parameters in place."""
         word = statement.word
         if word == "EXECUTE":
-            made = self._prepared.statement(statement.tree.name)
-            return self._done(made, self._releases.unqualified(made.tree), bounds)
+            prepared = self._prepared.statement(statement.tree.name)
+            return self._done(prepared, self._releases.unqualified(prepared.tree), bounds)
         if word == SELECT and is_of_catalog(tree, self.tables):
             return self.catalog.answer(tree)
         if word == SELECT:
@@ -170,7 +168,7 @@ class Session:
 
     def _resolved(self, tree: exp.Expr) -> exp.Expr:
         """A query over tables alone: without names of the analyst, PIVOT, UNPIVOT and COLUMNS."""
-        return self._releases.with_bounds(self._written(self._scratch.resolved(tree)))
+        return with_bounds(self._written(self._scratch.resolved(tree)), [release.engine for release in self._opened])
 
     def _written(self, tree: exp.Expr) -> exp.Expr:
         """A query or another statement, without PIVOT, UNPIVOT and COLUMNS."""
@@ -206,9 +204,9 @@ class Session:
         form = normal(tree, releases.persons_tables, self._own_columns, releases.persons, item, nullable, self._database)
         empty = empty or is_empty(form, self.roles())
         try:
-            made, notes = answered(form, bound, self, spread=bounds == SPREAD, empty=empty)
+            estimated, notes = answered(form, bound, self, spread=bounds == SPREAD, empty=empty)
             bound = self._releases.named_as(text, tree, bound)
-            return self._shown(made, bound, notes, bounds)
+            return self._shown(estimated, bound, notes, bounds)
         finally:
             self._database.sweep()
 
@@ -220,16 +218,16 @@ class Session:
         shown = summarized(tree, roles.relation(tree).columns, roles.misused)
         bound = self._releases.bind(shown)
         try:
-            made, notes = modelled(shown, bound, self, of_worlds=roles.reads_persons)
-            return self._shown(made, bound, notes, "none")
+            estimated, notes = modelled(shown, bound, self, of_worlds=roles.reads_persons)
+            return self._shown(estimated, bound, notes, "none")
         finally:
             self._database.sweep()
 
-    def _shown(self, made: Estimated, bound: Sequence[tuple[str, str]], notes: Sequence[str], bounds: str) -> Result:
+    def _shown(self, estimated: Estimated, bound: Sequence[tuple[str, str]], notes: Sequence[str], bounds: str) -> Result:
         """The rows of an answer with the columns that the analyst sees."""
-        self._database.sweep_later(made.tables)
-        listed, columns, remarks = output(made.relation, bound, bounds != "none", made.called)
-        rows = materialized(self._database.engine, selected_from(made.relation, listed), failed)
+        self._database.sweep_later(estimated.tables)
+        listed, columns, remarks = output(estimated.relation, bound, bounds != "none", estimated.called)
+        rows = materialized(self._database.engine, selected_from(estimated.relation, listed), failed)
         return Result(rows, columns, [*notes, *remarks, *self.notes], limits=self._limits)
 
     # ---------------------------------------------------------------- what an answer takes (``answers.answer.House``)
@@ -291,19 +289,18 @@ class Session:
         """
         own = self._own_columns
         with self._database.storing(self._releases.is_whole) as store:
-            made = with_own_rows(with_lookups(tree, own), own, self._releases.persons_tables, store)
-            if made != tree:
-                self._releases.bind(made)
-            releases = self._chosen(made)
+            rewritten = with_own_rows(with_lookups(tree, own), own, self._releases.persons_tables, store)
+            if rewritten != tree:
+                self._releases.bind(rewritten)
+            releases = self._chosen(rewritten)
             if releases is not self._releases:
-                releases.bind(made)
+                releases.bind(rewritten)
             item = lowered(releases.manifest["item_column"])
-            table = lowered(releases.manifest["table"])
-            made = with_counted_rows(with_known_names(made, item), self._releases.persons_tables, item)
-            made = with_joined_groups(with_other_groups(made), table, item)
-            made = with_item_windows(with_extremes(with_subqueries(made)), releases.persons, item)
+            rewritten = with_counted_rows(with_known_names(rewritten, item), self._releases.persons_tables, item)
+            rewritten = with_joined_groups(with_other_groups(rewritten), releases.persons, item)
+            rewritten = with_item_windows(with_extremes(with_subqueries(rewritten)), releases.persons, item)
             compiler = Compiler(Persons(releases), releases, releases.start())
-            return compiler.query(made, {}, ended=ended), list(compiler.notes)
+            return compiler.query(rewritten, {}, ended=ended), list(compiler.notes)
 
     def _described(self, tree: exp.Expr) -> tuple[list[tuple[str, str]], bool]:
         """The columns of a query, and whether it reads tables of the original.
@@ -320,8 +317,7 @@ class Session:
     def _chosen(self, tree: exp.Expr) -> Releases:
         """The releases for which the conditions of a query on the column that divides them hold; these leave the query."""
         parts = self._parts
-        places = parts.chosen(tree, self._releases.persons, self._database.shapes) if parts is not None else None
-        if parts is None or places is None:
+        if parts is None or (places := parts.chosen(tree, self._releases.persons, self._database.shapes)) is None:
             return self._releases
         return Releases([self._opened[place] for place in places], self._database, parts.among(places))
 
@@ -338,7 +334,6 @@ class Session:
         Raises:
             InputError: ``bad_name``: a table of the release has this name; or ``data`` cannot be read.
         """
-
         self._check_open()
         if not isinstance(name, str) or not name:
             raise InputError("The name of a table must be a text.", code="bad_name")

@@ -124,16 +124,16 @@ class Statements:
         source = tree.expression
         if tree.args.get("with_") is not None:
             source.set("with_", tree.args["with_"])
-        found = self._scratch.describe(self._scratch.resolved(_query(source)))[0]
-        width, kinds = len(found), {column: kind for column, (_, kind) in zip(wanted, found, strict=False)}
+        new_columns = self._scratch.describe(self._scratch.resolved(_query(source)))[0]
+        width, kinds = len(new_columns), {column: kind for column, (_, kind) in zip(wanted, new_columns, strict=False)}
         if not width == len(wanted) == len(set(wanted)) or not set(wanted) <= {lowered(column) for column, _ in columns}:
             raise InputError("INSERT has other columns than the table.", code="bad_sql", hint="Name the columns.")
         names = [exp.to_identifier(f"c{n}") for n in range(width)]
         alias = exp.TableAlias(this=exp.to_identifier("new"), columns=names)
-        given = {column: exp.column(f"c{n}", "new") for n, column in enumerate(wanted)}
+        inserted = {column: exp.column(f"c{n}", "new") for n, column in enumerate(wanted)}
         cells = []
         for column, kind in columns:
-            cell: exp.Expr = given.get(lowered(column), exp.null())
+            cell: exp.Expr = inserted.get(lowered(column), exp.null())
             if kinds.get(lowered(column)) != kind:  # an id, which has the type of the ids there, cannot be cast
                 cell = exp.cast(cell, readable(kind), dialect="duckdb")
             cells.append(cell.as_(column, quoted=True))
@@ -204,12 +204,12 @@ class Statements:
         only(tree, "tables", "kind", "exists", "cascade", "restrict")
         for table in tree.args["tables"]:
             if tree.kind in ("MACRO", "FUNCTION"):
-                found = self._scratch.macros.pop(lowered(table.name), None) is not None
+                existed = self._scratch.macros.pop(lowered(table.name), None) is not None
             elif tree.kind in ("TABLE", "VIEW"):
-                found = self._scratch.drop(self._scratch.target(table))
+                existed = self._scratch.drop(self._scratch.target(table))
             else:
                 raise unsupported("this kind of DROP", HINT)
-            if not found and not tree.args.get("exists"):
+            if not existed and not tree.args.get("exists"):
                 raise missing()
         return Done()
 
@@ -239,8 +239,8 @@ def _query(source: exp.Expr) -> exp.Query:
 
 def _all_of(name: str, where: exp.Where | None = None, cells: Sequence[exp.Expr] = ()) -> exp.Select:
     """The rows of a table for which a condition holds; all of its columns, if none are given."""
-    made = exp.select(*(cells or [exp.Star()])).from_(exp.Table(this=exp.to_identifier(name, quoted=True)))
-    return made if where is None else made.where(where.this.copy())
+    rows = exp.select(*(cells or [exp.Star()])).from_(exp.Table(this=exp.to_identifier(name, quoted=True)))
+    return rows if where is None else rows.where(where.this.copy())
 
 
 def _no_rows(columns: Sequence[exp.Expr]) -> exp.Select:
@@ -258,6 +258,6 @@ def _no_rows(columns: Sequence[exp.Expr]) -> exp.Select:
 def _check_properties(tree: exp.Create) -> None:
     """Refuse properties of CREATE other than TEMPORARY, and that a macro gives a table."""
     properties = tree.args.get("properties")
-    for one in properties.expressions if properties is not None else ():
-        if not isinstance(one, exp.TemporaryProperty | exp.ReturnsProperty):
+    for part in properties.expressions if properties is not None else ():
+        if not isinstance(part, exp.TemporaryProperty | exp.ReturnsProperty):
             raise unsupported("a property of CREATE", HINT)
