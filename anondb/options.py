@@ -148,11 +148,11 @@ def policy_of(
         InputError: ``unknown_option`` with the nearest name; see ``Policy``.
     """
     parameters = {} if model is not None else model_parameters()
-    known = {*SOURCES, *READING, *WORKLOAD, *method_options(), *parameters, "algorithm", "workload"}
-    known |= set() if model is not None else {"model"}
+    available = {*SOURCES, *READING, *WORKLOAD, *method_options(), *parameters, "algorithm", "workload"}
+    available |= set() if model is not None else {"model"}
     for option in options:
-        if option not in known:
-            raise InputError(f"There is no option {option!r}.{nearest(option, known)}", code="unknown_option")
+        if option not in available:
+            raise InputError(f"There is no option {option!r}.{nearest(option, available)}", code="unknown_option")
     if model is None:
         model = make_model(str(options.get("model", "km")), **_selected(options, parameters))
     return Policy(
@@ -241,7 +241,7 @@ def flags_of(options: Mapping[str, Any]) -> list[str]:
         elif isinstance(value, bool):
             words += [f"--{'' if value else 'no-'}{dashed[2:]}"] if value or name in WITH_NEGATION else []
         elif name in SOURCES and SOURCES[name].repeatable:
-            words += [word for one in accepted(value) for word in (dashed, one)]
+            words += [word for finding in accepted(value) for word in (dashed, finding)]
         elif value is not None:
             words += [dashed, _as_text(value)]
     return words

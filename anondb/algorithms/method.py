@@ -96,9 +96,9 @@ class Method:
         parameters = self.option_parameters
         for name in values:
             if name not in parameters:
-                known = ", ".join(parameters) or "none"
+                names = ", ".join(parameters) or "none"
                 close = difflib.get_close_matches(name, parameters, n=1)
-                offer = f" Did you mean {close[0]!r}?" if close else f" Its options: {known}."
+                offer = f" Did you mean {close[0]!r}?" if close else f" Its options: {names}."
                 raise InputError(f"The algorithm {self.name} has no option {name!r}.{offer}", code="unknown_option")
         return self.options(**{name: _read_option(name, parameters[name], value) for name, value in values.items()})
 
@@ -134,10 +134,10 @@ def _read_option(name: str, parameter: Parameter, value: Any) -> Any:
             raise InputError(f"{name} must be {' or '.join(parameter.choices)}, not {value!r}.", code="bad_parameter")
         return value
     if parameter.kinds == (BOOLEAN,):
-        known = _BOOLEANS.get(value.lower()) if isinstance(value, str) else value
-        if not isinstance(known, bool):
+        boolean = _BOOLEANS.get(value.lower()) if isinstance(value, str) else value
+        if not isinstance(boolean, bool):
             raise InputError(f"{name} must be true or false, not {value!r}.", code="bad_parameter")
-        return known
+        return boolean
     if parameter.kinds == (INTEGER,):
         return int(check_count(name, int(value) if isinstance(value, str) and value.isdecimal() else value))
     if TEXT not in parameter.kinds:

@@ -19,9 +19,9 @@ MODELS: dict[str, type[Model]] = {
 }
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
+def nearest(name: str, names: Iterable[str]) -> str:
     """A sentence that suggests the nearest known name, or an empty text."""
-    close = difflib.get_close_matches(name, list(known), n=1)
+    close = difflib.get_close_matches(name, list(names), n=1)
     return f" Did you mean {close[0]!r}?" if close else ""
 
 
@@ -59,13 +59,13 @@ def make_model(name: str = "km", **parameters: Any) -> Model:
     Raises:
         InputError: the model is unknown, or a parameter is unknown or out of range.
     """
-    known = parameters_of(name)
+    available = parameters_of(name)
     for parameter in parameters:
-        if parameter not in known:
+        if parameter not in available:
             raise InputError(
-                f"The model {name} has no parameter {parameter!r}; it has {', '.join(known)}.", code="bad_parameter"
+                f"The model {name} has no parameter {parameter!r}; it has {', '.join(available)}.", code="bad_parameter"
             )
-    return MODELS[name](**{n: _read(known[n], value) for n, value in parameters.items()})
+    return MODELS[name](**{n: _read(available[n], value) for n, value in parameters.items()})
 
 
 def _read(parameter: Parameter, value: Any) -> Any:

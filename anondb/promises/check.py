@@ -77,8 +77,8 @@ def support_rule(model: Model) -> SupportRule:
     have them."""
     spec = PROMISES[model.name]
     spec.check_item_supports()
-    known = spec.known_items(model) if spec.known_items is not None else None
-    return SupportRule(int(model.parameters()["k"]), known)
+    m = spec.known_items(model) if spec.known_items is not None else None
+    return SupportRule(int(model.parameters()["k"]), m)
 
 
 def verify_source(

@@ -196,7 +196,7 @@ def anatomy(manifest: Manifest, _: Shown) -> exp.Query:
 def item_supports(manifest: Manifest) -> exp.Query:
     """The query of the item supports of any model: statements of the verifier's definition that they break."""
     model = model_of(manifest)
-    known = PROMISES[model.name].known_items
+    m_of = PROMISES[model.name].known_items
     items = Table("", SEALED_SCHEMA, "transaction_items").expression()
     labels = Table("", SEALED_SCHEMA, "labels").expression()
     tables: dict[str, Table | exp.Query] = {
@@ -207,7 +207,7 @@ def item_supports(manifest: Manifest) -> exp.Query:
         "released_items": _MEMBERS,
         "item_supports": Table("", SEALED_SCHEMA, "item_supports"),
     }
-    values = {"k": int(manifest["k"]), "m": None if known is None else known(model)}
+    values = {"k": int(manifest["k"]), "m": None if m_of is None else m_of(model)}
     violations = load("warehouse/verify/item_supports").bind(tables, values)
     shown = "CASE WHEN item IS NULL THEN [released_item] ELSE [released_item, item] END AS items"
     return reads.rows(violations, f"violation, {shown}, support")

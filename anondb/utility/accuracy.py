@@ -173,18 +173,18 @@ def measure(
     """
     if estimator not in ESTIMATORS:
         raise InputError(f"estimator must be joint or product, not {estimator!r}.", code="bad_parameter")
-    known = Counted.of(engine, dataset, released, workload, target) if counted is None else counted
+    counts = Counted.of(engine, dataset, released, workload, target) if counted is None else counted
     tables = {"names": workload.names, "queries": workload.queries, "items": workload.items}
     answers = engine.create(
         target,
         "utility/answers",
-        {**tables, **known.tables},
+        {**tables, **counts.tables},
         transactions=dataset.n_transactions,
         suppressed=released.suppressed,
         product=estimator == "product",
     )
     if counted is None:
-        engine.drop(*known.tables.values())
+        engine.drop(*counts.tables.values())
     return accuracy_of(engine, workload, answers, estimator, k)
 
 

@@ -92,10 +92,10 @@ def measure_global(
     cover = {item: r for r, item in members.bounds}
     rows = engine.select(reads.joined(counted.tables["keys"], counted.tables["counts"], "set_id", "query_id, support"))
     held = dict(zip(rows["query_id"].tolist(), rows["support"].tolist(), strict=True))
-    known = GlobalItems(dataset.n_transactions, cover, members, released.suppressed)
+    global_items = GlobalItems(dataset.n_transactions, cover, members, released.suppressed)
     truths = counted.tables["truths"]
     answered = _answered(
-        engine, dataset, workload, truths, lambda query, items: known.answer(items, held.get(query, 0)), "answers"
+        engine, dataset, workload, truths, lambda query, items: global_items.answer(items, held.get(query, 0)), "answers"
     )
     engine.drop(*counted.tables.values())
     accuracy = accuracy_of(engine, workload, answered, "expected", k)

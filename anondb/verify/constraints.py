@@ -166,7 +166,7 @@ def verify_utility(
     suppressed = reads.among(originals, released_items, "label = item", "label", absent=True)
     shown = exp.column("released_item").is_(exp.null()).not_()
     n_mixed, n_suppressed = (
-        int(engine.scalar(one)) for one in (reads.counted(mixed, where=shown), reads.counted(suppressed))
+        int(engine.scalar(query)) for query in (reads.counted(mixed, where=shown), reads.counted(suppressed))
     )
     within = 100 * n_suppressed <= Fraction(max_suppression) * items
     return UtilityVerification(within and not n_mixed, n_mixed, n_suppressed, items, within)

@@ -49,9 +49,9 @@ class Work(Generic[R]):
 
 def lengths(engine: Engine, transactions: Table) -> list[tuple[int, int]]:
     """The lengths of the transactions ``(tid, item)``, and the number of transactions of each."""
-    one = reads.counted(transactions, "tid", count="length")
-    found = engine.select(reads.counted(one, "length", order="length"))
-    return list(zip(found["length"].tolist(), found["n"].tolist(), strict=True))
+    of_each = reads.counted(transactions, "tid", count="length")
+    numbers = engine.select(reads.counted(of_each, "length", order="length"))
+    return list(zip(numbers["length"].tolist(), numbers["n"].tolist(), strict=True))
 
 
 @contextlib.contextmanager

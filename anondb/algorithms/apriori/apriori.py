@@ -172,12 +172,12 @@ class Apriori:
         last = self.postings.taxonomy.last
         return sum(self._cost[v] - int(self._cut_cost[v : int(last[v]) + 1].sum()) for v in image)
 
-    def _comes_first(self, one: Nodes, other: Nodes) -> bool:
-        """Whether the sorted labels of the cut raised to ``one`` come before those of the cut raised to ``other``.
+    def _comes_first(self, image: Nodes, other: Nodes) -> bool:
+        """Whether the sorted labels of the cut raised to ``image`` come before those of the cut raised to ``other``.
 
         Two sorted lists first differ at the smallest label that only one of them has, and neither cut contains the other.
         """
-        (added, removed), (others_added, others_removed) = self._change(one), self._change(other)
+        (added, removed), (others_added, others_removed) = self._change(image), self._change(other)
         ours, theirs = (
             (added - others_added) | (others_removed - removed),
             (others_added - added) | (removed - others_removed),

@@ -41,11 +41,11 @@ class Postings:
 
     def tids(self, node: int) -> Ints32:
         """The transactions with a leaf below or equal to ``node``, ascending."""
-        known = self._tids.get(node)
-        if known is None:
+        tids = self._tids.get(node)
+        if tids is None:
             rows = self._by_leaf[self._begin[node] : self._begin[int(self.taxonomy.last[node]) + 1]]
-            known = self._tids[node] = rows if self.taxonomy.is_leaf[node] else self._distinct(rows)
-        return known
+            tids = self._tids[node] = rows if self.taxonomy.is_leaf[node] else self._distinct(rows)
+        return tids
 
     def _distinct(self, tids: Ints32) -> Ints32:
         """The tids, each once, ascending; marks them if they are many, which is faster than np.unique."""

@@ -299,7 +299,9 @@ def group_label(labels: list[str]) -> str:
 def set_labels(labels: tuple[str, ...], members: list[list[int]]) -> tuple[str, ...]:
     """Labels of sets of items: that of a single item, or a group label, numbered if it would equal another label."""
     single = [len(items) == 1 for items in members]
-    names = [labels[m[0]] if one else group_label([labels[i] for i in m]) for m, one in zip(members, single, strict=True)]
+    names = [
+        labels[m[0]] if alone else group_label([labels[i] for i in m]) for m, alone in zip(members, single, strict=True)
+    ]
     return distinct(names, single, labels)
 
 

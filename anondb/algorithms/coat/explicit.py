@@ -51,9 +51,9 @@ class Explicit:
             if top == _DONE:
                 return None
             first = np.flatnonzero(level == top)
-            known = exact[first]
-            if known.any():
-                first = first[: int(known.argmax()) + 1]
+            is_exact = exact[first]
+            if is_exact.any():
+                first = first[: int(is_exact.argmax()) + 1]
             if len(first) > _MANY:
                 self._evaluate_pairs(first[~exact[first]], top)
             for i in first.tolist():

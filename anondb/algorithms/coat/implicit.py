@@ -248,11 +248,11 @@ class Implicit:
             merged, where = np.unique(sets, return_inverse=True)
             rest = np.full((len(merged), missing), blocks.n, dtype=np.int64)
             for i in np.flatnonzero(blocks.size[merged] > 1).tolist():
-                some = sorted(blocks.members[merged[i]])[1 : missing + 1]
-                rest[i, : len(some)] = some
+                more = sorted(blocks.members[merged[i]])[1 : missing + 1]
+                rest[i, : len(more)] = more
             gone = np.full(missing, blocks.n, dtype=np.int64)
-            some = sorted(blocks.suppressed)[:missing]
-            gone[: len(some)] = some
+            more = sorted(blocks.suppressed)[:missing]
+            gone[: len(more)] = more
             pool = rest[where.reshape(sets.shape)].reshape(len(sets), -1)
             pool = np.sort(np.hstack((pool, np.tile(gone, (len(sets), 1)))), axis=1)[:, :missing]
             least = np.hstack((least, pool))

@@ -21,7 +21,7 @@ class Extended:
         # engine, dataset, taxonomy: what it is made of
         self.engine, self.dataset, self.taxonomy = engine, dataset, taxonomy
         self.leaves = taxonomy.leaf_nodes(dataset)  # the leaf of each item, by item number
-        self._made: Table | None = None
+        self._table: Table | None = None
 
     @cached_property
     def array_bytes(self) -> int:
@@ -31,16 +31,16 @@ class Extended:
     @property
     def table(self) -> Table:
         """The work table ``(tid, node)``: transactions of two and more items, with all nodes above these."""
-        if self._made is None:
+        if self._table is None:
             above = {"leaves": (np.arange(len(self.leaves)), self.leaves), "inner_nodes": self._ancestors()}
             tables = {
                 name: self.engine.put(name, {"item": ("INTEGER", items), "node": ("INTEGER", nodes)})
                 for name, (items, nodes) in above.items()
             }
             bound = {"transactions": self.dataset.transactions, **tables}
-            self._made = self.engine.create("extended", "warehouse/threats/extended", bound)
+            self._table = self.engine.create("extended", "warehouse/threats/extended", bound)
             self.engine.drop(*tables.values())
-        return self._made
+        return self._table
 
     def supports(self) -> Ints:
         """The support of each node, by node (0 if it does not occur)."""
@@ -69,9 +69,9 @@ class Extended:
 
     def close(self) -> None:
         """Drop the table."""
-        if self._made is not None:
-            self.engine.drop(self._made)
-            self._made = None
+        if self._table is not None:
+            self.engine.drop(self._table)
+            self._table = None
 
     def _ancestors(self) -> tuple[Ints, Ints]:
         """All pairs (item, proper ancestor of its leaf), as two arrays."""

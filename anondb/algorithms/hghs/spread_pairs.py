@@ -93,12 +93,12 @@ class SpreadPairs:
         while len(nodes):
             after = np.searchsorted(nodes, last[nodes], side="right")
             work = partial(counts, nodes, after, numbers_above(self._taxonomy, above, nodes), cells)
-            made = workers.spread("counts", rows, ("tid", "node"), work, COLUMNS)
+            counted = workers.spread("counts", rows, ("tid", "node"), work, COLUMNS)
             name = f"rare_pairs_{len(ranges)}"
             rare = f"sum(support) < {k} OR n1 = n2"
-            summed = reads.rows(made, "n1, n2, CAST(sum(support) AS INTEGER) AS support", group="n1, n2", having=rare)
+            summed = reads.rows(counted, "n1, n2, CAST(sum(support) AS INTEGER) AS support", group="n1, n2", having=rare)
             ranges.append(engine.create(name, summed))
-            engine.drop(made)
+            engine.drop(counted)
             nodes = nodes[rows_of_triangle(len(nodes), cells) :]
         engine.drop(tables["leaves"])
         return ranges

@@ -145,7 +145,7 @@ class MoleMiner:
             _check_rows(total, MAX_ROWS, f"Itemsets of {size} public items would need a join", ROW_BYTES)
             ranges = told(engine.progress, f"counting sets of {size} items", chunks(mass["itemset"], mass["mass"]))
             parts = [self._size(occurrences, level, low, high) for low, high in ranges]
-            minimal, fine = ([np.concatenate(x) for x in zip(*some, strict=True)] for some in zip(*parts, strict=True))
+            minimal, fine = ([np.concatenate(x) for x in zip(*columns, strict=True)] for columns in zip(*parts, strict=True))
             if len(minimal[0]):
                 moles.rows[size], moles.supports[size] = minimal[0], minimal[1]
             n_moles = sum(len(rows) for rows in moles.rows.values())

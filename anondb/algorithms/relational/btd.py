@@ -57,7 +57,7 @@ class BtdOrder:
         self._flat = flat[np.lexsort((-self._length[flat], owner))]  # the longest first
         self._start, self._size = np.cumsum(size) - size, size
         self._inner = self._within(owner)  # infinite for clusters that are no more
-        self._known: dict[int, tuple[Floats, Floats]] = {}  # the bounds for the current seed
+        self._of_seed: dict[int, tuple[Floats, Floats]] = {}  # the bounds for the current seed
         self._number()
 
     def _number(self) -> None:
@@ -91,8 +91,8 @@ class BtdOrder:
         if self._own < bits.shape[1] and len(shared := np.flatnonzero(bits[:, -1])):
             place, pair = slices(self._items.start, first[shared])
             wanted = second[shared][pair] * self._items.n_items + self._items.item[place]
-            found = self._keys[np.searchsorted(self._keys[:-1], wanted)] == wanted
-            common[shared] = np.bincount(pair[found], minlength=len(shared))
+            present = self._keys[np.searchsorted(self._keys[:-1], wanted)] == wanted
+            common[shared] = np.bincount(pair[present], minlength=len(shared))
         return _distance(self._length[first], self._length[second], common)
 
     def _bounds(self, seed: int, begin: int, end: int) -> tuple[Floats, Floats]:
@@ -123,52 +123,52 @@ class BtdOrder:
 
     def _exact(self, seed: int, clusters: Ints, low: Floats, limit: float = np.inf) -> Floats:
         """BTD(C u X) of some clusters, from a lower bound; only a better bound for those beyond the limit."""
-        found = low.copy()
+        lower = low.copy()
         mine = self._flat[self._start[seed] : self._start[seed] + self._size[seed]]
         reach = self._length[mine] + 1
         records, length = self._longest.take(clusters, axis=1), self._reach.take(clusters, axis=1)
         far = reach[:_FEW, None, None] + length[:-1]
         frequent = self._folded[0]
         apart = frequent[mine[:_FEW], None, None] & frequent.take(records[:-1]) == 0
-        first, rank, whose = ((far > found) & (apart | (far > 2 * found + 2))).nonzero()
-        self._raise(found, mine[first], records[rank, whose], whose, far[first, rank, whose])
+        first, rank, whose = ((far > lower) & (apart | (far > 2 * lower + 2))).nonzero()
+        self._raise(lower, mine[first], records[rank, whose], whose, far[first, rank, whose])
         rest = length[-1] + reach[0]  # no pair that was not looked at is farther apart
         if len(mine) > _FEW:
             rest = np.maximum(rest, length[0] + reach[_FEW])
-        left = ((rest > found) & (found <= limit)).nonzero()[0]
+        left = ((rest > lower) & (lower <= limit)).nonzero()[0]
         if len(left):
-            found[left] = self._all_pairs(mine, clusters[left], found[left], limit)
-        return found
+            lower[left] = self._all_pairs(mine, clusters[left], lower[left], limit)
+        return lower
 
-    def _all_pairs(self, mine: Ints, clusters: Ints, found: Floats, limit: float) -> Floats:
+    def _all_pairs(self, mine: Ints, clusters: Ints, lower: Floats, limit: float) -> Floats:
         """The same, from the records of the seed, the longest first, and all records of the clusters."""
         reach = self._length[mine] + 1
         place, owner = stretches(self._start[clusters], self._size[clusters])
         records = self._flat[place]
         length, frequent, at = self._length[records], self._folded[0], 0
         while at < len(mine):
-            known = found[owner]
-            near = ((reach[at] + length > known) & (known <= limit)).nonzero()[0]
+            least = lower[owner]
+            near = ((reach[at] + length > least) & (least <= limit)).nonzero()[0]
             if not len(near):
                 break
-            records, owner, length, known = records[near], owner[near], length[near], known[near]
+            records, owner, length, least = records[near], owner[near], length[near], least[near]
             end = at + max(1, _PAIRS // len(records))
             far = reach[at:end, None] + length
             apart = frequent[mine[at:end], None] & frequent.take(records) == 0
-            first, second = ((far > known) & (apart | (far > 2 * known + 2))).nonzero()
-            self._raise(found, mine[at + first], records[second], owner[second], far[first, second])
+            first, second = ((far > least) & (apart | (far > 2 * least + 2))).nonzero()
+            self._raise(lower, mine[at + first], records[second], owner[second], far[first, second])
             at = end
-        return found
+        return lower
 
-    def _raise(self, found: Floats, first: Ints, second: Ints, whose: Ints, far: Ints) -> None:
+    def _raise(self, lower: Floats, first: Ints, second: Ints, whose: Ints, far: Ints) -> None:
         """Raise bounds to the distances of pairs of records, which are at most ``far``."""
         bits = self._marks.take(first, axis=0) & self._marks.take(second, axis=0)
         shared, perhaps = bits[:, : self._own].any(axis=1), bits[:, self._own :].any(axis=1)
         apart = np.flatnonzero(~(shared | perhaps))
-        np.maximum.at(found, whose[apart], far[apart].astype(np.float64))  # of another type it takes longer
-        more = np.where(shared, far - 2 > 2 * found.take(whose), perhaps).nonzero()[0]
+        np.maximum.at(lower, whose[apart], far[apart].astype(np.float64))  # of another type it takes longer
+        more = np.where(shared, far - 2 > 2 * lower.take(whose), perhaps).nonzero()[0]
         if len(more):
-            np.maximum.at(found, whose[more], self._distances(first[more], second[more]))
+            np.maximum.at(lower, whose[more], self._distances(first[more], second[more]))
 
     def distances(self, seed: int, others: Ints) -> Floats:
         """BTD(C u X) for each of the others."""
@@ -180,7 +180,7 @@ class BtdOrder:
         None is nearer than the records of the seed allow, which is the distance of many: of these the first come first, so
         that most often only the first clusters of all are looked at.
         """
-        low, high = self._known.get(seed) or self._bounds(seed, 0, 16 * count)
+        low, high = self._of_seed.get(seed) or self._bounds(seed, 0, 16 * count)
         limit, last = self._inner[seed], len(low)
         while True:
             whole = len(low) == len(self._inner)
@@ -191,9 +191,9 @@ class BtdOrder:
                 last = sure[count - 1]
             unsure = ((low <= limit) & (low < high)).nonzero()[0]
             unsure = unsure[(low[unsure] < limit) | (unsure < last)]
-            found = self._exact(seed, unsure, low[unsure], limit)
-            low[unsure], high[unsure] = found, np.where(found <= limit, found, high[unsure])
-            self._known = {seed: (low, high)}
+            exact = self._exact(seed, unsure, low[unsure], limit)
+            low[unsure], high[unsure] = exact, np.where(exact <= limit, exact, high[unsure])
+            self._of_seed = {seed: (low, high)}
             if whole:
                 return head(low, count)
             if len(first := np.flatnonzero(low <= limit)[:count]) == count:
@@ -218,11 +218,11 @@ class BtdOrder:
         self._longest[:, kept] = np.append(both, np.full(_LONGEST, len(self._length) - 1))[:_LONGEST]
         self._reach[:, kept] = self._length[self._longest[:, kept]]
         self._bits[:, :, kept] = self._folded[:, self._longest[:_BOUND, kept]]
-        self._known = {}
+        self._of_seed = {}
 
     def _united(self, kept: int, gone: int) -> float:
         """The largest distance within the union of two clusters."""
-        for seed, (low, high) in self._known.items():
+        for seed, (low, high) in self._of_seed.items():
             other = kept + gone - seed
             if seed in (kept, gone) and other < len(low) and low[other] == high[other]:
                 return float(low[other])
@@ -231,7 +231,7 @@ class BtdOrder:
     def keep(self, clusters: Ints) -> None:
         """Number these clusters, which are all that are left, from 0."""
         self._start, self._size = self._start[clusters], self._size[clusters]
-        self._inner, self._known = self._inner[clusters], {}
+        self._inner, self._of_seed = self._inner[clusters], {}
         self._number()
 
 

@@ -40,10 +40,10 @@ def cluster(measure: Generalization, k: int, tell: Tell = silent) -> list[Ints]:
             free[clusters[-1]] = False
     groups = measure.groups(clusters)
     for record in np.flatnonzero(free).tolist():  # steps 6 and 7
-        one = measure.record(record)
-        best = int(np.argmin(measure.union_costs(groups, one)))
+        single = measure.record(record)
+        best = int(np.argmin(measure.union_costs(groups, single)))
         clusters[best] = np.append(clusters[best], record)
-        groups.put(best, groups.take([best]).union(one))
+        groups.put(best, groups.take([best]).union(single))
     return fused(measure, clusters)  # steps 8 to 11
 
 
@@ -93,12 +93,12 @@ class Neighbours:
             return np.empty(0, dtype=np.int64)
         bounds = self._measure.union_costs(self._cores, self._measure.record(record))
         enough = np.flatnonzero(self._left >= count)
-        some = enough[[np.argmin(bounds[enough])]] if len(enough) else np.flatnonzero(self._left)
-        rows, costs = self._costs(record, some)
+        tried = enough[[np.argmin(bounds[enough])]] if len(enough) else np.flatnonzero(self._left)
+        rows, costs = self._costs(record, tried)
         first = _first(rows, costs, count)
         limit, tie = costs[first[-1]], rows[first[-1]]
         near = ((bounds < limit) | ((bounds == limit) & (self._first < tie))) & (self._left > 0)
-        near[some] = False
+        near[tried] = False
         if near.any():
             more = self._costs(record, np.flatnonzero(near))
             rows, costs = np.append(rows, more[0]), np.append(costs, more[1])
@@ -123,11 +123,11 @@ def _first(rows: Ints, costs: Ints, count: int) -> Ints:
 
 def _blocks(measure: Generalization, rows: Ints) -> list[Ints]:
     """Divide records, ascending, at the middle of the attribute by which they differ most, until the parts are small."""
-    found, open_parts = [], [rows]
+    blocks, open_parts = [], [rows]
     while open_parts:
         part = open_parts.pop()
         if len(part) <= BLOCK:
-            found.append(part)
+            blocks.append(part)
             continue
         codes = measure.widest(part)
         middle = np.partition(codes, len(part) // 2)[len(part) // 2]
@@ -135,7 +135,7 @@ def _blocks(measure: Generalization, rows: Ints) -> list[Ints]:
         if lower.all():
             lower = np.arange(len(part)) < len(part) // 2
         open_parts += [part[~lower], part[lower]]
-    return found
+    return blocks
 
 
 def head(values: npt.NDArray[np.generic], count: int) -> Ints:

@@ -105,16 +105,16 @@ class _Blocks:
         here = self._order()
         single = here[self._bad.diagonal()[here]]
         if len(single):
-            return self._found(int(single[0]), int(single[0]))
+            return self._pair_violation(int(single[0]), int(single[0]))
         if self.m >= 2:
             first = here[np.any(self._bad[here], axis=1)]  # the others of a pair with the first of these come after it
             if len(first):
-                return self._found(int(first[0]), int(here[self._bad[first[0], here]][0]))
+                return self._pair_violation(int(first[0]), int(here[self._bad[first[0], here]][0]))
         if self.m > 2:
             return self._larger(here)
         return [], None
 
-    def _found(self, a: int, b: int) -> tuple[list[int], list[int] | None]:
+    def _pair_violation(self, a: int, b: int) -> tuple[list[int], list[int] | None]:
         whole, *of_groups = self.together[:, a, b].tolist()
         return sorted({a, b}), [z for z, n in enumerate(of_groups) if n * self.ell > whole]
 

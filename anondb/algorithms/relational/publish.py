@@ -175,15 +175,15 @@ def _attribute(measure: Generalization, i: int, attribute: Attribute, groups: Gr
         leaves = {v: tuple(tree.labels[x] for x in tree.leaves(max(v, 0)).tolist()) for v in set(nodes)}
         stands_for = [(None,) if v == -1 else (*leaves[v], None) if v == -2 else leaves[v] for v in nodes]
         names = [f"{tree.labels[0]} or NULL" if v < 0 else tree.labels[v] for v in nodes]
-    known: dict[tuple[str | None, ...], str] = {}
+    name_of: dict[tuple[str | None, ...], str] = {}
     for values, name in zip(stands_for, names, strict=True):
         if values != (None,):
-            known.setdefault(values, str(values[0]) if len(values) == 1 else name)
-    inner = [attribute.hierarchy is not None and None not in values for values in known]
-    fixed = [len(values) == 1 or of_tree for values, of_tree in zip(known, inner, strict=True)]
+            name_of.setdefault(values, str(values[0]) if len(values) == 1 else name)
+    inner = [attribute.hierarchy is not None and None not in values for values in name_of]
+    fixed = [len(values) == 1 or of_tree for values, of_tree in zip(name_of, inner, strict=True)]
     tree_labels: Sequence[Any] = () if attribute.hierarchy is None else attribute.hierarchy.labels
     taken = [*(v for v in attribute.values if v is not None), *tree_labels]
-    shown = dict(zip(known, distinct(list(known.values()), fixed, taken), strict=True))
+    shown = dict(zip(name_of, distinct(list(name_of.values()), fixed, taken), strict=True))
     return PublishedAttribute(
         attribute.name,
         has_null=attribute.has_null,

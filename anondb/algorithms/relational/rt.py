@@ -131,8 +131,8 @@ def _marks(dataset: Dataset, sensitive: frozenset[str]) -> Flags:
 
 def _mean_ul(recoded: list[ClusterRecoding], records: int) -> float:
     whole: Profile = Counter()
-    for one in recoded:
-        whole.update(one.profile)
+    for of_cluster in recoded:
+        whole.update(of_cluster.profile)
     return ul(whole) / max(records, 1)
 
 

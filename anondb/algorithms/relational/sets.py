@@ -214,11 +214,11 @@ def _mined(marks: Flags, k: int, m: int) -> Mined:
 
 def counted_together(rows: npt.NDArray[np.float32], selected: npt.NDArray[np.float32] | None = None) -> Ints:
     """The number of records that hold both items, for each pair of ``selected`` (by default all) rows and all rows."""
-    some = rows if selected is None else selected
-    total = np.zeros((len(some), len(rows)), dtype=np.int64)
+    chosen = rows if selected is None else selected
+    total = np.zeros((len(chosen), len(rows)), dtype=np.int64)
     for begin in range(0, rows.shape[1], _COLUMNS):
         part = slice(begin, begin + _COLUMNS)
-        total += (some[:, part] @ rows[:, part].T).astype(np.int64)
+        total += (chosen[:, part] @ rows[:, part].T).astype(np.int64)
     return total
 
 

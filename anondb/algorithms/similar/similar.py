@@ -105,9 +105,9 @@ def _split(
     n = len(labels.members)
     changed = splits.split(lambda members: len(members) < n and node_of(members) is not None)
     supports = splits.supports(labels.supports(), changed)
-    found = [sorted(items.tolist()) for items in splits.groups]
-    order = sorted(range(len(found)), key=found.__getitem__)
-    return [found[number] for number in order], supports[np.ix_(order, order)]
+    groups = [sorted(items.tolist()) for items in splits.groups]
+    order = sorted(range(len(groups)), key=groups.__getitem__)
+    return [groups[number] for number in order], supports[np.ix_(order, order)]
 
 
 def _joined(

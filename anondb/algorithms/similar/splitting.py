@@ -62,9 +62,9 @@ class Splits:
         changed: set[int] = set()
         while waiting:
             group = heappop(waiting)[2]
-            found = None if whole(self.groups[group]) else self._most_even(group)
-            if found is not None:
-                other = self._part(group, *found)
+            places = None if whole(self.groups[group]) else self._most_even(group)
+            if places is not None:
+                other = self._part(group, *places)
                 changed |= {group, other}
                 for n in (group, other):
                     if len(self.groups[n]) > 1:
@@ -169,11 +169,11 @@ def _earlier(groups: Sequence[Ints], merges: Sequence[tuple[int, int]], n: int) 
     place, group = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
     for number, items in enumerate(groups):
         place[items], group[items] = np.arange(len(items)), number
-    size, found = [1] * n, [list[tuple[int, int]]() for _ in groups]
+    size, earlier = [1] * n, [list[tuple[int, int]]() for _ in groups]
     for kept, gone in merges:
-        found[group[kept]] += [(int(place[x]), int(place[x]) + size[x]) for x in (kept, gone)]
+        earlier[group[kept]] += [(int(place[x]), int(place[x]) + size[x]) for x in (kept, gone)]
         size[kept] += size[gone]
-    return [np.array(intervals, dtype=np.int64).reshape(-1, 2) for intervals in found]
+    return [np.array(intervals, dtype=np.int64).reshape(-1, 2) for intervals in earlier]
 
 
 def _parts(items: Ints, begin: int, end: int) -> tuple[Ints, Ints]:
