@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from anondb.algorithms.anatomy.item_columns import item_columns
+from anondb.algorithms.places import places_of, stretches
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, reads
 from anondb.engine.arrays import Ints, Ints32
@@ -86,9 +87,7 @@ class Records:
     def take(self, order: Ints) -> Records:
         """The transactions at these positions, in this order."""
         sizes = np.diff(self.start)[order]
-        start = np.concatenate(([0], np.cumsum(sizes)))
-        shift = np.repeat(self.start[:-1][order] - start[:-1], sizes)
-        return Records(start, self.value[np.arange(start[-1]) + shift])
+        return Records(np.append(0, np.cumsum(sizes)), self.value[stretches(self.start[order], sizes)])
 
     def lists(self, tell: Tell, first: int = 0) -> Iterator[list[int]]:
         """Iterate over the values of the transactions, starting with transaction ``first``."""
@@ -286,12 +285,11 @@ def _merge_residue(records: Records, bucket: Ints, closed: int, l: Fraction) -> 
 
     At the latest the whole table is. The other buckets keep their order; the pool is the last bucket.
     """
-    sizes = np.bincount(bucket, minlength=closed + 1)
-    members = np.split(np.argsort(bucket, kind="stable"), np.cumsum(sizes)[:-1])
+    members = places_of(bucket, closed + 1)
     counts: Counter[int] = Counter()
     size = top = 0
     number_of = np.arange(closed + 1)
-    for number in (closed, *np.argsort(sizes[:closed], kind="stable").tolist()):
+    for number in (closed, *sorted(range(closed), key=lambda number: len(members[number]))):
         number_of[number] = -1
         size += len(members[number])
         for value in records.take(members[number]).value.tolist():

@@ -178,10 +178,8 @@ class Apriori:
         Two sorted lists first differ at the smallest label that only one of them has, and neither cut contains the other.
         """
         (added, removed), (others_added, others_removed) = self._change(image), self._change(other)
-        ours, theirs = (
-            (added - others_added) | (others_removed - removed),
-            (others_added - added) | (removed - others_removed),
-        )
+        ours = (added - others_added) | (others_removed - removed)
+        theirs = (others_added - added) | (removed - others_removed)
         return min(self.order[v] for v in ours) < min(self.order[v] for v in theirs)
 
     def _change(self, image: Nodes) -> tuple[set[int], set[int]]:
@@ -210,6 +208,15 @@ def label_order(taxonomy: Taxonomy) -> list[int]:
     return order
 
 
+def search_all(search: Apriori, dataset: Dataset, model: KmAnonymity) -> GlobalRecoding:
+    """Run a search on all data, and return the recoding of its cut. Raises InfeasibleError: see ``too_few``."""
+    if not search.feasible:
+        raise too_few(dataset.non_empty, model.k)
+    search.run(model.m)
+    result = Anonymization(frozenset(search.cut), frozenset(), search.total_ncp, tuple(search.decisions))
+    return recode(search.postings.taxonomy, dataset, result)
+
+
 def too_few(non_empty: int, k: int) -> InfeasibleError:
     """The error for data in which some, but fewer than k, transactions hold an item."""
     return InfeasibleError(
@@ -228,9 +235,4 @@ def apriori(engine: Engine, dataset: Dataset, taxonomy: Taxonomy, model: KmAnony
     postings, _ = load_postings(engine, dataset, taxonomy)
     leaves = set(np.flatnonzero(taxonomy.is_leaf).tolist())
     search = Apriori(postings, model.k, label_order(taxonomy), 0, leaves, tell=engine.progress)
-    if not search.feasible:
-        raise too_few(dataset.non_empty, model.k)
-    search.run(model.m)
-    return recode(
-        taxonomy, dataset, Anonymization(frozenset(search.cut), frozenset(), search.total_ncp, tuple(search.decisions))
-    )
+    return search_all(search, dataset, model)

@@ -37,25 +37,32 @@ class Chunk:
 
 
 def gray_order(postings: Postings) -> Ints:
-    """Sort the transactions by the rank of their bit vectors in the Gray code; equal ones keep their order.
-
-    The bit of the rank at a position is the parity of the bits up to that position. So of two vectors that first differ at
-    some position, the one with the bit comes later if the number of bits before is even, else earlier. Hence the positions
-    of the bits, with alternating signs, sort like the ranks.
-    """
+    """Sort the transactions by the rank of their bit vectors in the Gray code; equal ones keep their order."""
     taxonomy = postings.taxonomy
     position = np.zeros(taxonomy.size, dtype=np.int64)
     leaves = np.flatnonzero(taxonomy.is_leaf)
     position[leaves[np.argsort(taxonomy.rank[leaves])]] = np.arange(1, len(leaves) + 1)
-    owner = np.repeat(np.arange(postings.n), np.diff(postings.start))
-    bits = position[postings.leaf]
-    bits = bits[np.lexsort((bits, owner))]
-    within = np.arange(len(bits)) - np.repeat(postings.start[:-1], np.diff(postings.start))
+    return by_gray_code(position[postings.leaf], postings.start, len(leaves))
+
+
+def by_gray_code(bits: Ints, start: Ints, length: int) -> Ints:
+    """Sort bit vectors by their ranks in the Gray code; equal ones keep their order.
+
+    The bit of the rank at a position is the parity of the bits up to that position. So of two vectors that first differ at
+    some position, the one with the bit comes later if the number of bits before is even, else earlier. Hence the positions
+    of the bits, with alternating signs, sort like the ranks.
+
+    Args:
+        bits, start: the positions of the bits of vector i, from 1 on, are ``bits[start[i] : start[i + 1]]``, in any order.
+        length: the last position.
+    """
+    n, sizes = len(start) - 1, np.diff(start)
+    bits = bits[np.lexsort((bits, np.repeat(np.arange(n), sizes)))]
+    within = np.arange(len(bits)) - np.repeat(start[:-1], sizes)
     signed = np.where(within % 2, bits, -bits).tolist()
-    end = len(leaves) + 1  # after the last bit of a vector: as if its next bit came last
-    starts = postings.start.tolist()
-    keys = [(*signed[a:b], end if (b - a) % 2 else -end) for a, b in pairwise(starts)]
-    return np.asarray(sorted(range(postings.n), key=keys.__getitem__), dtype=np.int64)
+    end = length + 1  # after the last bit of a vector: as if its next bit came last
+    keys = [(*signed[a:b], end if (b - a) % 2 else -end) for a, b in pairwise(start.tolist())]
+    return np.asarray(sorted(range(n), key=keys.__getitem__), dtype=np.int64)
 
 
 def split(order: Ints, empty: int, k: int, parts: int) -> list[tuple[Ints, int]]:

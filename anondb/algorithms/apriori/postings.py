@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from anondb.algorithms.in_memory import check_occurrences
+from anondb.algorithms.places import stretches
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, reads
@@ -74,12 +75,9 @@ class Postings:
             image: for each leaf the node of the cut above or equal to it.
         """
         length = self.start[tids + 1] - self.start[tids]
-        ends = np.cumsum(length)
-        begins = ends - length
-        at = np.repeat(self.start[tids] - begins, length)
-        at += np.arange(len(at))
-        node = image.take(self.leaf.take(at))
-        fresh = np.ones(len(at), dtype=np.bool_)  # equal nodes are neighbours: leaves are in preorder
+        begins = np.cumsum(length) - length
+        node = image.take(self.leaf.take(stretches(self.start[tids], length)))
+        fresh = np.ones(len(node), dtype=np.bool_)  # equal nodes are neighbours: leaves are in preorder
         np.not_equal(node[1:], node[:-1], out=fresh[1:])
         fresh[begins] = True  # no transaction is empty
         kept = np.flatnonzero(fresh)
@@ -89,9 +87,8 @@ class Postings:
     def part(self, tids: Ints) -> Postings:
         """Some of the transactions, renumbered in the order of ``tids``."""
         length = self.start[tids + 1] - self.start[tids]
-        start = np.concatenate(([0], np.cumsum(length))).astype(np.int64)
-        at = np.arange(int(start[-1])) + np.repeat(self.start[tids] - start[:-1], length)
-        return Postings(self.taxonomy, self.leaf[at], start)
+        start = np.append(0, np.cumsum(length)).astype(np.int64)
+        return Postings(self.taxonomy, self.leaf[stretches(self.start[tids], length)], start)
 
 
 def load_postings(

@@ -11,6 +11,7 @@ from typing import Protocol
 
 import numpy as np
 
+from anondb.algorithms.places import places_of, stretches
 from anondb.engine.arrays import Floats, Ints, Ints32, Words
 
 NEVER = 2**62  # ``born`` of a dead block: later than any clock
@@ -87,10 +88,8 @@ class Blocks:
         self.suppressed: list[int] = []  # items suppressed so far, in order
         self.group = group
         groups = int(group.max()) + 1 if n else 0
-        by_group = np.argsort(group, kind="stable")
-        bounds = np.cumsum(np.bincount(group, minlength=groups))[:-1] if groups else np.empty(0, np.int64)
-        self._items = np.split(by_group, bounds) if groups > 1 else []
-        self._alive: list[int] = np.bincount(group, minlength=groups).tolist() if groups else []
+        self._items = places_of(group, groups) if groups > 1 else []
+        self._alive: list[int] = np.bincount(group).tolist()
         self._merged: list[set[int]] = [set() for _ in range(groups)]
         self._weights = weights
         self._single = self.support.copy()  # supports of unchanged items, _FAR for all other blocks
@@ -110,12 +109,7 @@ class Blocks:
 
     def _slots(self, tids: Ints32) -> tuple[Ints32, Ints]:
         length = self.length[tids]
-        ends = np.cumsum(length)
-        total = int(ends[-1]) if len(ends) else 0
-        begins = ends - length
-        index = np.repeat(self.start[tids] - begins, length)
-        index += np.arange(total)
-        return self.slot.take(index), begins
+        return self.slot.take(stretches(self.start[tids], length)), np.cumsum(length) - length
 
     def row(self, block: int) -> Ints:
         """The number of transactions that hold both ``block`` and each other block."""

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from anondb.algorithms.hghs import budget
 from anondb.algorithms.hghs.extended import Extended
-from anondb.algorithms.hghs.pairs import Extension, Pairs, Triples
+from anondb.algorithms.hghs.pairs import Extension, Pairs, Triples, joined
 from anondb.algorithms.hghs.triangle import Triangle, rare_triples, restricted
 from anondb.data.taxonomy import Taxonomy
 from anondb.engine import reads
@@ -126,7 +126,7 @@ class ArrayPairs:
             inside[nodes] = True
             a, b, support = self._among
             return _chosen(a, b, support, inside[a] & inside[b] & wanted(a, b))
-        parts = [Pairs(np.empty((0, 2), dtype=np.int32), np.empty(0, dtype=np.int32))]
+        parts: list[Pairs] = []
         low = 0
         while low < len(nodes) - 1:
             triangle = Triangle(len(nodes) - low, self._cells)
@@ -142,7 +142,7 @@ class ArrayPairs:
             parts.append(_chosen(a, b, support, wanted(a, b)))
             budget.check_threats(sum(len(part.supports) for part in parts), 2)
             low += triangle.rows
-        return Pairs(np.concatenate([p.rows for p in parts]), np.concatenate([p.supports for p in parts]))
+        return joined(parts)
 
     def _count(self, triangle: Triangle, nodes: Ints) -> None:
         """Count the pairs of all transactions restricted to the nodes."""

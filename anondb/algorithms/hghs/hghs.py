@@ -22,7 +22,6 @@ from anondb.algorithms.hghs.threats import ThreatMiner
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Runner
-from anondb.engine.arrays import Ints
 from anondb.models.transactional import KmAnonymity
 from anondb.recoding import Decision, GlobalRecoding
 
@@ -211,18 +210,14 @@ def recode(taxonomy: Taxonomy, dataset: Dataset, result: Anonymization) -> Globa
     """Convert a cut and its suppression scenario to a recoding: every kept node of the cut is a released item."""
     kept = sorted(result.cut - result.suppressed)
     image_of_node = np.full(taxonomy.size, -1, dtype=np.int64)
-    member_of: list[Ints] = []
-    members: list[Ints] = []
     for number, node in enumerate(kept):
         image_of_node[node : int(taxonomy.last[node]) + 1] = number
-        leaves = taxonomy.leaves(node)
-        members.append(leaves)
-        member_of.append(np.full(len(leaves), number, dtype=np.int64))
+    member_of, member_labels = taxonomy.labels_below(np.array(kept, dtype=np.int64))
     return GlobalRecoding(
         image=image_of_node[taxonomy.leaf_nodes(dataset)],
         labels=tuple(taxonomy.labels[node] for node in kept),
-        member_of=np.concatenate(member_of) if member_of else np.empty(0, dtype=np.int64),
-        member_labels=tuple(taxonomy.labels[leaf] for part in members for leaf in part.tolist()),
+        member_of=member_of,
+        member_labels=member_labels,
         decisions=result.decisions,
     )
 

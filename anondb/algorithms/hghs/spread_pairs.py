@@ -12,7 +12,7 @@ from sqlglot import exp
 from anondb.algorithms.hghs import budget
 from anondb.algorithms.hghs.array_pairs import CELL, SIBLINGS, WANTED, ancestors, arrays_fit, numbers_above, roles_in
 from anondb.algorithms.hghs.extended import Extended
-from anondb.algorithms.hghs.pairs import Extension, Pairs
+from anondb.algorithms.hghs.pairs import Extension, PairCounter, Pairs, joined
 from anondb.algorithms.hghs.triangle import Triangle, restricted, rows_of_triangle
 from anondb.engine import Spread, Table, reads
 from anondb.engine.arrays import Ints, Ints32
@@ -25,7 +25,7 @@ PIECE = 250_000  # occurrences that are counted at once
 COLUMNS = {"n1": "INTEGER", "n2": "INTEGER", "support": "INTEGER"}
 
 
-class SpreadPairs:
+class SpreadPairs(PairCounter):
     """Counts the pairs of all nodes that may be frequent, once; each request selects among the rare ones, where they lie.
 
     These nodes are the inner ones, and the leaves that k transactions hold. If the workers have no room for a triangle of
@@ -66,21 +66,14 @@ class SpreadPairs:
         tables = {
             name: engine.put(name, {c: ("INTEGER", v.astype(int)) for c, v in of.items()}) for name, of in columns.items()
         }
-        parts = [Pairs(np.empty((0, 2), dtype=np.int32), np.empty(0, dtype=np.int32))]
+        parts: list[Pairs] = []
         for pairs in self._ranges:
             bound = {"pairs": pairs, **tables}
             rare = engine.fetch("warehouse/threats/asked_pairs", bound, most=budget.MAX_THREATS + 1)
-            rows = np.column_stack((rare["n1"], rare["n2"])).astype(np.int32, copy=False)
-            parts.append(Pairs(rows, rare["support"].astype(np.int32, copy=False)))
+            parts.append(Pairs(np.column_stack((rare["n1"], rare["n2"])), rare["support"]))
             budget.check_threats(sum(len(part.supports) for part in parts), 2)
         engine.drop(*tables.values())
-        return Pairs(np.concatenate([p.rows for p in parts]), np.concatenate([p.supports for p in parts]))
-
-    def triples(self, nodes: Ints, family: Ints) -> None:
-        """``Growth`` mines them."""
-
-    def frequent_occurrences(self, nodes: Ints, family: Ints) -> None:
-        """``Growth`` counts them by its first join."""
+        return joined(parts)
 
     def _counted(self, extended: Extended, workers: Spread, nodes: Ints, k: int) -> list[Table]:
         """For each range of first nodes, the rare pairs ``(n1, n2, support)``, and each node with itself."""

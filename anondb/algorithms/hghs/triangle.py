@@ -8,6 +8,7 @@ import numpy as np
 
 from anondb.algorithms.hghs import budget
 from anondb.algorithms.hghs.pairs import Triples
+from anondb.algorithms.places import stretches
 from anondb.engine.arrays import Flags, Ints, Ints32
 
 PART = 1 << 20  # cells
@@ -148,8 +149,7 @@ def _add_followers(triangle: Triangle, places: Ints32, end: Ints32, node: Ints32
         before = int(until[at] - following[at])
         stop = max(at + 1, int(np.searchsorted(until, before + PIECE)))
         tail, first = following[at:stop], until[at:stop] - following[at:stop] - before
-        at_node = np.arange(int(tail.sum())) + np.repeat(places[at:stop] + 1 - first, tail)
-        numbered = number[node[at_node]]
+        numbered = number[node[stretches(places[at:stop] + 1, tail)]]
         kept = np.flatnonzero(numbered >= 0)
         start = np.searchsorted(kept, first)
         number_of = np.diff(start, append=len(kept))

@@ -12,6 +12,7 @@ from fractions import Fraction
 import numpy as np
 
 from anondb.algorithms.hghs.budget import MAX_KEPT, MAX_ROWS, MAX_THREATS, ROW_BYTES, chunks
+from anondb.algorithms.places import stretches
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, Table, reads
 from anondb.engine.arrays import Flags, Ints, Ints32
@@ -197,11 +198,9 @@ class MoleMiner:
         The candidate without its last item is the first of the two joined sets, without the last but one the second. For
         any other item, remove it from the first set and add the last item of the candidate.
         """
-        columns = []
-        last = level.items[second, -1]
-        for j in range(level.items.shape[1] - 1):
-            columns.append(level.find(level.without[first, j] * self._dataset.n_items + last))
-        return np.column_stack([*columns, second, first])
+        n, last = self._dataset.n_items, level.items[second, -1]
+        others = (level.find(level.without[first, j] * n + last) for j in range(level.items.shape[1] - 1))
+        return np.column_stack([*others, second, first])
 
     def _next(self, occurrences: Table, first: Ints, second: Ints, size: int) -> Table:
         engine = self._engine
@@ -242,9 +241,7 @@ def _deletions(moles: Moles, supports: Ints, tell: Tell) -> Iterator[tuple[int, 
         removed = removed[alive[removed]]
         alive[removed] = False
         left -= len(removed)
-        length = size_of[removed]
-        at = np.arange(int(length.sum())) + np.repeat(start[removed] - (np.cumsum(length) - length), length)
-        counts -= np.bincount(members[at], minlength=n)
+        counts -= np.bincount(members[stretches(start[removed], size_of[removed])], minlength=n)
         yield item, int(support_of[removed].min())
 
 

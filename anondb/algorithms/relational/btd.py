@@ -16,8 +16,9 @@ from typing import Protocol
 
 import numpy as np
 
+from anondb.algorithms.places import stretches
 from anondb.algorithms.relational.cluster import head
-from anondb.algorithms.relational.items import ItemSets, slices, stretches
+from anondb.algorithms.relational.items import ItemSets, slices
 from anondb.engine.arrays import Floats, Ints, Words
 
 _BOUND = 2  # records of a cluster that bound its distances
@@ -62,10 +63,9 @@ class BtdOrder:
 
     def _number(self) -> None:
         """Lay the records of clusters side by side again."""
-        place, _ = stretches(self._start, self._size)
-        n = len(place)
-        flat, self._flat = self._flat[place], np.empty(2 * self._items.n, dtype=np.int64)
-        self._flat[:n], self._end = flat, n
+        flat = self._flat[stretches(self._start, self._size)]
+        self._flat, self._end = np.empty(2 * self._items.n, dtype=np.int64), len(flat)
+        self._flat[: self._end] = flat
         self._start = np.cumsum(self._size) - self._size
         rank = np.minimum(np.arange(_LONGEST)[:, None], self._size - 1)
         self._longest = np.where(rank == np.arange(_LONGEST)[:, None], self._flat[self._start + rank], len(self._length) - 1)
@@ -143,8 +143,8 @@ class BtdOrder:
     def _all_pairs(self, mine: Ints, clusters: Ints, lower: Floats, limit: float) -> Floats:
         """The same, from the records of the seed, the longest first, and all records of the clusters."""
         reach = self._length[mine] + 1
-        place, owner = stretches(self._start[clusters], self._size[clusters])
-        records = self._flat[place]
+        size = self._size[clusters]
+        records, owner = self._flat[stretches(self._start[clusters], size)], np.repeat(np.arange(len(size)), size)
         length, frequent, at = self._length[records], self._folded[0], 0
         while at < len(mine):
             least = lower[owner]
@@ -206,8 +206,7 @@ class BtdOrder:
         """Record that two clusters became one, which has the number ``kept``."""
         self._inner[kept] = self._united(kept, gone)
         self._inner[gone] = np.inf
-        place, _ = stretches(self._start[[kept, gone]], self._size[[kept, gone]])
-        both = self._flat[place]
+        both = self._flat[stretches(self._start[[kept, gone]], self._size[[kept, gone]])]
         both = both[np.argsort(-self._length[both], kind="stable")]
         self._size[[kept, gone]] = 0
         if self._end + len(both) > len(self._flat):

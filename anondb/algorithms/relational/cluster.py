@@ -6,10 +6,12 @@ itself; here both steps do what the authors intend. The seed is the first remain
 makes the result deterministic.
 """
 
+from collections.abc import Iterable
+
 import numpy as np
 import numpy.typing as npt
 
-from anondb.algorithms.relational.items import stretches
+from anondb.algorithms.places import stretches
 from anondb.data.generalization import Generalization
 from anondb.engine.arrays import Ints
 from anondb.engine.telling import Tell, silent
@@ -52,7 +54,12 @@ def fused(measure: Generalization, clusters: list[Ints]) -> list[Ints]:
     same: dict[tuple[object, ...], list[Ints]] = {}
     for key, members in zip(measure.published(measure.groups(clusters)), clusters, strict=True):
         same.setdefault(key, []).append(members)
-    return sorted((np.sort(np.concatenate(parts)) for parts in same.values()), key=lambda c: int(c[0]))
+    return in_order(np.concatenate(parts) for parts in same.values())
+
+
+def in_order(clusters: Iterable[Ints]) -> list[Ints]:
+    """The clusters in the order of their first records, each with ascending records."""
+    return sorted(map(np.sort, clusters), key=lambda records: int(records[0]))
 
 
 class Neighbours:
@@ -107,8 +114,7 @@ class Neighbours:
 
     def _costs(self, record: int, blocks: Ints) -> tuple[Ints, Ints]:
         """The records of some blocks that are left, and their NCP with a record."""
-        place, _ = stretches(self._start[blocks], self._size[blocks])
-        rows = self._rows[place]
+        rows = self._rows[stretches(self._start[blocks], self._size[blocks])]
         rows = rows[self._is_left[rows]]
         return rows, self._measure.pair_costs(record, rows)
 

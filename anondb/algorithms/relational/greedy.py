@@ -30,6 +30,7 @@ from anondb.errors import BudgetExceeded
 
 MAX_SETS = 20_000_000  # itemsets of one cluster that are counted individually
 MAX_TRIED = 250  # recodings of a cluster that are tried after raising failed
+MAX_PARTITIONED = 6  # the most items with at most so many partitions: 203
 
 
 def diversity_recoder(
@@ -164,13 +165,10 @@ class _Blocks:
         """Unite the rarest block with the companion of least UL; return False if no companion is left."""
         support = self.pairs.diagonal()
         rarest = min(blocks, key=lambda b: (support[b], b))
-        others = np.flatnonzero(self.alive)
-        others = others[others != rarest]
-        if not len(others):
-            return False
-        unions = support[others] + support[rarest] - self.pairs[rarest, others]
-        self.unite([rarest, self._companions.best(rarest, others, unions)])
-        return True
+        companion = self._companions.best(rarest, self.alive, support, self.pairs[rarest])
+        if companion is not None:
+            self.unite([rarest, companion])
+        return companion is not None
 
     def unite(self, blocks: Sequence[int]) -> int:
         """Unite blocks and return the number of the union."""
@@ -197,7 +195,7 @@ class _Blocks:
 
     def all_recodings(self) -> Iterator[_Blocks]:
         """All partitions of the items; nothing if they are too many to try."""
-        if _bell(self.n) > MAX_TRIED:
+        if self.n > MAX_PARTITIONED:
             return
         for block_of in _partitions(self.n):
             state = _Blocks(self._marks, self.groups, self.k, self.ell, self.m)
@@ -297,19 +295,6 @@ def _packed(parts: Sequence[Flags]) -> tuple[Words, Ints]:
 def _spread(tree: Taxonomy, node: int) -> int:
     """The number of leaves of a node, 0 for a leaf, as in NCP."""
     return 0 if tree.is_leaf[node] else int(tree.leaf_count[node])
-
-
-def _bell(n: int) -> int:
-    """The number of partitions of n items; ``MAX_TRIED + 1`` for n > 8."""
-    if n > 8:
-        return MAX_TRIED + 1
-    row = [1]
-    for _ in range(n):
-        following = [row[-1]]
-        for value in row:
-            following.append(following[-1] + value)
-        row = following
-    return row[0]
 
 
 def _partitions(n: int) -> Iterator[list[int]]:

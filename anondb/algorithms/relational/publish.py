@@ -179,8 +179,8 @@ def _attribute(measure: Generalization, i: int, attribute: Attribute, groups: Gr
     for values, name in zip(stands_for, names, strict=True):
         if values != (None,):
             name_of.setdefault(values, str(values[0]) if len(values) == 1 else name)
-    inner = [attribute.hierarchy is not None and None not in values for values in name_of]
-    fixed = [len(values) == 1 or of_tree for values, of_tree in zip(name_of, inner, strict=True)]
+    of_tree = attribute.hierarchy is not None
+    fixed = [len(values) == 1 or (of_tree and None not in values) for values in name_of]
     tree_labels: Sequence[Any] = () if attribute.hierarchy is None else attribute.hierarchy.labels
     taken = [*(v for v in attribute.values if v is not None), *tree_labels]
     shown = dict(zip(name_of, distinct(list(name_of.values()), fixed, taken), strict=True))

@@ -94,10 +94,11 @@ class _Pairs:
         while (constraint := self._choose()) is not None:
             while (image := self._unsatisfied(constraint)) is not None:
                 rarest = min(image, key=lambda b: (self.support[b], b))
-                if int(self.alive.sum()) > 1:
-                    self._merge(rarest, self._companion(rarest))
-                else:
+                companion = self._companions.best(rarest, self.alive, self.support, self.pairs[rarest])
+                if companion is None:
                     self._suppress(rarest)
+                else:
+                    self._merge(rarest, companion)
 
     def _choose(self) -> tuple[int, ...] | None:
         best = int(self._open.argmax()) if self.n else 0
@@ -119,12 +120,6 @@ class _Pairs:
         whole = supports[0] if len(image) == 1 else int(self.pairs[image[0], image[1]])
         holds = whole >= self.k or (whole == 0 and all(s == 0 or s >= self.k for s in supports))
         return None if holds else image
-
-    def _companion(self, block: int) -> int:
-        """The block whose union with ``block`` has the least UL; ties go to the first."""
-        others = np.flatnonzero(self.alive)
-        others = others[others != block]
-        return self._companions.best(block, others, self.support[others] + self.support[block] - self.pairs[block, others])
 
     def _merge(self, a: int, b: int) -> None:
         kept, gone = min(a, b), max(a, b)
@@ -237,12 +232,19 @@ class Companions:
         with np.errstate(divide="ignore"):
             self._subsets_log2 = sizes + np.log2(1.0 - np.exp2(-sizes))  # of 2^size - 1
 
-    def best(self, block: int, others: Ints, supports: Ints) -> int:
-        """The one of ``others`` whose union with a block has the least UL; of equal ones the first.
+    def best(self, block: int, alive: Flags, support: Ints, together: Ints) -> int | None:
+        """The other block whose union with ``block`` has the least UL (tie: the first); None if there is no other.
 
         Args:
-            supports: of the union with each of them.
+            alive: marks of the blocks that exist.
+            support: the support of each block.
+            together: the number of records that hold both ``block`` and each block.
         """
+        others = np.flatnonzero(alive)
+        others = others[others != block]
+        if not len(others):
+            return None
+        supports = support[others] + support[block] - together[others]
         sizes = self.size[others] + self.size[block]
         weights = supports if self.leaves is None else supports * self.leaves[block, others]
         losses = self._subsets_log2[sizes] + np.log2(weights)

@@ -9,6 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from anondb.algorithms.places import places_of, stretches
 from anondb.engine.arrays import Flags, Ints, Ints32
 
 
@@ -44,8 +45,7 @@ class Cells:
         self._rank = _ranks(tid, item, self._length)
         of_item = item[order[first[alone]]]
         self._supports = np.bincount(of_item, minlength=n_items)
-        by_item = alone[np.argsort(of_item, kind="stable")]
-        self._alone = np.split(by_item, np.cumsum(self._supports)[:-1]) if n_items else []
+        self._alone = [alone[places] for places in places_of(of_item, n_items)]
         self.opened = 0  # the number of cells that show an item instead of its group
 
     def open(self) -> None:
@@ -89,7 +89,7 @@ class Cells:
         if len(cells) < self._k:
             return 0
         length = self._length[self.tid[cells]]
-        beside = self.shown[self._places(self.tid[cells], length)]
+        beside = self.shown[stretches(self._start[self.tid[cells]], length)]
         while len(cells) >= self._k:
             counts = np.bincount(beside, minlength=self._beside.shape[1])
             starts = np.cumsum(length) - length
@@ -104,11 +104,6 @@ class Cells:
                 keep = ~self._needed(missing[beside], beside, self.tid[cells], length)
             cells, beside, length = cells[keep], beside[np.repeat(keep, length)], length[keep]
         return 0
-
-    def _places(self, tids: Ints32, length: Ints) -> Ints:
-        """The cells of transactions."""
-        ends = np.cumsum(length)
-        return np.asarray(np.repeat(self._start[tids] - (ends - length), length) + np.arange(ends[-1]))
 
     def _missing(self, group: int, counts: Ints) -> Ints:
         """For each released item, how many more rows of the group with it must stay if ``counts`` of them change."""

@@ -10,6 +10,7 @@ from heapq import heapify, heappop, heappush
 
 import numpy as np
 
+from anondb.algorithms.places import places_of, stretches
 from anondb.engine.arrays import Flags, Ints, Ints32
 
 
@@ -42,9 +43,9 @@ class Splits:
         self._shown = shown + 1  # so that those beside others are 0
         self._length = np.bincount(tid)
         self._start = np.cumsum(self._length) - self._length
-        supports = np.bincount(item, minlength=sum(map(len, groups)))
-        self._places = np.split(np.argsort(item, kind="stable"), np.cumsum(supports)[:-1])
-        self._earlier = _earlier(self.groups, merges, len(supports))
+        n_items = sum(map(len, groups))
+        self._places = places_of(item, n_items)
+        self._earlier = _earlier(self.groups, merges, n_items)
 
     def split(self, whole: Callable[[Ints], bool]) -> list[int]:
         """Split the smallest group that can be split (tie: by its smallest item) until there is none.
@@ -139,10 +140,7 @@ class Splits:
 
     def _beside(self, tids: Ints32) -> Ints:
         """How many of these transactions hold each group."""
-        length = self._length[tids]
-        ends = np.cumsum(length)
-        places = np.repeat(self._start[tids] - (ends - length), length)
-        places += np.arange(len(places))
+        places = stretches(self._start[tids], self._length[tids])
         return np.bincount(self._shown[places], minlength=len(self.groups) + 1)[1:]
 
     # ------------------------------------------------------------------ the split

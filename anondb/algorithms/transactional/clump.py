@@ -21,6 +21,7 @@ from itertools import pairwise
 import numpy as np
 from sqlglot import exp
 
+from anondb.algorithms.places import stretches
 from anondb.algorithms.transactional.shared import check, node_recoding, numbered, to_absorb
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
@@ -334,8 +335,7 @@ class _Clusters:
         """W of some clusters after the current transaction has joined."""
         starts = self._starts[clusters]
         lengths = self._starts[clusters + 1] - starts
-        ends = np.cumsum(lengths)
-        entries = self._entries[np.repeat(starts - ends + lengths, lengths) + np.arange(int(ends[-1]))]
+        entries = self._entries[stretches(starts, lengths)]
         node = self._node[entries]
         owner = np.repeat(np.arange(len(clusters)), lengths)
         shared = np.minimum(self._count[entries], self._have[node])

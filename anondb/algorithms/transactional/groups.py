@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from anondb.algorithms.places import stretches
 from anondb.algorithms.transactional.shared import Contents, items_of
 from anondb.data.taxonomy import Taxonomy
 from anondb.engine.arrays import Flags, Ints
@@ -57,8 +58,8 @@ class Groups:
         self.column_node, self.column_group = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
         self.tried = np.zeros(1, dtype=np.bool_)
         self.first = np.zeros(1, dtype=np.int64)
+        self._room: dict[str, Ints] = {}  # see ``_extended``
         # the node that each item is published as, SAME for further items below that node
-        self._room: dict[str, Ints] = {}
         self.node = np.full(len(contents.leaf), SAME, dtype=np.int64)
         self.node[self.start] = 0
         if contents.number < 2 or taxonomy.is_leaf[0]:
@@ -211,9 +212,8 @@ class Groups:
         column_node, column_tried = np.zeros(total, dtype=np.int64), np.zeros(total, dtype=np.bool_)
         place: Ints = np.cumsum(kept) - kept  # of each column among the kept ones
         copies = n_kept[parent]
-        within = np.arange(int(copies.sum())) - np.repeat(np.cumsum(copies) - copies, copies)
-        source = np.flatnonzero(kept)[np.repeat(place[self.first][parent], copies) + within]
-        target = np.repeat(first, copies) + within
+        source = np.flatnonzero(kept)[stretches(place[self.first][parent], copies)]
+        target = stretches(first, copies)
         column_node[target], column_tried[target] = self.column_node[source], tried[source]
         return column_node, column_tried, place - place[self.first][self.column_group]
 
