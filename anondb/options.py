@@ -9,12 +9,12 @@ from typing import Any
 
 from anondb.algorithms import METHODS
 from anondb.errors import InputError
-from anondb.models import ALGORITHM, BOOLEAN, GENERAL, INTEGER, NUMBER, OUTPUT, TEXT, Model, Parameter, parameter_of
+from anondb.models import ALGORITHM, BOOLEAN, GENERAL, INTEGER, NUMBER, OUTPUT, TEXT, Model, Parameter, parameters_in
 from anondb.models.named import MODELS, all_parameters, make_model, nearest
 from anondb.policy import SOURCES, Policy, Workload, accepted, percent, takers_of
 from anondb.reading.options import OF_FILES, READING, Reading
 
-WORKLOAD: Mapping[str, Parameter] = {f.name: s for f in fields(Workload) if (s := parameter_of(f)) is not None}
+WORKLOAD: Mapping[str, Parameter] = parameters_in(Workload)
 # How a release is published, in the words of all interfaces.
 PUBLICATION: Mapping[str, Parameter] = {
     "format": Parameter(
@@ -260,11 +260,8 @@ def toml_text(text: str) -> str:
 def _toml(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
-    return (
-        str(value)
-        if isinstance(value, int) or (isinstance(value, float) and math.isfinite(value))
-        else toml_text(_as_text(value))
-    )
+    is_number = isinstance(value, int) or (isinstance(value, float) and math.isfinite(value))
+    return str(value) if is_number else toml_text(_as_text(value))
 
 
 def _as_text(value: Any) -> str:

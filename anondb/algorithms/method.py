@@ -6,16 +6,16 @@ know every option without importing an algorithm.
 
 from __future__ import annotations
 
-import difflib
 import types
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from fractions import Fraction
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
 from anondb.errors import InputError, InternalError
-from anondb.models import BOOLEAN, INTEGER, TEXT, Parameter, check_count, parameter, parameter_of
+from anondb.models import BOOLEAN, INTEGER, TEXT, Parameter, check_count, parameter, parameters_in
+from anondb.models.named import nearest
 
 if TYPE_CHECKING:
     from anondb.data.records import Records
@@ -88,7 +88,7 @@ class Method:
     @property
     def option_parameters(self) -> dict[str, Parameter]:
         """The options by name, each with its parameter."""
-        return {f.name: s for f in fields(self.options) if (s := parameter_of(f)) is not None}
+        return parameters_in(self.options)
 
     def read_options(self, values: Mapping[str, Any]) -> Any:
         """Make the options from values, which may be texts. Raises InputError: ``unknown_option``, with the nearest name;
@@ -96,9 +96,7 @@ class Method:
         parameters = self.option_parameters
         for name in values:
             if name not in parameters:
-                names = ", ".join(parameters) or "none"
-                close = difflib.get_close_matches(name, parameters, n=1)
-                offer = f" Did you mean {close[0]!r}?" if close else f" Its options: {names}."
+                offer = nearest(name, parameters) or f" Its options: {', '.join(parameters) or 'none'}."
                 raise InputError(f"The algorithm {self.name} has no option {name!r}.{offer}", code="unknown_option")
         return self.options(**{name: _read_option(name, parameters[name], value) for name, value in values.items()})
 

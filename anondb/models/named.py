@@ -2,13 +2,12 @@
 
 import difflib
 from collections.abc import Iterable, Mapping
-from dataclasses import fields
 from fractions import Fraction
 from math import ceil
 from typing import Any
 
 from anondb.errors import InputError
-from anondb.models import Model, Parameter, parameter_of
+from anondb.models import Model, Parameter, parameters_in
 from anondb.models.anatomy import Anatomy
 from anondb.models.relational import KkmAnonymity, KlmDiversity
 from anondb.models.transactional import ConstraintAnonymity, HkpCoherence, KmAnonymity, TransactionalK
@@ -41,7 +40,7 @@ def parameters_of(model: str) -> dict[str, Parameter]:
             f"There is no model {model!r}; the models are: {', '.join(MODELS)}.{nearest(model, MODELS)}",
             code="unknown_model",
         )
-    return {f.name: s for f in fields(MODELS[model]) if (s := parameter_of(f)) is not None}
+    return parameters_in(MODELS[model])
 
 
 def all_parameters() -> dict[str, dict[str, Parameter]]:

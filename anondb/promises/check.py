@@ -128,8 +128,6 @@ def verify_source(
 
 def unknown_items(engine: DuckDBEngine, transactions: Any, taxonomy: Any, *, id: str, item: str) -> tuple[str, ...]:
     """The labels of items that are not leaves of a taxonomy; sources as in ``pipeline.anonymize``."""
-    from anondb.data.transactions import load_transactions
-
     with engine.transaction():
         with open_source(engine, transactions, "transactions") as source:
             dataset = load_transactions(engine, source, id_column=id, item_column=item)
@@ -155,8 +153,6 @@ def verify_buckets(
 
     With the original transactions, also check that the buckets contain each of them once, as far as multisets can tell.
     """
-    from anondb.data.transactions import load_transactions
-
     with engine.transaction(), open_source(engine, buckets, "buckets") as source:
         for column in ("bucket_id", "column_id", "items", "copies"):
             source.column(column, column)
