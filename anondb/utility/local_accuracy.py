@@ -113,7 +113,7 @@ def _answered(
     """The work table of answers; ``answer`` is called with the number and the items of each query with items."""
     rows = engine.select(reads.rows(workload.queries, "query_id, item", order="query_id, item"))
     query, item = rows["query_id"], rows["item"].tolist()
-    starts = np.flatnonzero(np.concatenate((np.ones(min(len(query), 1), dtype=np.bool_), query[1:] != query[:-1])))
+    starts = np.flatnonzero(np.diff(query, prepend=-1))
     numbers = query[starts].tolist()
     answers = [answer(q, item[a:b]) for q, (a, b) in zip(numbers, pairwise([*starts.tolist(), len(query)]), strict=True)]
     columns = {

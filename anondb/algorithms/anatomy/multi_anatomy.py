@@ -21,6 +21,7 @@ import numpy as np
 
 from anondb.algorithms.anatomy.item_columns import item_columns
 from anondb.algorithms.places import places_of, stretches
+from anondb.algorithms.tables import put_integers
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, reads
 from anondb.engine.arrays import Ints, Ints32
@@ -107,8 +108,7 @@ class Records:
         if not len(self.value):
             return np.arange(self.number)
         counts = np.bincount(self.value)
-        rank = np.empty(len(counts), dtype=np.int64)  # 0 = the most frequent value, ties by number
-        rank[np.lexsort((np.arange(len(counts)), -counts))] = np.arange(len(counts))
+        rank = np.argsort(np.argsort(-counts, kind="stable"))  # 0 = the most frequent value, ties by number
         sizes = np.diff(self.start)
         group = np.full(self.number, len(counts), dtype=np.int64)
         filled = np.flatnonzero(sizes)
@@ -125,7 +125,7 @@ def _read(engine: Engine, dataset: Dataset, column: Ints, names: Sequence[str], 
 
     With ``empty_values = "count"``, the empty value of column j gets the j-th number after those of the other values.
     """
-    columns = engine.put("anatomy_columns", {"item": ("INTEGER", np.arange(len(column))), "column_id": ("INTEGER", column)})
+    columns = put_integers(engine, "anatomy_columns", item=np.arange(len(column)), column_id=column)
     sorted_items = "one.tid, other.column_id, array_sort(list(one.item)) AS items"
     held = engine.create(
         "anatomy_held",

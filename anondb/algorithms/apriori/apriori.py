@@ -202,9 +202,8 @@ class Apriori:
 
 def label_order(taxonomy: Taxonomy) -> list[int]:
     """Position of each node by label, in code-point order."""
-    order = [0] * taxonomy.size
-    for position, node in enumerate(sorted(range(taxonomy.size), key=taxonomy.labels.__getitem__)):
-        order[node] = position
+    by_label = sorted(range(taxonomy.size), key=taxonomy.labels.__getitem__)
+    order: list[int] = np.argsort(by_label).tolist()
     return order
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from anondb.algorithms.apriori.apriori import Apriori, label_order, too_few
 from anondb.algorithms.apriori.postings import Postings, load_postings
+from anondb.algorithms.tables import put_integers
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine
@@ -137,9 +138,9 @@ def lra(engine: Engine, dataset: Dataset, taxonomy: Taxonomy, model: KmAnonymity
         decisions += [replace(d, step=len(decisions) + i) for i, d in enumerate(chunk.decisions, 1)]
     used, released = np.unique(np.concatenate(nodes), return_inverse=True)
     member_of, member_labels = taxonomy.labels_below(used.astype(np.int64))
-    columns = {"tid": np.concatenate(owners), "released": released, "copies": np.ones(len(released), dtype=np.int64)}
+    copies = np.ones(len(released), dtype=np.int64)
     return LocalRecoding(
-        transactions=engine.put("recoded", {name: ("INTEGER", values) for name, values in columns.items()}),
+        transactions=put_integers(engine, "recoded", tid=np.concatenate(owners), released=released, copies=copies),
         incomplete=np.empty(0, dtype=np.int64),
         labels=tuple(taxonomy.labels[node] for node in used.tolist()),
         member_of=member_of,

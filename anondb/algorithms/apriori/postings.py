@@ -8,6 +8,7 @@ import numpy as np
 
 from anondb.algorithms.in_memory import check_occurrences
 from anondb.algorithms.places import stretches
+from anondb.algorithms.tables import put_integers
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, reads
@@ -100,7 +101,7 @@ def load_postings(
     """
     check_occurrences(engine, dataset.n_occurrences, bytes_each, "use mhghs, which keeps them in DuckDB")
     nodes = taxonomy.leaf_nodes(dataset)
-    leaves = engine.put("leaves", {"item": ("INTEGER", np.arange(len(nodes))), "node": ("INTEGER", nodes)})
+    leaves = put_integers(engine, "leaves", item=np.arange(len(nodes)), node=nodes)
     rows = engine.select(reads.joined(dataset.transactions, leaves, "item", "one.tid, other.node", order="tid, node"))
     engine.drop(leaves)
     tid = rows["tid"].astype(np.int64)

@@ -20,7 +20,7 @@ _FEW = 128  # up to this many transactions are checked item by item
 _FAR = 2**61  # above the loss of any block
 _CHUNK = 4_000_000  # occurrences that are sorted together: about 100 MB
 _PART = 2**16  # transactions whose items are counted together
-_NEAR = 1e-6  # logarithms closer than this are compared exactly
+NEAR = 1e-6  # logarithms closer than this are compared exactly
 
 
 class Weights(Protocol):
@@ -37,6 +37,13 @@ class Weights(Protocol):
 
     def exact(self, key: int) -> Fraction:
         """The exact weight of a key."""
+
+
+def subsets_log2(n: int) -> Floats:
+    """The base-2 logarithms of 2^size - 1, by size from 0 to n."""
+    sizes = np.arange(n + 1, dtype=np.float64)
+    with np.errstate(divide="ignore"):
+        return np.asarray(sizes + np.log2(1.0 - np.exp2(-sizes)))
 
 
 def _positions(item: Ints32, support: Ints) -> list[Ints32]:
@@ -93,9 +100,7 @@ class Blocks:
         self._merged: list[set[int]] = [set() for _ in range(groups)]
         self._weights = weights
         self._single = self.support.copy()  # supports of unchanged items, _FAR for all other blocks
-        sizes = np.arange(n + 1, dtype=np.float64)
-        with np.errstate(divide="ignore"):
-            self._subsets_log2 = sizes + np.log2(1.0 - np.exp2(-sizes))  # of 2^size - 1
+        self._subsets_log2 = subsets_log2(n)
         self._seen = np.zeros(-(-n_transactions // 64) * 64, dtype=np.bool_)
         self._mark = np.zeros(n + 1, dtype=np.bool_)
         self._bitmaps: dict[int, Words] = {}
@@ -245,7 +250,7 @@ class Blocks:
             losses = self._subsets_log2[sizes] + np.log2(supports)
             if self._weights is not None and keys is not None:
                 losses += np.log2(self._weights.values(keys))
-        near = np.flatnonzero(losses <= losses.min() + _NEAR)
+        near = np.flatnonzero(losses <= losses.min() + NEAR)
         if len(near) == 1:
             return int(near[0])
         best: dict[tuple[int, int, int], int] = {}

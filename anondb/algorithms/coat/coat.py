@@ -290,9 +290,7 @@ def group_label(labels: list[str]) -> str:
     """A readable label for a group of sorted items: all of them, or the first few and their number."""
     if len(labels) <= LABEL_LENGTH and sum(map(len, labels)) + len(labels) < LABEL_LENGTH:
         return f"({','.join(labels)})"
-    first: list[str] = []
-    for label in labels[:3]:
-        first.append(label if len(label) <= _PART_LENGTH else label[:_PART_LENGTH] + "…")
+    first = (label if len(label) <= _PART_LENGTH else label[:_PART_LENGTH] + "…" for label in labels[:3])
     return f"({','.join(first)},… {len(labels)} items)"
 
 

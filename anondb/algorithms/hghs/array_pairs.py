@@ -273,18 +273,16 @@ class Occurrences:
 
     def _fetch(self) -> Iterator[Piece]:
         """Fetch the occurrences in ranges of tid."""
-        engine, dataset, leaves = self._extended.engine, self._extended.dataset, self._extended.leaves
-        columns = {"item": ("INTEGER", np.arange(len(leaves))), "node": ("INTEGER", leaves)}
-        nodes = engine.put("item_leaves", columns)
+        engine, dataset, leaves = self._extended.engine, self._extended.dataset, self._extended.put_leaves()
         step = max(1, FETCHED * dataset.n_transactions // max(dataset.n_occurrences, 1))
         for first in range(1, dataset.n_transactions + 1, step):
             part = exp.column("tid", "one").between(first, first + step - 1)
-            held = reads.joined(dataset.transactions, nodes, "item", "one.tid, other.node", where=part, order="tid, node")
+            held = reads.joined(dataset.transactions, leaves, "item", "one.tid, other.node", where=part, order="tid, node")
             rows = engine.fetch(held, most=dataset.n_occurrences)
             leaf = rows["node"].astype(self._leaf, copy=False)
             piece = leaf, np.flatnonzero(np.diff(rows["tid"], prepend=0)).astype(np.int32)
             yield _with_several_items(*piece) if self._several else piece
-        engine.drop(nodes)
+        engine.drop(leaves)
 
 
 def _with_several_items(leaf: npt.NDArray[Any], begin: npt.NDArray[Any]) -> Piece:

@@ -48,10 +48,7 @@ class Costs:
         suppression = [o * denominator - g for o, g in zip(occurrences, generalization, strict=True)]
         rank = taxonomy.rank.tolist()
         by_cost = sorted(range(taxonomy.size), key=lambda x: (-suppression[x], rank[x]))
-        order = [0] * taxonomy.size
-        for position, node in enumerate(by_cost):
-            order[node] = position
-        return cls(generalization, suppression, denominator, order)
+        return cls(generalization, suppression, denominator, np.argsort(by_cost).tolist())
 
 
 @dataclass(frozen=True)

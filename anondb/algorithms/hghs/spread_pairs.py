@@ -14,6 +14,7 @@ from anondb.algorithms.hghs.array_pairs import CELL, SIBLINGS, WANTED, ancestors
 from anondb.algorithms.hghs.extended import Extended
 from anondb.algorithms.hghs.pairs import Extension, PairCounter, Pairs, joined
 from anondb.algorithms.hghs.triangle import Triangle, restricted, rows_of_triangle
+from anondb.algorithms.tables import put_integers
 from anondb.engine import Spread, Table, reads
 from anondb.engine.arrays import Ints, Ints32
 
@@ -59,12 +60,10 @@ class SpreadPairs(PairCounter):
         roles = roles_in(extension, len(parent))
         nodes = np.flatnonzero(roles)
         first, second = np.nonzero(WANTED)
-        columns = {
-            "roles": {"node": nodes, "role": roles[nodes], "parent": parent[nodes]},
-            "wanted": {"role_1": first, "role_2": second, "siblings": WANTED[first, second] == SIBLINGS},
-        }
+        siblings = (WANTED[first, second] == SIBLINGS).astype(int)
         tables = {
-            name: engine.put(name, {c: ("INTEGER", v.astype(int)) for c, v in of.items()}) for name, of in columns.items()
+            "roles": put_integers(engine, "roles", node=nodes, role=roles[nodes].astype(int), parent=parent[nodes]),
+            "wanted": put_integers(engine, "wanted", role_1=first, role_2=second, siblings=siblings),
         }
         parts: list[Pairs] = []
         for pairs in self._ranges:
@@ -79,9 +78,8 @@ class SpreadPairs(PairCounter):
         """For each range of first nodes, the rare pairs ``(n1, n2, support)``, and each node with itself."""
         engine, last, above = self._engine, self._taxonomy.last, ancestors(extended)
         cells = workers.worker_bytes // 2 // CELL
-        columns = {"item": ("INTEGER", np.arange(len(extended.leaves))), "node": ("INTEGER", extended.leaves)}
-        tables = {"transactions": extended.dataset.transactions, "leaves": engine.put("leaves", columns)}
-        rows = reads.joined(tables["transactions"], tables["leaves"], "item", "one.tid, other.node")
+        leaves = extended.put_leaves()
+        rows = reads.joined(extended.dataset.transactions, leaves, "item", "one.tid, other.node")
         ranges: list[Table] = []
         while len(nodes):
             after = np.searchsorted(nodes, last[nodes], side="right")
@@ -93,7 +91,7 @@ class SpreadPairs(PairCounter):
             ranges.append(engine.create(name, summed))
             engine.drop(counted)
             nodes = nodes[rows_of_triangle(len(nodes), cells) :]
-        engine.drop(tables["leaves"])
+        engine.drop(leaves)
         return ranges
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from anondb.algorithms.hghs.budget import MAX_KEPT, MAX_ROWS, MAX_THREATS, ROW_BYTES, chunks
 from anondb.algorithms.places import stretches
+from anondb.algorithms.tables import put_integers
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, Table, reads
 from anondb.engine.arrays import Flags, Ints, Ints32
@@ -97,7 +98,7 @@ class MoleMiner:
         self._public = ~private
         self._private: Table | None = None
         if model.h < 1 and private.any():
-            items = engine.put("private_items", {"item": ("INTEGER", np.flatnonzero(private))})
+            items = put_integers(engine, "private_items", item=np.flatnonzero(private))
             self._private = engine.create("private", reads.among(dataset.transactions, items, "item", "tid, item"))
             engine.drop(items)
 
@@ -131,7 +132,7 @@ class MoleMiner:
     def _grow(self, kept: Ints, moles: Moles) -> None:
         """Mine the sizes from 2 to p while candidates are left."""
         engine, n = self._engine, self._dataset.n_items
-        items = engine.put("kept_items", {"item": ("INTEGER", kept)})
+        items = put_integers(engine, "kept_items", item=kept)
         columns = "one.tid, 0 AS prefix, one.item AS member, one.item AS itemset"
         occurrences = engine.create("occurrences_1", reads.joined(self._dataset.transactions, items, "item", columns))
         engine.drop(items)
@@ -204,8 +205,7 @@ class MoleMiner:
 
     def _next(self, occurrences: Table, first: Ints, second: Ints, size: int) -> Table:
         engine = self._engine
-        columns = {"first_set": first, "second_set": second, "itemset": np.arange(len(first))}
-        kept = engine.put("kept", {name: ("INTEGER", values) for name, values in columns.items()})
+        kept = put_integers(engine, "kept", first_set=first, second_set=second, itemset=np.arange(len(first)))
         grown = engine.create(f"occurrences_{size}", "itemsets/grown", {"occurrences": occurrences, "kept": kept})
         engine.drop(occurrences, kept)
         return grown

@@ -8,6 +8,7 @@ import numpy as np
 
 from anondb.algorithms.coat.coat import distinct, group_label
 from anondb.algorithms.relational.items import ClusterRecoding, ItemSets, slices
+from anondb.algorithms.tables import put_integers
 from anondb.data.generalization import Generalization, Groups, marked
 from anondb.data.records import Attribute
 from anondb.data.taxonomy import Taxonomy
@@ -78,14 +79,8 @@ def _items(
 ) -> LocalRecoding:
     """Make the recoding of the items. A generalized item that several clusters share has one label."""
     number, pairs = _pairs(items, clusters, recoded, generalizes=taxonomy is not None)
-    transactions = engine.put(
-        "rt_rows",
-        {
-            "tid": ("INTEGER", pairs[:, 0] + 1),
-            "released": ("INTEGER", pairs[:, 1]),
-            "copies": ("INTEGER", np.ones(len(pairs), dtype=np.int64)),
-        },
-    )
+    copies = np.ones(len(pairs), dtype=np.int64)
+    transactions = put_integers(engine, "rt_rows", tid=pairs[:, 0] + 1, released=pairs[:, 1], copies=copies)
     members_of = [_members(key, dataset.labels, taxonomy) for key in number]
     names = [_name(key, m, taxonomy) for key, m in zip(number, members_of, strict=True)]
     fixed = [len(m) == 1 or isinstance(key, int) for key, m in zip(number, members_of, strict=True)]

@@ -15,7 +15,7 @@ from math import comb
 import numpy as np
 import numpy.typing as npt
 
-from anondb.algorithms.coat.blocks import Blocks
+from anondb.algorithms.coat.blocks import NEAR, Blocks, subsets_log2
 from anondb.algorithms.coat.coat import Run
 from anondb.algorithms.coat.explicit import Explicit
 from anondb.algorithms.coat.implicit import Implicit, Mined
@@ -27,7 +27,6 @@ from anondb.errors import BudgetExceeded
 MAX_SETS = 20_000_000  # m-itemsets of one cluster
 MAX_DENSE = 300_000  # items x records of a cluster up to which a product of the whole matrix is the fastest
 _COLUMNS = 4096  # records of one matrix product: single precision counts them exactly
-_NEAR = 1e-6  # logarithms closer than this are compared exactly
 
 
 def set_recoder(items: ItemSets, k: int, m: int | float, tree: ItemTree | None = None) -> Recoder:
@@ -56,8 +55,7 @@ def partition(items: Ints, marks: Flags, block: Ints) -> ClusterRecoding:
     kept = np.flatnonzero(block >= 0)
     names, first, of_kept = np.unique(block[kept], return_index=True, return_inverse=True)
     order = np.argsort(first, kind="stable")  # blocks by their first items
-    place = np.empty(len(names), dtype=np.int64)
-    place[order] = np.arange(len(names))
+    place = np.argsort(order)
     numbered = np.full(len(items), -1, dtype=np.int64)
     numbered[kept] = place[of_kept]
     keys: list[list[int]] = [[] for _ in names]
@@ -228,9 +226,7 @@ class Companions:
         self.size = np.ones(n, dtype=np.int64)  # the number of items of each block
         # the number of leaves below the lowest common ancestor of each two blocks; None without a taxonomy
         self.leaves = leaves
-        sizes = np.arange(n + 1, dtype=np.float64)
-        with np.errstate(divide="ignore"):
-            self._subsets_log2 = sizes + np.log2(1.0 - np.exp2(-sizes))  # of 2^size - 1
+        self._subsets_log2 = subsets_log2(n)
 
     def best(self, block: int, alive: Flags, support: Ints, together: Ints) -> int | None:
         """The other block whose union with ``block`` has the least UL (tie: the first); None if there is no other.
@@ -248,7 +244,7 @@ class Companions:
         sizes = self.size[others] + self.size[block]
         weights = supports if self.leaves is None else supports * self.leaves[block, others]
         losses = self._subsets_log2[sizes] + np.log2(weights)
-        near = np.flatnonzero(losses <= losses.min() + _NEAR)
+        near = np.flatnonzero(losses <= losses.min() + NEAR)
         if len(near) == 1:
             return int(others[near[0]])
         first: dict[tuple[int, int], int] = {}

@@ -148,6 +148,4 @@ def _ranks(tid: Ints32, item: Ints32, length: Ints) -> Ints:
     data, begin = item.astype(">i4").tobytes(), 4 * np.searchsorted(tid, np.arange(len(length) + 1))
     contents = [data[a:b] for a, b in pairwise(begin.tolist())]
     order = sorted(range(len(length)), key=list(zip(length.tolist(), contents, strict=True)).__getitem__)
-    rank = np.empty(len(order), dtype=np.int64)
-    rank[order] = np.arange(len(order))
-    return rank
+    return np.argsort(np.array(order, dtype=np.int64))

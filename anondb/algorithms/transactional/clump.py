@@ -22,6 +22,7 @@ import numpy as np
 from sqlglot import exp
 
 from anondb.algorithms.places import stretches
+from anondb.algorithms.tables import put_integers
 from anondb.algorithms.transactional.shared import check, node_recoding, numbered, to_absorb
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
@@ -172,14 +173,13 @@ def _extended(
     while len(node):
         item, node = item[up[node] >= 0], up[node][up[node] >= 0]
         above.append((item, node))
-    columns = (np.concatenate(values) for values in zip(*above, strict=True))
-    named = zip(("item", "node"), columns, strict=True)
-    ancestors = engine.put("ancestors", {name: ("INTEGER", values) for name, values in named})
-    places = engine.put("places", {"tid": ("INTEGER", order), "place": ("INTEGER", np.arange(len(order)))})
+    items, nodes = (np.concatenate(values) for values in zip(*above, strict=True))
+    ancestors = put_integers(engine, "ancestors", item=items, node=nodes)
+    places = put_integers(engine, "places", tid=order, place=np.arange(len(order)))
     placed = reads.joined(source, places, "tid", "one.item, one.copies, other.place")
     pair, number = "one.place, other.node", "one.place, other.node, CAST(sum(one.copies) AS INTEGER) AS n"
-    nodes = reads.joined(placed, ancestors, "item", number, group=pair, order="place, node")
-    extended = engine.create("extended", nodes)
+    summed = reads.joined(placed, ancestors, "item", number, group=pair, order="place, node")
+    extended = engine.create("extended", summed)
     engine.drop(places, ancestors)
     return extended
 
