@@ -9,7 +9,7 @@ from sqlglot import exp
 from anondb.engine import Table, Tables, load, reads
 from anondb.errors import InputError
 from anondb.models.named import model_of
-from anondb.promises import PROMISES
+from anondb.promises.check import support_rule
 from anondb.promises.spec import Shown
 from anondb.release.objects import SEALED_SCHEMA
 
@@ -182,8 +182,7 @@ def anatomy(manifest: Manifest, _: Shown) -> exp.Query:
 
 def item_supports(manifest: Manifest) -> exp.Query:
     """The query of the item supports of any model: statements of the verifier's definition that they break."""
-    model = model_of(manifest)
-    m_of = PROMISES[model.name].known_items
+    rule = support_rule(model_of(manifest))
     items = Table("", SEALED_SCHEMA, "transaction_items").expression()
     labels = Table("", SEALED_SCHEMA, "labels").expression()
     tables: Tables = {
@@ -194,7 +193,6 @@ def item_supports(manifest: Manifest) -> exp.Query:
         "released_items": _MEMBERS,
         "item_supports": Table("", SEALED_SCHEMA, "item_supports"),
     }
-    values = {"k": int(manifest["k"]), "m": None if m_of is None else m_of(model)}
-    violations = load("warehouse/verify/item_supports").bind(tables, values)
+    violations = load("warehouse/verify/item_supports").bind(tables, {"k": rule.k, "m": rule.m})
     shown = "CASE WHEN item IS NULL THEN [released_item] ELSE [released_item, item] END AS items"
     return reads.rows(violations, f"violation, {shown}, support")

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, Table, Tables, reads
-from anondb.utility.accuracy import Accuracy, Counted, ReleasedData, accuracy_of, measure, true_counts
+from anondb.utility.accuracy import Accuracy, Counted, ReleasedData, accuracy_of, measure, members_of, true_counts
 from anondb.utility.published import Published
 from anondb.utility.supported_items import GlobalItems, LocalItems, Members
 from anondb.utility.workload import Workload
@@ -47,9 +47,7 @@ def measure_local(
             papers.
     """
     truths = true_counts(engine, f"{target}_truths", dataset, workload)
-    columns = "other.item AS released, one.item AS label"
-    shown = reads.joined(released_items, items, "released_item = label", columns, distinct=True)
-    members = engine.create(f"{target}_members", shown)
+    members = members_of(engine, f"{target}_members", items, released_items)
     published = Published.read(engine, classes, items, members, workload, semantics == "atomic")
     if holders is not None:
         tables: Tables = {"members": members, "coded": items, "items": workload.items, "expected": holders}

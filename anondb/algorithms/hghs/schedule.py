@@ -1,4 +1,4 @@
-"""Decides which threats HgHs mines, and when; and keeps those that it knows.
+"""Decides which threats HgHs mines, and when; and keeps those that were mined.
 
 The paper first mines the minimal threats over all cuts. A top-down search needs few of them, so this schedule mines them on
 demand: for whole depths of the taxonomy if many are needed, else for single nodes. The choices of the search are the same.

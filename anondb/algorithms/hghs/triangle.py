@@ -56,14 +56,11 @@ class Triangle:
     def rare(self, k: int) -> tuple[Ints, Ints, Ints32]:
         """The pairs a < b that occur in fewer than k transactions, and how often."""
         counts = self._counts[: self._cells]
-        return self._pairs((counts > 0) & (counts < k))
+        return self._at(np.flatnonzero((counts > 0) & (counts < k)))
 
     def frequent(self, k: int) -> tuple[Ints, Ints, Ints32]:
         """The pairs a < b that occur in k and more transactions, and how often."""
-        return self._pairs(self._counts[: self._cells] >= k)
-
-    def _pairs(self, which: Flags) -> tuple[Ints, Ints, Ints32]:
-        return self._at(np.flatnonzero(which))
+        return self._at(np.flatnonzero(self._counts[: self._cells] >= k))
 
     def counted(self) -> Iterator[tuple[Ints, Ints, Ints32]]:
         """The pairs a < b that occur, and how often, in parts."""

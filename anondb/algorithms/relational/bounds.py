@@ -51,7 +51,8 @@ class Merging:
         self._order = order
         self._groups = measure.groups(self.members)
         self._costs = measure.costs(self._groups)
-        self._least = np.zeros_like(self._costs)  # of the NCP of a union; more than any for clusters that are no more
+        # a lower bound of the NCP of unions with each cluster: 0, or more than any NCP for clusters that are no more
+        self._least = np.zeros_like(self._costs)
         self.n, self.left = int(self._groups.size.sum()), len(clusters)
         # sum of the NCP numerators over all records; ``total / (denominator * n)`` is Rum(D)
         self.total = int((self._costs * self._groups.size).sum())

@@ -6,9 +6,9 @@ orders the candidates of a merge instead of Tum(T(C u X)), which takes far more 
 below 2^26 are different doubles in the same order, so the comparison is exact.
 
 Most pairs of records have no item in common, and then BTD is one more than their lengths. So the longest records of two
-clusters bound the BTD of their union from both sides, mostly exactly; other pairs of records are looked at only if their
-lengths exceed what is known, and only of the clusters that may be among the first: some of the longest in one step, the
-others only if these do not decide. Items are bits, so that a few words tell whether two records have one in common.
+clusters bound the BTD of their union from both sides, mostly exactly. Other pairs are compared only for clusters that may
+be among the first, and only if their lengths exceed the lower bound: in one step pairs of some of the longest records, and
+all pairs only if these do not decide. Items are bits, so that a few words tell whether two records have one in common.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ from anondb.algorithms.relational.items import ItemSets, slices
 from anondb.engine.arrays import Floats, Ints, Words
 
 _BOUND = 2  # records of a cluster that bound its distances
-_LONGEST = 5  # records of a cluster at hand, more than bound its distances; all but the last are compared first
+_LONGEST = 5  # records of a cluster that are kept at hand; all but the last are compared in the first step
 _FEW = 8  # records of the seed that are compared with these
 _WORDS = 16  # of 64 bits, for the items of a record; at least 3
 _PAIRS = 4_000  # of records that are looked at together
@@ -93,7 +93,8 @@ class BtdOrder:
             wanted = second[shared][pair] * self._items.n_items + self._items.item[place]
             present = self._keys[np.searchsorted(self._keys[:-1], wanted)] == wanted
             common[shared] = np.bincount(pair[present], minlength=len(shared))
-        return _distance(self._length[first], self._length[second], common)
+        apart = self._length[first] + self._length[second] - 2 * common
+        return np.asarray((apart + 1) / (common + 1), dtype=np.float64)
 
     def _bounds(self, seed: int, begin: int, end: int) -> tuple[Floats, Floats]:
         """A lower and an upper bound of BTD(C u X) for these clusters X; infinity for clusters that are no more.
@@ -177,8 +178,8 @@ class BtdOrder:
     def first(self, seed: int, count: int) -> Ints:
         """The first ``count`` other clusters by BTD.
 
-        None is nearer than the records of the seed allow, which is the distance of many: of these the first come first, so
-        that most often only the first clusters of all are looked at.
+        No cluster is nearer than the largest distance within the seed. Many have just this distance, and ties go to the
+        first, so most often it is enough to compare the first clusters of all.
         """
         low, high = self._of_seed.get(seed) or self._bounds(seed, 0, 16 * count)
         limit, last = self._inner[seed], len(low)
@@ -244,7 +245,3 @@ def _marks(items: ItemSets) -> Words:
     record = np.repeat(np.arange(items.n), np.diff(items.start))
     np.bitwise_or.at(marks, (record, bit >> 6), np.uint64(1) << (bit & 63).astype(np.uint64))
     return marks
-
-
-def _distance(first: Ints, second: Ints | int, common: Ints | int) -> Floats:
-    return np.asarray((first + second - 2 * common + 1) / (common + 1), dtype=np.float64)

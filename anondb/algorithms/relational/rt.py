@@ -100,7 +100,7 @@ def relational(
         raise BoundViolated("The loss of the relational attributes", limit, Merging(measure, clusters).rum)
     before = len(clusters)
     final, recoded = _recode_clusters(plan, clusters, limit if algorithm.startswith("rum") else None, infeasible)
-    tum = _mean_ul(recoded, records.n)
+    tum = ul(joint_profile(recoded)) / max(records.n, 1)
     if algorithm.startswith("tum") and infeasible == "merge" and tum > bound:
         raise BoundViolated("The loss of the items", bound, Fraction(tum))
     result = publish(engine, dataset, measure, items, final, recoded, taxonomy if subtrees else None, is_sensitive, tum)
@@ -128,10 +128,6 @@ def _marks(dataset: Dataset, sensitive: frozenset[str]) -> Flags:
             hint="Name only the sensitive ones.",
         )
     return is_sensitive
-
-
-def _mean_ul(recoded: list[ClusterRecoding], records: int) -> float:
-    return ul(joint_profile(recoded)) / max(records, 1)
 
 
 def _leaves(taxonomy: Taxonomy, dataset: Dataset, is_sensitive: Flags) -> Ints:

@@ -81,10 +81,10 @@ class Cells:
                 self._replace(cells[long], group, n_groups + n_items + group)
 
     def _replace(self, cells: Ints, group: int, other: int) -> int:
-        """Show another released item instead of a group; returns in how many of these cells.
+        """Show another released item instead of a group, in as many of these cells as keep the promise; return their number.
 
-        All that keep the promise for what then is shown: transactions in which the other one would be in a rare pair are
-        left as they are, and so are some that the group needs, until nothing is rare.
+        Until nothing is rare, transactions are left as they are: those in which the other released item would be in a rare
+        pair, and some that the group itself needs.
         """
         if len(cells) < self._k:
             return 0

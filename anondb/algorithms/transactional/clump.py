@@ -225,9 +225,7 @@ class _Clusters:
         self.nodes = np.bincount(self._cluster, minlength=self.number)  # how many nodes each cluster has
         self.open = np.ones(self.number, dtype=np.bool_)
         self.base = np.zeros(self.number)  # the objective without the term of x; infinite for closed clusters
-        for cluster in range(self.number):
-            self._note(cluster)
-        self._compact()
+        self._reopen()
 
     def run(self, limit: int | None) -> Clustering:
         """Put every transaction into a cluster."""
