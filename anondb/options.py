@@ -148,8 +148,8 @@ def policy_of(
         InputError: ``unknown_option`` with the nearest name; see ``Policy``.
     """
     parameters = {} if model is not None else model_parameters()
-    available = {*SOURCES, *READING, *WORKLOAD, *method_options(), *parameters, "algorithm", "workload"}
-    available |= set() if model is not None else {"model"}
+    of_promise = () if model is not None else ("model", *parameters)
+    available = {*SOURCES, *READING, *WORKLOAD, *method_options(), *of_promise, "algorithm", "workload"}
     for option in options:
         if option not in available:
             raise InputError(f"There is no option {option!r}.{nearest(option, available)}", code="unknown_option")

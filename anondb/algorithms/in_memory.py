@@ -4,7 +4,7 @@ from anondb.engine import Engine
 from anondb.errors import BudgetExceeded
 
 MAX_OCCURRENCES = 2**31 - 1  # they are numbered by 32-bit integers
-# of the memory limit, this part is left to occurrences: DuckDB keeps much of the memory in which it read them
+# one in so many bytes of the memory limit is left to an algorithm: DuckDB keeps much of the memory in which it read the rows
 SHARE = 2
 
 

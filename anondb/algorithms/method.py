@@ -6,7 +6,6 @@ know every option without importing an algorithm.
 
 from __future__ import annotations
 
-import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -122,9 +121,6 @@ def option(default: Any, help: str, *, choices: tuple[str, ...] = ()) -> Any:
     return parameter(default, help, "N", kinds=(INTEGER,))
 
 
-_BOOLEANS: Mapping[str, bool] = types.MappingProxyType({"true": True, "false": False})
-
-
 def _read_option(name: str, parameter: Parameter, value: Any) -> Any:
     """Read the value of an option, from Python or from a text."""
     if parameter.choices:
@@ -132,7 +128,7 @@ def _read_option(name: str, parameter: Parameter, value: Any) -> Any:
             raise InputError(f"{name} must be {' or '.join(parameter.choices)}, not {value!r}.", code="bad_parameter")
         return value
     if parameter.kinds == (BOOLEAN,):
-        boolean = _BOOLEANS.get(value.lower()) if isinstance(value, str) else value
+        boolean = {"true": True, "false": False}.get(value.lower()) if isinstance(value, str) else value
         if not isinstance(boolean, bool):
             raise InputError(f"{name} must be true or false, not {value!r}.", code="bad_parameter")
         return boolean

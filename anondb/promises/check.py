@@ -196,10 +196,10 @@ def read_knowledge(
     Raises:
         InputError: ``bad_usage``: the model does not use the input, or the release already names it.
     """
+    from anondb.data.requirements import load_sensitive, read_privacy
+
     privacy = private = None
     if privacy_constraints is not None:
-        from anondb.data.requirements import read_privacy
-
         _check_taken(model, "privacy_constraints")
         privacy = read_privacy(engine, privacy_constraints)
     if sensitive is not None:
@@ -208,8 +208,6 @@ def read_knowledge(
                 "The release already names its sensitive items.", code="bad_usage", hint="Leave --sensitive out."
             )
         _check_taken(model, "sensitive")
-        from anondb.data.requirements import load_sensitive
-
         private = load_sensitive(engine, sensitive)
     return Knowledge(privacy, private)
 

@@ -164,7 +164,7 @@ def local_loss(
 
 
 def _loss(covered: Ints, sizes: Ints, domain: int, occurrences: int) -> Loss:
-    """LM and NCP of so many occurrences, of which ``covered`` are published as each released item, and the others not."""
+    """LM and NCP of occurrences, of which ``covered`` are published as each released item; the others are suppressed."""
     lm_total = _total(lm_of, covered, sizes, domain, occurrences)
     ncp_total = _total(ncp_of, covered, sizes, domain, occurrences)
     return Loss(

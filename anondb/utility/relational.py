@@ -66,10 +66,9 @@ class Original:
         attributes = self.records.attributes
         able = np.array([r for r, held in enumerate(self.held) if len(held) >= y], dtype=np.int64)
         usable = sum(not a.null.all() for a in attributes)
-        if x > usable or not len(able) or x + y == 0:
-            raise InputError("No record has as many values and items as a query asks for.", code="bad_parameter")
+        tries = 100 * queries if x <= usable and len(able) and x + y else 0
         drawn: list[RtQuery] = []
-        for _ in range(100 * queries):
+        for _ in range(tries):
             if len(drawn) == queries:
                 break
             record = int(rng.choice(able))

@@ -40,11 +40,11 @@ class Costs:
     def of(cls, taxonomy: Taxonomy, dataset: Dataset) -> Costs:
         """Compute the costs of every node from the occurrences of the items below it."""
         below = np.zeros(taxonomy.size + 1, dtype=np.int64)
-        np.add.at(below, taxonomy.leaf_nodes(dataset), dataset.supports)
-        running = np.concatenate(([0], np.cumsum(below)))
-        occurrences = [int(n) for n in running[taxonomy.last + 1] - running[: taxonomy.size]]
+        np.add.at(below, taxonomy.leaf_nodes(dataset) + 1, dataset.supports)
+        running = np.cumsum(below)
+        occurrences = (running[taxonomy.last + 1] - running[:-1]).tolist()
         denominator = max(taxonomy.n_leaves - 1, 1)
-        generalization = [o * (int(n) - 1) for o, n in zip(occurrences, taxonomy.leaf_count, strict=True)]
+        generalization = [o * (n - 1) for o, n in zip(occurrences, taxonomy.leaf_count.tolist(), strict=True)]
         suppression = [o * denominator - g for o, g in zip(occurrences, generalization, strict=True)]
         rank = taxonomy.rank.tolist()
         by_cost = sorted(range(taxonomy.size), key=lambda x: (-suppression[x], rank[x]))

@@ -99,7 +99,7 @@ class BtdOrder:
     def _bounds(self, seed: int, begin: int, end: int) -> tuple[Floats, Floats]:
         """A lower and an upper bound of BTD(C u X) for these clusters X; infinity for clusters that are no more.
 
-        Of their longest records those are compared whose places have small sums; those of the next sum bound all others.
+        It compares pairs of their longest records whose ranks have a small sum; the pairs of the next sum bound all others.
         """
         reach, mine = self._reach[:, begin:end], self._reach[:, seed, None] + 1
         apart = np.zeros(reach.shape[1], dtype=np.int32)  # the most of pairs without a common item

@@ -65,9 +65,9 @@ def in_order(clusters: Iterable[Ints]) -> list[Ints]:
 class Neighbours:
     """The nearest records of a record, by the NCP of the pair, among those that are left.
 
-    Records are kept in blocks of similar ones. What the unions of a record with each record of a block have in common costs
-    no more than any of these unions, so blocks for which it costs more than the nearest records found so far are not looked
-    at.
+    Records are kept in blocks of similar ones. The union of a record with the core of a block (``Generalization.cores``)
+    costs no more than its union with any record of the block. So a block is skipped if the former costs more than the
+    nearest records so far.
     """
 
     def __init__(self, measure: Generalization) -> None:

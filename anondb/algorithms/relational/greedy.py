@@ -15,7 +15,7 @@ at once, since no recoding can help them.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
 from math import comb
@@ -203,7 +203,7 @@ class _Blocks:
                 state.unite([i for i, b in enumerate(block_of) if b == block])
             yield state
 
-    def recoding(self, items: Ints, marks: Flags, lost: Sequence[int] | set[int]) -> ClusterRecoding:
+    def recoding(self, items: Ints, marks: Flags, lost: Iterable[int]) -> ClusterRecoding:
         """The current recoding."""
         return replace(partition(items, marks, self.block_of), lost=frozenset(lost))
 
@@ -273,7 +273,7 @@ class _Nodes(_Blocks):
             parts = [p + b for p in parts for b in below]
         return whole + parts
 
-    def recoding(self, items: Ints, marks: Flags, lost: Sequence[int] | set[int]) -> ClusterRecoding:
+    def recoding(self, items: Ints, marks: Flags, lost: Iterable[int]) -> ClusterRecoding:
         """The current recoding; a node stands for all of its leaves."""
         here = self._order()
         number = np.full(self.n, -1, dtype=np.int64)

@@ -58,10 +58,10 @@ class Cells:
             self.opened += self._replace(self._alone[item], int(self._group[item]), len(self._beside) + item)
 
     def divide(self) -> None:
-        """Show the second released item of each group in its longest rows: the fewest that have half of its rows' cells.
+        """Show the second released item of each group in its longest rows: as few as hold half of the cells of its rows.
 
-        Both parts must have 2k rows or more for each of its items, before rows are left as they are: of smaller parts, item
-        supports, which are in buckets of k, would say less of each item than of the whole.
+        Each part must have at least 2k rows for each item of the group, before rows are left as they are. Item supports come
+        in buckets of k: on smaller parts they would say less about each item than on the whole group.
         """
         n_groups, n_items = len(self._sizes), len(self._group)
         by_group = np.argsort(self.shown, kind="stable")

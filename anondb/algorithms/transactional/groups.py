@@ -88,7 +88,7 @@ class Groups:
         return self.contents.tids[in_order], np.repeat(parts, self.contents.weight[parts])
 
     def move(self, attempt: Attempt, place: Ints, amount: Ints) -> Attempt:
-        """Move so many of the equal transactions at each of these places to the leftover of their group, the first ones.
+        """Move ``amount`` of the equal transactions at each place, the first ones, to the leftover of their group.
 
         If others stay, those that move become a distinct transaction of their own.
         """
@@ -114,7 +114,8 @@ class Groups:
         )
 
     def _part(self, contents: Ints, amount: Ints, touched: Ints) -> tuple[Ints, Ints]:
-        """Make so many of these equal transactions distinct ones; return their numbers, and their rows for ``touched``."""
+        """Split ``amount`` equal transactions off each of these distinct ones, as a distinct one of their own; return the
+        numbers of the new ones, and their rows for ``touched``."""
         old = self.contents
         parts = old.number + np.arange(len(contents))
         items, part_of = old.items(contents)
