@@ -9,12 +9,12 @@ from typing import Any
 
 from anondb.algorithms import METHODS
 from anondb.errors import InputError
-from anondb.models import ALGORITHM, BOOLEAN, GENERAL, INTEGER, NUMBER, OUTPUT, TEXT, Model, Parameter, parameter_of
+from anondb.models import ALGORITHM, BOOLEAN, GENERAL, INTEGER, NUMBER, OUTPUT, TEXT, Model, Parameter, parameters_in
 from anondb.models.named import MODELS, all_parameters, make_model, nearest
 from anondb.policy import SOURCES, Policy, Workload, accepted, percent, takers_of
 from anondb.reading.options import OF_FILES, READING, Reading
 
-WORKLOAD: Mapping[str, Parameter] = {f.name: s for f in fields(Workload) if (s := parameter_of(f)) is not None}
+WORKLOAD: Mapping[str, Parameter] = parameters_in(Workload)
 # How a release is published, in the words of all interfaces.
 PUBLICATION: Mapping[str, Parameter] = {
     "format": Parameter(
@@ -148,11 +148,11 @@ def policy_of(
         InputError: ``unknown_option`` with the nearest name; see ``Policy``.
     """
     parameters = {} if model is not None else model_parameters()
-    known = {*SOURCES, *READING, *WORKLOAD, *method_options(), *parameters, "algorithm", "workload"}
-    known |= set() if model is not None else {"model"}
+    of_promise = () if model is not None else ("model", *parameters)
+    available = {*SOURCES, *READING, *WORKLOAD, *method_options(), *of_promise, "algorithm", "workload"}
     for option in options:
-        if option not in known:
-            raise InputError(f"There is no option {option!r}.{nearest(option, known)}", code="unknown_option")
+        if option not in available:
+            raise InputError(f"There is no option {option!r}.{nearest(option, available)}", code="unknown_option")
     if model is None:
         model = make_model(str(options.get("model", "km")), **_selected(options, parameters))
     return Policy(
@@ -241,7 +241,7 @@ def flags_of(options: Mapping[str, Any]) -> list[str]:
         elif isinstance(value, bool):
             words += [f"--{'' if value else 'no-'}{dashed[2:]}"] if value or name in WITH_NEGATION else []
         elif name in SOURCES and SOURCES[name].repeatable:
-            words += [word for one in accepted(value) for word in (dashed, one)]
+            words += [word for finding in accepted(value) for word in (dashed, finding)]
         elif value is not None:
             words += [dashed, _as_text(value)]
     return words
@@ -260,11 +260,8 @@ def toml_text(text: str) -> str:
 def _toml(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
-    return (
-        str(value)
-        if isinstance(value, int) or (isinstance(value, float) and math.isfinite(value))
-        else toml_text(_as_text(value))
-    )
+    is_number = isinstance(value, int) or (isinstance(value, float) and math.isfinite(value))
+    return str(value) if is_number else toml_text(_as_text(value))
 
 
 def _as_text(value: Any) -> str:

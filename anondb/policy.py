@@ -4,7 +4,7 @@ import contextlib
 import numbers
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
@@ -27,7 +27,7 @@ from anondb.models import (
     check_count,
     digits,
     parameter,
-    parameter_of,
+    parameters_in,
 )
 from anondb.models.anatomy import EMPTY_VALUES
 from anondb.models.named import MODELS, nearest
@@ -193,8 +193,7 @@ class Policy:
         object.__setattr__(self, "accept", accepted(self.accept))
         if self.records is None and self.quasi_identifiers is not None and PROMISES[self.model.name].relational:
             object.__setattr__(self, "records", self.transactions)
-        present = {name: value for name in SOURCES if (value := getattr(self, name)) is not getattr(type(self), name)}
-        object.__setattr__(self, "algorithm", choose_algorithm(self.model, self.algorithm, present, self.options))
+        object.__setattr__(self, "algorithm", choose_algorithm(self.model, self.algorithm, self._present, self.options))
         object.__setattr__(self, "options", dict(self.options))
         _ = self.method_options  # raises an error for a value out of range
         shared = {name: getattr(self, name) for name in PROMISES[self.model.name].parameters if name in SOURCES}
@@ -212,6 +211,11 @@ class Policy:
                 raise InputError(f"The column name in {name} is empty.", code="empty_name")
         if self.population is not None and not str(self.population).strip():
             raise InputError("The name in population is empty.", code="empty_name")
+
+    @property
+    def _present(self) -> dict[str, Any]:
+        """The sources and parameters that the owner set."""
+        return {name: value for name in SOURCES if (value := getattr(self, name)) is not getattr(type(self), name)}
 
     @cached_property
     def rows(self) -> Any:
@@ -240,18 +244,14 @@ class Policy:
 
     def ledger_options(self) -> dict[str, Any]:
         """The policy in the form of the ledger: the options that were set; a data frame becomes the name of its type."""
-        present = {
-            name: _shown(value)
-            for name in SOURCES
-            if name not in LEDGER_COLUMNS and (value := getattr(self, name)) is not getattr(type(self), name)
-        }
+        present = {name: _shown(value) for name, value in self._present.items() if name not in LEDGER_COLUMNS}
         of_method = {name: getattr(self.method_options, name) for name in self.options}
         of_reading = self.reading.texts()
         return {**self.model.parameters(), "max_suppression": None, **present, **of_reading, **of_method}
 
 
 # The options of a policy other than those of methods, each with its description.
-SOURCES: Mapping[str, Parameter] = {f.name: s for f in fields(Policy) if (s := parameter_of(f)) is not None}
+SOURCES: Mapping[str, Parameter] = parameters_in(Policy)
 FOR_ALL = ("id", "population", "item", "records", "item_supports", "modelled_rows", "on_engine", "accept")
 
 
@@ -333,9 +333,7 @@ def percent(value: Any) -> Fraction | None:
     share = Fraction(-1)
     if isinstance(value, numbers.Rational):
         share = Fraction(value)
-    elif len(text := str(value)) <= 40 and not re.search(
-        r"e[+-]?\d{3}", text, re.I
-    ):  # without this limit 1e999999999 would fill the memory
+    elif len(text := str(value)) <= 40 and not re.search(r"e[+-]?\d{3}", text, re.I):  # 1e999999999 would fill the memory
         with contextlib.suppress(ValueError, ZeroDivisionError):
             share = Fraction(text)
     if not 0 <= share <= 100:

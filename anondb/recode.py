@@ -32,8 +32,8 @@ def promised(model: Model, recoding: Recoding) -> Model:
     """Fill in the parameters that are known only after recoding: the column count of an anatomy. Raises InputError: the
     number differs from the model's."""
     completed: Any = getattr(model, "completed", None)
-    made: Model = completed(**recoding.decided) if recoding.decided else model
-    return made
+    complete: Model = completed(**recoding.decided) if recoding.decided else model
+    return complete
 
 
 def loss_of(recoding: Recoding, engine: Engine, policy: Policy, task: Task, frozen: FrozenRelease) -> Loss:

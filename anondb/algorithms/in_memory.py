@@ -4,7 +4,7 @@ from anondb.engine import Engine
 from anondb.errors import BudgetExceeded
 
 MAX_OCCURRENCES = 2**31 - 1  # they are numbered by 32-bit integers
-# of the memory limit, this part is left to occurrences: DuckDB keeps much of the memory in which it read them
+# one in so many bytes of the memory limit is left to an algorithm: DuckDB keeps much of the memory in which it read the rows
 SHARE = 2
 
 
@@ -24,10 +24,16 @@ def check_occurrences(engine: Engine, occurrences: int, bytes_each: int, instead
             f"The algorithm numbers all {occurrences:,} occurrences; the limit is {MAX_OCCURRENCES:,}.",
             hint=f"{instead[0].upper()}{instead[1:]}.",
         )
-    limit, needed = engine.memory_limit, occurrences * bytes_each
+    what = f"The algorithm holds all {occurrences:,} occurrences in memory, in about"
+    check_memory(engine, occurrences * bytes_each, what, instead)
+
+
+def check_memory(engine: Engine, needed: int, what: str, instead: str) -> None:
+    """Raise ``BudgetExceeded`` if so many bytes are more than half of the memory limit; ``what`` begins the message."""
+    limit = engine.memory_limit
     if limit is not None and needed * SHARE > limit:
         raise BudgetExceeded(
-            f"The algorithm holds all {occurrences:,} occurrences in memory, in about {needed / 2**20:,.0f} MiB, which may"
-            f" be half of --memory-limit at most, {limit / SHARE / 2**20:,.0f} MiB.",
+            f"{what} {needed / 2**20:,.0f} MiB, which may be half of --memory-limit at most,"
+            f" {limit / SHARE / 2**20:,.0f} MiB.",
             hint=f"Raise --memory-limit, or {instead}.",
         )

@@ -6,16 +6,15 @@ know every option without importing an algorithm.
 
 from __future__ import annotations
 
-import difflib
-import types
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from fractions import Fraction
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
 from anondb.errors import InputError, InternalError
-from anondb.models import BOOLEAN, INTEGER, TEXT, Parameter, check_count, parameter, parameter_of
+from anondb.models import BOOLEAN, INTEGER, TEXT, Parameter, check_count, parameter, parameters_in
+from anondb.models.named import nearest
 
 if TYPE_CHECKING:
     from anondb.data.records import Records
@@ -88,7 +87,7 @@ class Method:
     @property
     def option_parameters(self) -> dict[str, Parameter]:
         """The options by name, each with its parameter."""
-        return {f.name: s for f in fields(self.options) if (s := parameter_of(f)) is not None}
+        return parameters_in(self.options)
 
     def read_options(self, values: Mapping[str, Any]) -> Any:
         """Make the options from values, which may be texts. Raises InputError: ``unknown_option``, with the nearest name;
@@ -96,9 +95,7 @@ class Method:
         parameters = self.option_parameters
         for name in values:
             if name not in parameters:
-                known = ", ".join(parameters) or "none"
-                close = difflib.get_close_matches(name, parameters, n=1)
-                offer = f" Did you mean {close[0]!r}?" if close else f" Its options: {known}."
+                offer = nearest(name, parameters) or f" Its options: {', '.join(parameters) or 'none'}."
                 raise InputError(f"The algorithm {self.name} has no option {name!r}.{offer}", code="unknown_option")
         return self.options(**{name: _read_option(name, parameters[name], value) for name, value in values.items()})
 
@@ -124,9 +121,6 @@ def option(default: Any, help: str, *, choices: tuple[str, ...] = ()) -> Any:
     return parameter(default, help, "N", kinds=(INTEGER,))
 
 
-_BOOLEANS: Mapping[str, bool] = types.MappingProxyType({"true": True, "false": False})
-
-
 def _read_option(name: str, parameter: Parameter, value: Any) -> Any:
     """Read the value of an option, from Python or from a text."""
     if parameter.choices:
@@ -134,10 +128,10 @@ def _read_option(name: str, parameter: Parameter, value: Any) -> Any:
             raise InputError(f"{name} must be {' or '.join(parameter.choices)}, not {value!r}.", code="bad_parameter")
         return value
     if parameter.kinds == (BOOLEAN,):
-        known = _BOOLEANS.get(value.lower()) if isinstance(value, str) else value
-        if not isinstance(known, bool):
+        boolean = {"true": True, "false": False}.get(value.lower()) if isinstance(value, str) else value
+        if not isinstance(boolean, bool):
             raise InputError(f"{name} must be true or false, not {value!r}.", code="bad_parameter")
-        return known
+        return boolean
     if parameter.kinds == (INTEGER,):
         return int(check_count(name, int(value) if isinstance(value, str) and value.isdecimal() else value))
     if TEXT not in parameter.kinds:

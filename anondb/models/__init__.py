@@ -55,14 +55,13 @@ class Parameter:
 def parameter(
     default: Any, help: str, metavar: str | None = None, *, check: Callable[[str, Any], Any] | None = None, **how: Any
 ) -> Any:
-    """A dataclass field that users can set: its default, and how they set it; ``check`` makes its value of what is given."""
+    """A dataclass field that users can set: its default, and how they set it; ``check`` checks and converts its value."""
     return field(default=default, metadata={"parameter": Parameter(help, metavar, **how), "check": check})
 
 
-def parameter_of(defined: Any) -> Parameter | None:
-    """The parameter of a dataclass field; None if users cannot set it."""
-    parameter: Parameter | None = defined.metadata.get("parameter")
-    return parameter
+def parameters_in(defined: Any) -> dict[str, Parameter]:
+    """The fields of a dataclass that users can set, by name."""
+    return {f.name: f.metadata["parameter"] for f in fields(defined) if "parameter" in f.metadata}
 
 
 def count_or_infinity(name: str) -> Callable[[Any], int | float]:

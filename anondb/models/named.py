@@ -2,13 +2,12 @@
 
 import difflib
 from collections.abc import Iterable, Mapping
-from dataclasses import fields
 from fractions import Fraction
 from math import ceil
 from typing import Any
 
 from anondb.errors import InputError
-from anondb.models import Model, Parameter, parameter_of
+from anondb.models import Model, Parameter, parameters_in
 from anondb.models.anatomy import Anatomy
 from anondb.models.relational import KkmAnonymity, KlmDiversity
 from anondb.models.transactional import ConstraintAnonymity, HkpCoherence, KmAnonymity, TransactionalK
@@ -19,9 +18,9 @@ MODELS: dict[str, type[Model]] = {
 }
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
+def nearest(name: str, names: Iterable[str]) -> str:
     """A sentence that suggests the nearest known name, or an empty text."""
-    close = difflib.get_close_matches(name, list(known), n=1)
+    close = difflib.get_close_matches(name, list(names), n=1)
     return f" Did you mean {close[0]!r}?" if close else ""
 
 
@@ -41,7 +40,7 @@ def parameters_of(model: str) -> dict[str, Parameter]:
             f"There is no model {model!r}; the models are: {', '.join(MODELS)}.{nearest(model, MODELS)}",
             code="unknown_model",
         )
-    return {f.name: s for f in fields(MODELS[model]) if (s := parameter_of(f)) is not None}
+    return parameters_in(MODELS[model])
 
 
 def all_parameters() -> dict[str, dict[str, Parameter]]:
@@ -59,13 +58,13 @@ def make_model(name: str = "km", **parameters: Any) -> Model:
     Raises:
         InputError: the model is unknown, or a parameter is unknown or out of range.
     """
-    known = parameters_of(name)
+    available = parameters_of(name)
     for parameter in parameters:
-        if parameter not in known:
+        if parameter not in available:
             raise InputError(
-                f"The model {name} has no parameter {parameter!r}; it has {', '.join(known)}.", code="bad_parameter"
+                f"The model {name} has no parameter {parameter!r}; it has {', '.join(available)}.", code="bad_parameter"
             )
-    return MODELS[name](**{n: _read(known[n], value) for n, value in parameters.items()})
+    return MODELS[name](**{n: _read(available[n], value) for n, value in parameters.items()})
 
 
 def _read(parameter: Parameter, value: Any) -> Any:

@@ -77,8 +77,8 @@ def support_rule(model: Model) -> SupportRule:
     have them."""
     spec = PROMISES[model.name]
     spec.check_item_supports()
-    known = spec.known_items(model) if spec.known_items is not None else None
-    return SupportRule(int(model.parameters()["k"]), known)
+    m = spec.known_items(model) if spec.known_items is not None else None
+    return SupportRule(int(model.parameters()["k"]), m)
 
 
 def verify_source(
@@ -128,8 +128,6 @@ def verify_source(
 
 def unknown_items(engine: DuckDBEngine, transactions: Any, taxonomy: Any, *, id: str, item: str) -> tuple[str, ...]:
     """The labels of items that are not leaves of a taxonomy; sources as in ``pipeline.anonymize``."""
-    from anondb.data.transactions import load_transactions
-
     with engine.transaction():
         with open_source(engine, transactions, "transactions") as source:
             dataset = load_transactions(engine, source, id_column=id, item_column=item)
@@ -155,8 +153,6 @@ def verify_buckets(
 
     With the original transactions, also check that the buckets contain each of them once, as far as multisets can tell.
     """
-    from anondb.data.transactions import load_transactions
-
     with engine.transaction(), open_source(engine, buckets, "buckets") as source:
         for column in ("bucket_id", "column_id", "items", "copies"):
             source.column(column, column)
@@ -200,10 +196,10 @@ def read_knowledge(
     Raises:
         InputError: ``bad_usage``: the model does not use the input, or the release already names it.
     """
+    from anondb.data.requirements import load_sensitive, read_privacy
+
     privacy = private = None
     if privacy_constraints is not None:
-        from anondb.data.requirements import read_privacy
-
         _check_taken(model, "privacy_constraints")
         privacy = read_privacy(engine, privacy_constraints)
     if sensitive is not None:
@@ -212,8 +208,6 @@ def read_knowledge(
                 "The release already names its sensitive items.", code="bad_usage", hint="Leave --sensitive out."
             )
         _check_taken(model, "sensitive")
-        from anondb.data.requirements import load_sensitive
-
         private = load_sensitive(engine, sensitive)
     return Knowledge(privacy, private)
 

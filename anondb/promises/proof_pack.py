@@ -80,7 +80,7 @@ def script(manifest: Manifest, shown: Shown = Shown()) -> str:
             node.set("catalog", None)  # the file may be attached under any name
     title = f"-- Violations of the promise of release {manifest['release_id']} ({_words(manifest)})."
     head = f"{title} No row, and PASS at the end: it holds.\n"
-    made = exp.Create(
+    created = exp.Create(
         this=_VIOLATIONS,
         kind="TABLE",
         replace=True,
@@ -88,7 +88,7 @@ def script(manifest: Manifest, shown: Shown = Shown()) -> str:
         properties=exp.Properties(expressions=[exp.TemporaryProperty()]),
     )
     listed = exp.select("*").from_(_VIOLATIONS.copy()).order_by(exp.var("ALL"))
-    texts = (tree.sql(dialect="duckdb", pretty=True) + ";\n" for tree in (made, listed, _verdict(manifest)))
+    texts = (tree.sql(dialect="duckdb", pretty=True) + ";\n" for tree in (created, listed, _verdict(manifest)))
     return head + "".join(texts)
 
 

@@ -6,10 +6,10 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from anondb.engine import Table, load, reads
+from anondb.engine import Table, Tables, load, reads
 from anondb.errors import InputError
 from anondb.models.named import model_of
-from anondb.promises import PROMISES
+from anondb.promises.check import support_rule
 from anondb.promises.spec import Shown
 from anondb.release.objects import SEALED_SCHEMA
 
@@ -29,7 +29,11 @@ def km(manifest: Manifest, _: Shown) -> exp.Query:
     k, m = int(manifest["k"]), manifest["m"]
     if m == "inf":
         return load("proof/km_inf").bind({"transactions": _TRANSACTIONS}, {"k": k})
-    parts = [_rare_combinations(size, k) for size in range(1, int(m) + 1)]
+    return _union([_rare_combinations(size, k) for size in range(1, int(m) + 1)])
+
+
+def _union(parts: Sequence[exp.Query]) -> exp.Query:
+    """The rows of all parts."""
     return parts[0] if len(parts) == 1 else exp.union(*parts, distinct=False)
 
 
@@ -60,8 +64,7 @@ def _combinations(size: int, condition: exp.Expr | None = None) -> exp.Select:
 def _combinations_up_to(most: int, excluded: exp.Query) -> exp.Query:
     """Each transaction with each combination of 1 to ``most`` of its items, without the ``excluded`` items."""
     condition = exp.column("item").isin(query=excluded.copy()).not_()
-    parts = [_combinations(size, condition) for size in range(1, most + 1)]
-    return parts[0] if len(parts) == 1 else exp.union(*parts, distinct=False)
+    return _union([_combinations(size, condition) for size in range(1, most + 1)])
 
 
 def _listed(name: str, items: Sequence[str]) -> exp.Select:
@@ -85,7 +88,7 @@ def constraints(manifest: Manifest, shown: Shown) -> exp.Query:
         )
     pairs = [(privacy.ids[n], item) for n in range(len(privacy)) for item in privacy.items(n)]
     listed = exp.select("set_id", "item").from_(exp.values(pairs, alias="listed", columns=["set_id", "item"]))
-    tables: dict[str, Table | exp.Query] = {"listed": listed, "released_items": _MEMBERS, "transactions": _TRANSACTIONS}
+    tables: Tables = {"listed": listed, "released_items": _MEMBERS, "transactions": _TRANSACTIONS}
     return load("proof/constraints").bind(tables, {"k": int(manifest["k"])})
 
 
@@ -100,11 +103,7 @@ def hkp(manifest: Manifest, shown: Shown) -> exp.Query:
     private = _listed("private", shown.private)
     combinations = _combinations_up_to(int(manifest["p"]), private)
     h = Fraction(manifest["h"])
-    tables: dict[str, Table | exp.Query] = {
-        "combinations": combinations,
-        "transactions": _TRANSACTIONS,
-        "private": private,
-    }
+    tables: Tables = {"combinations": combinations, "transactions": _TRANSACTIONS, "private": private}
     values = {"k": int(manifest["k"]), "numerator": h.numerator, "denominator": h.denominator}
     return load("proof/hkp").bind(tables, values)
 
@@ -122,18 +121,10 @@ def kkm(manifest: Manifest, shown: Shown) -> exp.Query:
     only transactions of the same class contain each other.
     """
     k, classes, sensitive = int(manifest["k"]), _classes(shown), _sensitive(manifest)
-    released: dict[str, Table | exp.Query] = {
-        "records": _RECORDS,
-        "transaction_ids": _IDS,
-        "transactions": _TRANSACTIONS,
-    }
+    released: Tables = {"records": _RECORDS, "transaction_ids": _IDS, "transactions": _TRANSACTIONS}
     parts = [load("proof/records").bind(released, {}), load("proof/few_records").bind({"classes": classes}, {"k": k})]
     if manifest["m"] == "inf":
-        tables: dict[str, Table | exp.Query] = {
-            "transactions": _TRANSACTIONS,
-            "classes": classes,
-            "sensitive": sensitive,
-        }
+        tables: Tables = {"transactions": _TRANSACTIONS, "classes": classes, "sensitive": sensitive}
         by_class = load("proof/items_of_classes").bind(tables, {})
         contained = load("proof/km_inf").bind({"transactions": by_class}, {"k": k})
         parts.append(reads.rows(contained, "violation, list_transform(items, lambda x : x.item) AS items, support"))
@@ -146,11 +137,7 @@ def kkm(manifest: Manifest, shown: Shown) -> exp.Query:
 def klm(manifest: Manifest, shown: Shown) -> exp.Query:
     """The query of (k,l^m)-diversity: that of (k,k^m), and sensitive items that are too frequent (same paper, section 5)."""
     sensitive = _sensitive(manifest)
-    tables: dict[str, Table | exp.Query] = {
-        "classes": _classes(shown),
-        "transactions": _TRANSACTIONS,
-        "sensitive": sensitive,
-    }
+    tables: Tables = {"classes": _classes(shown), "transactions": _TRANSACTIONS, "sensitive": sensitive}
     values = {"l": int(manifest["l"])}
     if manifest["m"] == "inf":
         exposed = load("proof/klm_inf").bind(tables, values)
@@ -195,11 +182,10 @@ def anatomy(manifest: Manifest, _: Shown) -> exp.Query:
 
 def item_supports(manifest: Manifest) -> exp.Query:
     """The query of the item supports of any model: statements of the verifier's definition that they break."""
-    model = model_of(manifest)
-    known = PROMISES[model.name].known_items
+    rule = support_rule(model_of(manifest))
     items = Table("", SEALED_SCHEMA, "transaction_items").expression()
     labels = Table("", SEALED_SCHEMA, "labels").expression()
-    tables: dict[str, Table | exp.Query] = {
+    tables: Tables = {
         "transactions": exp.select(*(exp.column(c).as_(n) for c, n in (("transaction_id", "tid"), ("item_id", "item"))))
         .distinct()
         .from_(items),
@@ -207,7 +193,6 @@ def item_supports(manifest: Manifest) -> exp.Query:
         "released_items": _MEMBERS,
         "item_supports": Table("", SEALED_SCHEMA, "item_supports"),
     }
-    values = {"k": int(manifest["k"]), "m": None if known is None else known(model)}
-    violations = load("warehouse/verify/item_supports").bind(tables, values)
+    violations = load("warehouse/verify/item_supports").bind(tables, {"k": rule.k, "m": rule.m})
     shown = "CASE WHEN item IS NULL THEN [released_item] ELSE [released_item, item] END AS items"
     return reads.rows(violations, f"violation, {shown}, support")

@@ -115,8 +115,8 @@ class ModelSpec:
         """``covered`` and ``uncovered`` with the values of the parameters, or with their letters."""
         values = {name: name for name in self.parameters} if parameters is None else dict(parameters)
         most = str(values.get("m", values.get("p")))
-        known = {"inf": "any number of items", "1": "one item"}.get(most, f"up to {most} items")
-        return self.covered.format(known=known, **values), self.uncovered.format(known=known, **values)
+        items = {"inf": "any number of items", "1": "one item"}.get(most, f"up to {most} items")
+        return self.covered.format(known=items, **values), self.uncovered.format(known=items, **values)
 
     def check_item_supports(self) -> None:
         """Check that releases under the model may have item supports. Raises InputError: ``no_item_supports``."""

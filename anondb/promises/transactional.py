@@ -15,14 +15,12 @@ if TYPE_CHECKING:
 
 
 def _verify_km(subject: Subject, model: KmAnonymity, witnesses: int) -> Verification:
-    from anondb.verify.km import verify_km
+    from anondb.verify.km import verify_km, verify_levels
 
     engine, transactions, items = subject.engine, subject.transactions, subject.items
     checked = verify_km(engine, transactions, items, model, witnesses=witnesses)
     if not subject.local or subject.released_items is None:
         return checked
-    from anondb.verify.km import verify_levels
-
     across = verify_levels(engine, transactions, items, subject.released_items, model)
     return replace(checked, verified=checked.verified and across.verified, across_levels=across.violations)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from anondb.errors import InputError
-from anondb.models import BOOLEAN, INTEGER, READ, Parameter, digits, parameter, parameter_of
+from anondb.models import BOOLEAN, INTEGER, READ, Parameter, digits, parameter, parameters_in
 
 PEOPLE = "people"  # a row is a person without items
 LAYOUTS = ("long", "basket", "wide", "one-hot", "list", "spmf", PEOPLE)
@@ -105,7 +105,7 @@ class Reading:
 
 
 DETECTED = Reading()
-READING: Mapping[str, Parameter] = {f.name: s for f in fields(Reading) if (s := parameter_of(f)) is not None}
+READING: Mapping[str, Parameter] = parameters_in(Reading)
 
 
 @dataclass(frozen=True)

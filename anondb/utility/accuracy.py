@@ -125,7 +125,6 @@ def of_release(
     released_items: Table,
     *,
     suppressed: bool,
-    target: str = "release",
 ) -> ReleasedData:
     """Make the published side from the tables of an existing release.
 
@@ -134,12 +133,15 @@ def of_release(
         items: ``(item, label)`` of these.
         released_items: ``(released_item, item)``.
         suppressed: whether its manifest reports a suppression.
-        target: prefix of the work tables.
     """
+    return ReleasedData(transactions, members_of(engine, "release_members", items, released_items), suppressed)
+
+
+def members_of(engine: Engine, target: str, items: Table, released_items: Table) -> Table:
+    """Make the work table ``(released, label)`` of the original items that each released item stands for; see
+    ``of_release``."""
     columns = "other.item AS released, one.item AS label"
-    named = reads.joined(released_items, items, "released_item = label", columns, distinct=True)
-    members = engine.create(f"{target}_members", named)
-    return ReleasedData(transactions, members, suppressed)
+    return engine.create(target, reads.joined(released_items, items, "released_item = label", columns, distinct=True))
 
 
 def measure(
@@ -173,18 +175,18 @@ def measure(
     """
     if estimator not in ESTIMATORS:
         raise InputError(f"estimator must be joint or product, not {estimator!r}.", code="bad_parameter")
-    known = Counted.of(engine, dataset, released, workload, target) if counted is None else counted
+    counts = Counted.of(engine, dataset, released, workload, target) if counted is None else counted
     tables = {"names": workload.names, "queries": workload.queries, "items": workload.items}
     answers = engine.create(
         target,
         "utility/answers",
-        {**tables, **known.tables},
+        {**tables, **counts.tables},
         transactions=dataset.n_transactions,
         suppressed=released.suppressed,
         product=estimator == "product",
     )
     if counted is None:
-        engine.drop(*known.tables.values())
+        engine.drop(*counts.tables.values())
     return accuracy_of(engine, workload, answers, estimator, k)
 
 

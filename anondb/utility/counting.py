@@ -30,9 +30,9 @@ def count_sets(
     number, starts, sizes = np.unique(rows["set_id"], return_index=True, return_counts=True)
     supports = np.zeros(len(number), dtype=np.int64)
     chosen = [np.flatnonzero(sizes == size) for size in np.unique(sizes)]
-    groups = [rows["item"][starts[some][:, None] + np.arange(sizes[some[0]])] for some in chosen]
-    for some, counted in zip(chosen, _count(runner or engine, transactions, groups), strict=True):
-        supports[some] = counted
+    groups = [rows["item"][starts[places][:, None] + np.arange(sizes[places[0]])] for places in chosen]
+    for places, counted in zip(chosen, _count(runner or engine, transactions, groups), strict=True):
+        supports[places] = counted
     return engine.put(target, {"set_id": ("INTEGER", number), "support": ("BIGINT", supports)})
 
 
@@ -66,9 +66,9 @@ def _count_there(runner: Runner, transactions: Table, sets: Ints) -> Ints:
         items, place = np.unique(sets, return_inverse=True)
         listed = runner.put("counted_items", {"item": ("INTEGER", items)})
         counted = reads.counted(reads.joined(transactions, listed, "item", "one.item"), "item")
-        known = runner.fetch(counted, most=len(items))
+        occurring = runner.fetch(counted, most=len(items))
         number = np.zeros(len(items), dtype=np.int64)
-        number[np.searchsorted(items, known["item"])] = known["n"]
+        number[np.searchsorted(items, occurring["item"])] = occurring["n"]
         order = np.argsort(number[place.reshape(sets.shape)], axis=1, kind="stable")
         columns = enumerate(np.take_along_axis(sets, order, axis=1).T)
         kinds = {"set_id": ("INTEGER", range(len(sets))), **{f"item{n}": ("INTEGER", items) for n, items in columns}}
@@ -76,8 +76,8 @@ def _count_there(runner: Runner, transactions: Table, sets: Ints) -> Ints:
         rows = reads.joined(asked, transactions, "item0 = item", "one.*, other.tid")
         for n in range(1, sets.shape[1]):
             rows = reads.joined(rows, transactions, f"tid, item{n} = item", "one.*")
-        found = runner.fetch(reads.counted(rows, "set_id"), most=len(sets))
-        supports[found["set_id"].astype(np.int64)] = found["n"]
+        held = runner.fetch(reads.counted(rows, "set_id"), most=len(sets))
+        supports[held["set_id"].astype(np.int64)] = held["n"]
         runner.drop(listed, asked)
     return supports
 

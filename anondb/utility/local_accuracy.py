@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, Table, Tables, reads
-from anondb.utility.accuracy import Accuracy, Counted, ReleasedData, accuracy_of, measure, true_counts
+from anondb.utility.accuracy import Accuracy, Counted, ReleasedData, accuracy_of, measure, members_of, true_counts
 from anondb.utility.published import Published
 from anondb.utility.supported_items import GlobalItems, LocalItems, Members
 from anondb.utility.workload import Workload
@@ -47,9 +47,7 @@ def measure_local(
             papers.
     """
     truths = true_counts(engine, f"{target}_truths", dataset, workload)
-    columns = "other.item AS released, one.item AS label"
-    shown = reads.joined(released_items, items, "released_item = label", columns, distinct=True)
-    members = engine.create(f"{target}_members", shown)
+    members = members_of(engine, f"{target}_members", items, released_items)
     published = Published.read(engine, classes, items, members, workload, semantics == "atomic")
     if holders is not None:
         tables: Tables = {"members": members, "coded": items, "items": workload.items, "expected": holders}
@@ -92,10 +90,10 @@ def measure_global(
     cover = {item: r for r, item in members.bounds}
     rows = engine.select(reads.joined(counted.tables["keys"], counted.tables["counts"], "set_id", "query_id, support"))
     held = dict(zip(rows["query_id"].tolist(), rows["support"].tolist(), strict=True))
-    known = GlobalItems(dataset.n_transactions, cover, members, released.suppressed)
+    global_items = GlobalItems(dataset.n_transactions, cover, members, released.suppressed)
     truths = counted.tables["truths"]
     answered = _answered(
-        engine, dataset, workload, truths, lambda query, items: known.answer(items, held.get(query, 0)), "answers"
+        engine, dataset, workload, truths, lambda query, items: global_items.answer(items, held.get(query, 0)), "answers"
     )
     engine.drop(*counted.tables.values())
     accuracy = accuracy_of(engine, workload, answered, "expected", k)
@@ -113,7 +111,7 @@ def _answered(
     """The work table of answers; ``answer`` is called with the number and the items of each query with items."""
     rows = engine.select(reads.rows(workload.queries, "query_id, item", order="query_id, item"))
     query, item = rows["query_id"], rows["item"].tolist()
-    starts = np.flatnonzero(np.concatenate((np.ones(min(len(query), 1), dtype=np.bool_), query[1:] != query[:-1])))
+    starts = np.flatnonzero(np.diff(query, prepend=-1))
     numbers = query[starts].tolist()
     answers = [answer(q, item[a:b]) for q, (a, b) in zip(numbers, pairwise([*starts.tolist(), len(query)]), strict=True)]
     columns = {

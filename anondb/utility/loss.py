@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -69,22 +69,10 @@ def global_loss(
     both if it is suppressed, and 0 if it is unchanged (docs/algorithms/metrics.md).
     """
     domain = taxonomy.n_leaves if taxonomy is not None else dataset.n_items if items is None else items
-    sizes = recoding.sizes.tolist()
-    suppressed = steps = members = 0
-    for image, support in zip(recoding.image.tolist(), dataset.supports.tolist(), strict=True):
-        if image < 0:
-            suppressed += support
-        elif sizes[image] > 1:
-            steps += support * (sizes[image] - 1)
-            members += support * sizes[image]
-    lm_total = suppressed + (Fraction(steps, domain - 1) if domain > 1 else Fraction(0))
-    ncp_total = suppressed + (Fraction(members, domain) if domain else Fraction(0))
-    occurrences = dataset.n_occurrences
-    return Loss(
-        lm_total=lm_total,
-        lm=float(lm_total / occurrences) if occurrences else 0.0,
-        ncp=float(ncp_total / occurrences) if occurrences else 0.0,
-    )
+    kept, sizes = recoding.image >= 0, recoding.sizes
+    weights = dataset.supports[kept]
+    covered = np.bincount(recoding.image[kept], weights=weights, minlength=len(sizes)).astype(np.int64)
+    return _loss(covered, sizes, domain, dataset.n_occurrences)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -170,21 +158,28 @@ def local_loss(
         covered = np.bincount(cover.released, weights=cover.occurrences, minlength=len(sizes)).astype(np.int64)
     elif dataset.bags is not None:
         occurrences = dataset.n_bag_occurrences
-    lm_total = _total(lm_of, covered, sizes, domain) + occurrences - int(covered.sum())
-    ncp_total = _total(ncp_of, covered, sizes, domain) + occurrences - int(covered.sum())
-    ggd = _total(lm_of, shown, sizes, domain) + occurrences - int(shown.sum())
+    loss = _loss(covered, sizes, domain, occurrences)
+    ggd = _total(lm_of, shown, sizes, domain, occurrences) if taxonomy is not None else None
+    return replace(loss, ggd=ggd)
+
+
+def _loss(covered: Ints, sizes: Ints, domain: int, occurrences: int) -> Loss:
+    """LM and NCP of occurrences, of which ``covered`` are published as each released item; the others are suppressed."""
+    lm_total = _total(lm_of, covered, sizes, domain, occurrences)
+    ncp_total = _total(ncp_of, covered, sizes, domain, occurrences)
     return Loss(
         lm_total=lm_total,
         lm=float(lm_total / occurrences) if occurrences else 0.0,
         ncp=float(ncp_total / occurrences) if occurrences else 0.0,
-        ggd=ggd if taxonomy is not None else None,
     )
 
 
-def _total(measure: Callable[[int, int], Fraction], counts: Ints, sizes: Ints, domain: int) -> Fraction:
-    """The sum of a measure over counted released items; exact for fewer than 2^53 of one size."""
+def _total(measure: Callable[[int, int], Fraction], counts: Ints, sizes: Ints, domain: int, of: int) -> Fraction:
+    """The sum of a measure over counted released items, and 1 for each of the other occurrences out of ``of``; exact for
+    fewer than 2^53 of one size."""
     by_size = np.bincount(sizes, weights=counts).astype(np.int64).tolist()
-    return sum((measure(size, domain) * count for size, count in enumerate(by_size) if count), Fraction(0))
+    others = Fraction(of - int(counts.sum()))
+    return sum((measure(size, domain) * count for size, count in enumerate(by_size) if count), others)
 
 
 def ul_a_log2(sizes: Sequence[int], supports: Sequence[int], transactions: int, domain: int) -> float | None:

@@ -86,7 +86,9 @@ class Published:
     def shown(self, items: list[int]) -> tuple[Ints, list[Ints]]:
         """The transactions that show a released item for every item, and for each item which one they show."""
         holding = [[(released, self.holders[released][0]) for released in self.covers.get(item, ())] for item in items]
-        slots = [self._slots_of(n) for n in range(len(items))]
+        while len(self._slots) < len(items):
+            self._slots.append(np.full(len(self.weight), -1))
+        slots = self._slots[: len(items)]
         for slot, holders in zip(slots, holding, strict=True):
             for released, where in holders:
                 slot[where] = released
@@ -109,14 +111,9 @@ class Published:
         """The probability that a fixed member of each released item is there."""
         return np.asarray(0.5 / (1 - np.exp2(-self.sizes.astype(np.float64))))
 
-    def _slots_of(self, number: int) -> Ints:
-        """A reusable array for the item of a query at this position: one released item per transaction, or -1."""
-        if number == len(self._slots):
-            self._slots.append(np.full(len(self.weight), -1))
-        return self._slots[number]
-
     @cached_property
     def _slots(self) -> list[Ints]:
+        """Reusable arrays, one for each item of a query: one released item per transaction, or -1."""
         return []
 
     def _bags(self, items: list[int]) -> tuple[Ints, Flags, Floats]:

@@ -17,7 +17,7 @@ from sqlglot import exp
 
 from anondb.data.records import Records
 from anondb.data.transactions import Dataset
-from anondb.engine import Engine, reads
+from anondb.engine import Engine, Table, reads
 from anondb.engine.arrays import Floats, Ints
 from anondb.errors import InputError
 from anondb.recoding import PublishedAttribute, RelationalRecoding
@@ -44,12 +44,8 @@ class Original:
     @classmethod
     def load(cls, engine: Engine, dataset: Dataset, records: Records) -> Original:
         """Read the data from a dataset and its records."""
-        rows = engine.query("transactions/occurrences", {"transactions": dataset.transactions})
-        record, item = rows["record"].astype(np.int64), rows["item"].astype(np.int64)
-        by_item = np.argsort(item, kind="stable")
-        ends = np.cumsum(np.bincount(item, minlength=dataset.n_items))[:-1]
-        of_record = np.cumsum(np.bincount(record, minlength=records.n))[:-1]
-        return cls(records, np.split(record[by_item], ends), np.split(item, of_record))
+        record, item = _occurrences(engine, dataset.transactions)
+        return cls(records, _split(record, item, dataset.n_items), _split(item, record, records.n))
 
     def count(self, query: RtQuery) -> int:
         """The true answer of a query."""
@@ -70,10 +66,9 @@ class Original:
         attributes = self.records.attributes
         able = np.array([r for r, held in enumerate(self.held) if len(held) >= y], dtype=np.int64)
         usable = sum(not a.null.all() for a in attributes)
-        if x > usable or not len(able) or x + y == 0:
-            raise InputError("No record has as many values and items as a query asks for.", code="bad_parameter")
+        tries = 100 * queries if x <= usable and len(able) and x + y else 0
         drawn: list[RtQuery] = []
-        for _ in range(100 * queries):
+        for _ in range(tries):
             if len(drawn) == queries:
                 break
             record = int(rng.choice(able))
@@ -87,6 +82,17 @@ class Original:
         return drawn
 
 
+def _occurrences(engine: Engine, transactions: Table | exp.Query) -> tuple[Ints, Ints]:
+    """The record and the item of each occurrence, sorted."""
+    rows = engine.query("transactions/occurrences", {"transactions": transactions})
+    return rows["record"].astype(np.int64), rows["item"].astype(np.int64)
+
+
+def _split(values: Ints, of: Ints, number: int) -> list[Ints]:
+    """The values of each of so many groups, in order."""
+    return np.split(values[np.argsort(of, kind="stable")], np.cumsum(np.bincount(of, minlength=number))[:-1])
+
+
 class RtEstimator:
     """Estimates the answers of queries as the paper does: the sets that a released item stands for are equally likely."""
 
@@ -96,11 +102,7 @@ class RtEstimator:
         classes = engine.select(reads.rows(recoding.classes, "class", order="tid"))
         self._class = classes["class"].astype(np.int64)
         shown = reads.rows(recoding.items.transactions, "tid, released AS item")
-        rows = engine.query("transactions/occurrences", {"transactions": shown})
-        record, released = rows["record"].astype(np.int64), rows["item"].astype(np.int64)
-        order = np.argsort(released, kind="stable")
-        ends = np.cumsum(np.bincount(released, minlength=len(recoding.items.labels)))[:-1]
-        self._holding = np.split(record[order], ends)
+        self._holding = _split(*_occurrences(engine, shown), len(recoding.items.labels))
         number = self._number = {label: i for i, label in enumerate(dataset.labels)}
         self._sizes = recoding.items.sizes
         self._covering: dict[int, list[int]] = {}

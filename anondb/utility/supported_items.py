@@ -68,8 +68,8 @@ class LocalItems(Published):
     def of(cls, published: Published, members: Columns) -> LocalItems:
         """Add the rows of ``utility/supported_members``."""
         support = np.asarray([published.weight[place].sum() for place, _ in published.holders], dtype=np.int64)
-        known: dict[str, Any] = {f.name: getattr(published, f.name) for f in fields(Published)}
-        return cls(**known, members=Members.of(support, members))
+        shared: dict[str, Any] = {f.name: getattr(published, f.name) for f in fields(Published)}
+        return cls(**shared, members=Members.of(support, members))
 
     def answer(self, items: list[int]) -> tuple[int, float, int]:
         """Lower bound, estimate and upper bound of the number of transactions that hold all of ``items``."""
@@ -100,13 +100,13 @@ class GlobalItems:
     def answer(self, items: list[int], n: int) -> tuple[int, float, int]:
         """Lower bound, estimate and upper bound of the number of transactions that hold all of ``items``; n of them show
         all released items of those that have one."""
-        known = [item for item in items if item in self.cover]
-        if len(known) < len(items) and not self.suppressed:
+        covered = [item for item in items if item in self.cover]
+        if len(covered) < len(items) and not self.suppressed:
             return 0, 0.0, 0
-        if not known:
+        if not covered:
             return 0, 0.0, self.transactions
-        low, middle, high = self.members.together(known, [self.cover[item] for item in known], n)
-        return (low, min(max(middle, low), high), high) if len(known) == len(items) else (0, 0.0, high)
+        low, middle, high = self.members.together(covered, [self.cover[item] for item in covered], n)
+        return (low, min(max(middle, low), high), high) if len(covered) == len(items) else (0, 0.0, high)
 
 
 def weights(released: Ints, share: Floats) -> Floats:
@@ -123,9 +123,9 @@ def weights(released: Ints, share: Floats) -> Floats:
         return np.empty(0)
     starts = np.flatnonzero(np.r_[True, released[1:] != released[:-1]])
     sizes = np.diff(np.r_[starts, len(released)])
-    found = np.full(len(starts), 0.5)
+    weight = np.full(len(starts), 0.5)
     with np.errstate(divide="ignore"):
         for step in range(2, HALVINGS + 1):
-            held = -np.expm1(np.add.reduceat(np.log1p(-share * np.repeat(found, sizes)), starts))
-            found = found + np.where(held > found, 1, -1) * 0.5**step
-    return np.repeat(np.where(np.add.reduceat(share, starts) > 1 + MARGIN, found, 0.0), sizes)
+            held = -np.expm1(np.add.reduceat(np.log1p(-share * np.repeat(weight, sizes)), starts))
+            weight = weight + np.where(held > weight, 1, -1) * 0.5**step
+    return np.repeat(np.where(np.add.reduceat(share, starts) > 1 + MARGIN, weight, 0.0), sizes)

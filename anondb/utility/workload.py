@@ -322,8 +322,8 @@ def owner_workload(engine: Engine, dataset: Dataset, source: Source, *, target: 
     items = engine.create(f"{target}_items", "utility/query_items", tables, n_items=dataset.n_items)
     asked = reads.joined(rows, names, "id", "other.query_id, one.item")
     coded = "one.query_id, other.item"
-    known = reads.joined(asked, items, "item = label", coded, distinct=True, order="query_id, item")
-    pairs = engine.create(f"{target}_queries", known)
+    matched = reads.joined(asked, items, "item = label", coded, distinct=True, order="query_id, item")
+    pairs = engine.create(f"{target}_queries", matched)
     engine.drop(rows, *dropped)
     shape = engine.query("utility/query_shape", {"names": names, "queries": pairs})
     number, smallest, largest = (int(shape[c][0]) for c in ("queries", "smallest", "largest"))

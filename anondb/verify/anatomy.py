@@ -56,21 +56,8 @@ class AnatomyVerification(Verification):
 
     def to_json(self, *, witnesses: bool = False) -> dict[str, Any]:
         """The verification as JSON values; the key ``witnesses`` is optional."""
-        result = super().to_json(witnesses=witnesses)
-        result |= {"pairs": self.pairs, "transactions": self.transactions, "coverage": self.coverage}
-        if witnesses:
-            result["witnesses"] = [
-                {
-                    "items": list(w.items),
-                    "support": w.support,
-                    "bucket_id": w.bucket_id,
-                    "column_id": w.column_id,
-                    "size": w.size,
-                }
-                for w in self.witnesses
-                if isinstance(w, BucketWitness)
-            ]
-        return result
+        own = {"pairs": self.pairs, "transactions": self.transactions, "coverage": self.coverage}
+        return {**super().to_json(witnesses=witnesses), **own}
 
 
 @dataclass(frozen=True)

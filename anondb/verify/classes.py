@@ -12,6 +12,9 @@ from anondb.models.transactional import TransactionalK
 from anondb.verify.result import Verification, Witness
 from anondb.verify.work import Work, bound, work
 
+# what stands for NULL in a witness: a class without items has one row, with 0 copies
+_FILLED: dict[str, int | str] = {"place": 0, "support": 0, "label": "", "copies": 0}
+
 
 def classes_of(engine: Engine, transactions: Table | exp.Query, ids: Table | exp.Query) -> Table:
     """Make the classes of equal published transactions: work table ``(content_id, content, complete, support)``.
@@ -41,7 +44,7 @@ def verify_k(engine: Engine, classes: Table, items: Table, model: TransactionalK
     seen: list[Witness] = []
     if violations and witnesses:
         rows = engine.query("verify/class_witnesses", {"classes": small, "items": items}, most=witnesses)
-        columns = (np.ma.filled(np.ma.asarray(rows[c]), f).tolist() for c, f in _FILLED)
+        columns = (np.ma.filled(np.ma.asarray(rows[c]), f).tolist() for c, f in _FILLED.items())
         for _, members in groupby(zip(*columns, strict=True), key=itemgetter(0)):
             listed = list(members)
             bag = tuple(label for _, _, label, copies in listed for _ in range(copies))
@@ -63,11 +66,3 @@ def verify_k_on(runner: Runner, transactions: Table | exp.Query, ids: Table | ex
             place.drop(places)
             places = fewer
         return place.count(bound("warehouse/verify/small_classes", {"places": places, "ids": ids}, k=k))
-
-
-_FILLED = (
-    ("place", 0),
-    ("support", 0),
-    ("label", ""),
-    ("copies", 0),
-)  # a class without items has one row, with 0 copies

@@ -16,7 +16,7 @@ from anondb.engine import Engine, Table, reads
 from anondb.models.transactional import ConstraintAnonymity
 from anondb.verify import work as limits
 from anondb.verify.result import Verification, Witness
-from anondb.verify.work import Work, check_budget, work
+from anondb.verify.work import Work, check_budget, union, work
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,10 @@ class ConstraintWitness(Witness):
     """An unsatisfied privacy constraint: labels of a part of its image, the support of that part, and its id."""
 
     constraint_id: str
+
+    def to_json(self) -> dict[str, Any]:
+        """The witness as JSON values."""
+        return {"constraint_id": self.constraint_id, **super().to_json()}
 
 
 @dataclass(frozen=True)
@@ -41,12 +45,7 @@ class ConstraintVerification(Verification):
 
     def to_json(self, *, witnesses: bool = False) -> dict[str, Any]:
         """The verification as JSON values; the key ``witnesses`` is optional."""
-        result = {**super().to_json(witnesses=witnesses), "constraints": self.constraints}
-        if witnesses:
-            result["witnesses"] = [
-                {"constraint_id": w.constraint_id, "items": list(w.items), "support": w.support} for w in self.witnesses
-            ]
-        return result
+        return {**super().to_json(witnesses=witnesses), "constraints": self.constraints}
 
 
 @dataclass(frozen=True)
@@ -138,8 +137,7 @@ def _violations(place: Work[Engine], transactions: Table, shapes: Table, k: int)
         traces = place.table("traces", "constraint_traces", {"open_lists": open_lists, **content}, part=part)
         parts.append(place.table(f"few_{part}", "constraint_few", {"traces": traces}, k=k))
         place.drop(traces)
-    selects = [reads.rows(part, "id, items, support") for part in parts]
-    return place.table("found", selects[0] if len(selects) == 1 else exp.union(*selects, distinct=False))
+    return place.table("found", union([reads.rows(part, "id, items, support") for part in parts]))
 
 
 def verify_utility(
@@ -166,7 +164,7 @@ def verify_utility(
     suppressed = reads.among(originals, released_items, "label = item", "label", absent=True)
     shown = exp.column("released_item").is_(exp.null()).not_()
     n_mixed, n_suppressed = (
-        int(engine.scalar(one)) for one in (reads.counted(mixed, where=shown), reads.counted(suppressed))
+        int(engine.scalar(query)) for query in (reads.counted(mixed, where=shown), reads.counted(suppressed))
     )
     within = 100 * n_suppressed <= Fraction(max_suppression) * items
     return UtilityVerification(within and not n_mixed, n_mixed, n_suppressed, items, within)

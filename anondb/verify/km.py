@@ -18,7 +18,7 @@ from anondb.models.transactional import KmAnonymity
 from anondb.verify import supersets
 from anondb.verify import work as limits
 from anondb.verify.result import Verification, Witness
-from anondb.verify.work import Bound, Work, bound, check_budget, work
+from anondb.verify.work import Bound, Work, bound, check_budget, union, work
 
 NO_LIMIT = 2**62
 ITEMSETS = "itemset, item, support"  # the columns of candidates
@@ -181,7 +181,8 @@ class _Search:
                     place.table(f"part_{i}", reads.rows(candidates, ITEMSETS, where=exp.column("support") >= self.k))
                 )
                 place.drop(candidates)
-            fresh = place.table(f"frequent_{s}", "warehouse/verify/frequent", {"itemsets": _union(parts)})
+            itemsets = union([reads.rows(part, ITEMSETS) for part in parts])
+            fresh = place.table(f"frequent_{s}", "warehouse/verify/frequent", {"itemsets": itemsets})
             place.drop(*parts)
             size = place.row(reads.rows(fresh, SIZE))
             what = f"occurrences of frequent itemsets of {s} items"
@@ -203,8 +204,8 @@ class _Search:
             return [(low, high, pair_rows // len(ranges)) for low, high in ranges] if pair_rows else []
         name, tables = "warehouse/verify/joined_ranges", {"occurrences": occurrences}
         joined = self.place.engine.fetch(name, tables, most=limits.MAX_RANGES, chunk=self.place.chunk_rows)
-        rows = [int(n) for n in joined["rows_"]]
-        return [(int(low), int(high), n) for low, high, n in zip(joined["low"], joined["high"], rows, strict=True)]
+        columns = (joined[name].astype(int).tolist() for name in ("low", "high", "rows_"))
+        return list(zip(*columns, strict=True))
 
     def _affordable(self, rows: int, limit: int, what: str) -> bool:
         """Whether the rows are within the limit; if not, False if the promise holds for every m, else an error."""
@@ -265,12 +266,6 @@ class _Search:
         del self.witnesses[self.wanted :]
 
 
-def _union(tables: list[Table]) -> exp.Query:
-    """A query for the rows of all tables."""
-    selects = [reads.rows(table, ITEMSETS) for table in tables]
-    return selects[0] if len(selects) == 1 else exp.union(*selects, distinct=False)
-
-
 def _rare_items(transactions: Table, k: int) -> exp.Query:
     return reads.counted(transactions, "item", count="support", having=f"count(*) < {k}")
 
@@ -317,4 +312,4 @@ def verify_levels(
         )
         result = verify_km(engine, rows, names, model, witnesses=witnesses)
         engine.drop(names)
-    return result
+        return result

@@ -1,6 +1,6 @@
 """The result of a verification, for every model."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from anondb.models import AsTable, Model
@@ -17,8 +17,8 @@ class Witness(AsTable):
     support: int
 
     def to_json(self) -> dict[str, Any]:
-        """The witness as JSON values."""
-        return {"items": list(self.items), "support": self.support}
+        """The witness as JSON values: its fields by name."""
+        return {**{f.name: getattr(self, f.name) for f in fields(self)}, "items": list(self.items)}
 
 
 @dataclass(frozen=True)
@@ -26,10 +26,6 @@ class SensitiveWitness(Witness):
     """A set of nonsensitive items too many of whose holders hold a sensitive item; ``support`` is that of both together."""
 
     sensitive: str
-
-    def to_json(self) -> dict[str, Any]:
-        """The witness as JSON values."""
-        return {**super().to_json(), "sensitive": self.sensitive}
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,8 @@ from typing import Any
 import numpy as np
 
 from anondb.algorithms.anatomy.item_columns import item_columns
+from anondb.algorithms.places import places_of, stretches
+from anondb.algorithms.tables import put_integers
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, reads
 from anondb.engine.arrays import Ints, Ints32
@@ -86,9 +88,7 @@ class Records:
     def take(self, order: Ints) -> Records:
         """The transactions at these positions, in this order."""
         sizes = np.diff(self.start)[order]
-        start = np.concatenate(([0], np.cumsum(sizes)))
-        shift = np.repeat(self.start[:-1][order] - start[:-1], sizes)
-        return Records(start, self.value[np.arange(start[-1]) + shift])
+        return Records(np.append(0, np.cumsum(sizes)), self.value[stretches(self.start[order], sizes)])
 
     def lists(self, tell: Tell, first: int = 0) -> Iterator[list[int]]:
         """Iterate over the values of the transactions, starting with transaction ``first``."""
@@ -108,8 +108,7 @@ class Records:
         if not len(self.value):
             return np.arange(self.number)
         counts = np.bincount(self.value)
-        rank = np.empty(len(counts), dtype=np.int64)  # 0 = the most frequent value, ties by number
-        rank[np.lexsort((np.arange(len(counts)), -counts))] = np.arange(len(counts))
+        rank = np.argsort(np.argsort(-counts, kind="stable"))  # 0 = the most frequent value, ties by number
         sizes = np.diff(self.start)
         group = np.full(self.number, len(counts), dtype=np.int64)
         filled = np.flatnonzero(sizes)
@@ -126,7 +125,7 @@ def _read(engine: Engine, dataset: Dataset, column: Ints, names: Sequence[str], 
 
     With ``empty_values = "count"``, the empty value of column j gets the j-th number after those of the other values.
     """
-    columns = engine.put("anatomy_columns", {"item": ("INTEGER", np.arange(len(column))), "column_id": ("INTEGER", column)})
+    columns = put_integers(engine, "anatomy_columns", item=np.arange(len(column)), column_id=column)
     sorted_items = "one.tid, other.column_id, array_sort(list(one.item)) AS items"
     held = engine.create(
         "anatomy_held",
@@ -286,12 +285,11 @@ def _merge_residue(records: Records, bucket: Ints, closed: int, l: Fraction) -> 
 
     At the latest the whole table is. The other buckets keep their order; the pool is the last bucket.
     """
-    sizes = np.bincount(bucket, minlength=closed + 1)
-    members = np.split(np.argsort(bucket, kind="stable"), np.cumsum(sizes)[:-1])
+    members = places_of(bucket, closed + 1)
     counts: Counter[int] = Counter()
     size = top = 0
     number_of = np.arange(closed + 1)
-    for number in (closed, *np.argsort(sizes[:closed], kind="stable").tolist()):
+    for number in (closed, *sorted(range(closed), key=lambda number: len(members[number]))):
         number_of[number] = -1
         size += len(members[number])
         for value in records.take(members[number]).value.tolist():

@@ -172,16 +172,14 @@ class Apriori:
         last = self.postings.taxonomy.last
         return sum(self._cost[v] - int(self._cut_cost[v : int(last[v]) + 1].sum()) for v in image)
 
-    def _comes_first(self, one: Nodes, other: Nodes) -> bool:
-        """Whether the sorted labels of the cut raised to ``one`` come before those of the cut raised to ``other``.
+    def _comes_first(self, image: Nodes, other: Nodes) -> bool:
+        """Whether the sorted labels of the cut raised to ``image`` come before those of the cut raised to ``other``.
 
         Two sorted lists first differ at the smallest label that only one of them has, and neither cut contains the other.
         """
-        (added, removed), (others_added, others_removed) = self._change(one), self._change(other)
-        ours, theirs = (
-            (added - others_added) | (others_removed - removed),
-            (others_added - added) | (removed - others_removed),
-        )
+        (added, removed), (others_added, others_removed) = self._change(image), self._change(other)
+        ours = (added - others_added) | (others_removed - removed)
+        theirs = (others_added - added) | (removed - others_removed)
         return min(self.order[v] for v in ours) < min(self.order[v] for v in theirs)
 
     def _change(self, image: Nodes) -> tuple[set[int], set[int]]:
@@ -204,10 +202,18 @@ class Apriori:
 
 def label_order(taxonomy: Taxonomy) -> list[int]:
     """Position of each node by label, in code-point order."""
-    order = [0] * taxonomy.size
-    for position, node in enumerate(sorted(range(taxonomy.size), key=taxonomy.labels.__getitem__)):
-        order[node] = position
+    by_label = sorted(range(taxonomy.size), key=taxonomy.labels.__getitem__)
+    order: list[int] = np.argsort(by_label).tolist()
     return order
+
+
+def search_all(search: Apriori, dataset: Dataset, model: KmAnonymity) -> GlobalRecoding:
+    """Run a search on all data, and return the recoding of its cut. Raises InfeasibleError: see ``too_few``."""
+    if not search.feasible:
+        raise too_few(dataset.non_empty, model.k)
+    search.run(model.m)
+    result = Anonymization(frozenset(search.cut), frozenset(), search.total_ncp, tuple(search.decisions))
+    return recode(search.postings.taxonomy, dataset, result)
 
 
 def too_few(non_empty: int, k: int) -> InfeasibleError:
@@ -228,9 +234,4 @@ def apriori(engine: Engine, dataset: Dataset, taxonomy: Taxonomy, model: KmAnony
     postings, _ = load_postings(engine, dataset, taxonomy)
     leaves = set(np.flatnonzero(taxonomy.is_leaf).tolist())
     search = Apriori(postings, model.k, label_order(taxonomy), 0, leaves, tell=engine.progress)
-    if not search.feasible:
-        raise too_few(dataset.non_empty, model.k)
-    search.run(model.m)
-    return recode(
-        taxonomy, dataset, Anonymization(frozenset(search.cut), frozenset(), search.total_ncp, tuple(search.decisions))
-    )
+    return search_all(search, dataset, model)

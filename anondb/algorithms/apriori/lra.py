@@ -14,6 +14,7 @@ import numpy as np
 
 from anondb.algorithms.apriori.apriori import Apriori, label_order, too_few
 from anondb.algorithms.apriori.postings import Postings, load_postings
+from anondb.algorithms.tables import put_integers
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine
@@ -37,25 +38,32 @@ class Chunk:
 
 
 def gray_order(postings: Postings) -> Ints:
-    """Sort the transactions by the rank of their bit vectors in the Gray code; equal ones keep their order.
-
-    The bit of the rank at a position is the parity of the bits up to that position. So of two vectors that first differ at
-    some position, the one with the bit comes later if the number of bits before is even, else earlier. Hence the positions
-    of the bits, with alternating signs, sort like the ranks.
-    """
+    """Sort the transactions by the rank of their bit vectors in the Gray code; equal ones keep their order."""
     taxonomy = postings.taxonomy
     position = np.zeros(taxonomy.size, dtype=np.int64)
     leaves = np.flatnonzero(taxonomy.is_leaf)
     position[leaves[np.argsort(taxonomy.rank[leaves])]] = np.arange(1, len(leaves) + 1)
-    owner = np.repeat(np.arange(postings.n), np.diff(postings.start))
-    bits = position[postings.leaf]
-    bits = bits[np.lexsort((bits, owner))]
-    within = np.arange(len(bits)) - np.repeat(postings.start[:-1], np.diff(postings.start))
+    return by_gray_code(position[postings.leaf], postings.start, len(leaves))
+
+
+def by_gray_code(bits: Ints, start: Ints, length: int) -> Ints:
+    """Sort bit vectors by their ranks in the Gray code; equal ones keep their order.
+
+    The bit of the rank at a position is the parity of the bits up to that position. So of two vectors that first differ at
+    some position, the one with the bit comes later if the number of bits before is even, else earlier. Hence the positions
+    of the bits, with alternating signs, sort like the ranks.
+
+    Args:
+        bits, start: the positions of the bits of vector i, from 1 on, are ``bits[start[i] : start[i + 1]]``, in any order.
+        length: the last position.
+    """
+    n, sizes = len(start) - 1, np.diff(start)
+    bits = bits[np.lexsort((bits, np.repeat(np.arange(n), sizes)))]
+    within = np.arange(len(bits)) - np.repeat(start[:-1], sizes)
     signed = np.where(within % 2, bits, -bits).tolist()
-    end = len(leaves) + 1  # after the last bit of a vector: as if its next bit came last
-    starts = postings.start.tolist()
-    keys = [(*signed[a:b], end if (b - a) % 2 else -end) for a, b in pairwise(starts)]
-    return np.asarray(sorted(range(postings.n), key=keys.__getitem__), dtype=np.int64)
+    end = length + 1  # after the last bit of a vector: as if its next bit came last
+    keys = [(*signed[a:b], end if (b - a) % 2 else -end) for a, b in pairwise(start.tolist())]
+    return np.asarray(sorted(range(n), key=keys.__getitem__), dtype=np.int64)
 
 
 def split(order: Ints, empty: int, k: int, parts: int) -> list[tuple[Ints, int]]:
@@ -130,9 +138,9 @@ def lra(engine: Engine, dataset: Dataset, taxonomy: Taxonomy, model: KmAnonymity
         decisions += [replace(d, step=len(decisions) + i) for i, d in enumerate(chunk.decisions, 1)]
     used, released = np.unique(np.concatenate(nodes), return_inverse=True)
     member_of, member_labels = taxonomy.labels_below(used.astype(np.int64))
-    columns = {"tid": np.concatenate(owners), "released": released, "copies": np.ones(len(released), dtype=np.int64)}
+    copies = np.ones(len(released), dtype=np.int64)
     return LocalRecoding(
-        transactions=engine.put("recoded", {name: ("INTEGER", values) for name, values in columns.items()}),
+        transactions=put_integers(engine, "recoded", tid=np.concatenate(owners), released=released, copies=copies),
         incomplete=np.empty(0, dtype=np.int64),
         labels=tuple(taxonomy.labels[node] for node in used.tolist()),
         member_of=member_of,

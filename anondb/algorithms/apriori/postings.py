@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from anondb.algorithms.in_memory import check_occurrences
+from anondb.algorithms.places import stretches
+from anondb.algorithms.tables import put_integers
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, reads
@@ -41,11 +43,11 @@ class Postings:
 
     def tids(self, node: int) -> Ints32:
         """The transactions with a leaf below or equal to ``node``, ascending."""
-        known = self._tids.get(node)
-        if known is None:
+        tids = self._tids.get(node)
+        if tids is None:
             rows = self._by_leaf[self._begin[node] : self._begin[int(self.taxonomy.last[node]) + 1]]
-            known = self._tids[node] = rows if self.taxonomy.is_leaf[node] else self._distinct(rows)
-        return known
+            tids = self._tids[node] = rows if self.taxonomy.is_leaf[node] else self._distinct(rows)
+        return tids
 
     def _distinct(self, tids: Ints32) -> Ints32:
         """The tids, each once, ascending; marks them if they are many, which is faster than np.unique."""
@@ -74,12 +76,9 @@ class Postings:
             image: for each leaf the node of the cut above or equal to it.
         """
         length = self.start[tids + 1] - self.start[tids]
-        ends = np.cumsum(length)
-        begins = ends - length
-        at = np.repeat(self.start[tids] - begins, length)
-        at += np.arange(len(at))
-        node = image.take(self.leaf.take(at))
-        fresh = np.ones(len(at), dtype=np.bool_)  # equal nodes are neighbours: leaves are in preorder
+        begins = np.cumsum(length) - length
+        node = image.take(self.leaf.take(stretches(self.start[tids], length)))
+        fresh = np.ones(len(node), dtype=np.bool_)  # equal nodes are neighbours: leaves are in preorder
         np.not_equal(node[1:], node[:-1], out=fresh[1:])
         fresh[begins] = True  # no transaction is empty
         kept = np.flatnonzero(fresh)
@@ -89,9 +88,8 @@ class Postings:
     def part(self, tids: Ints) -> Postings:
         """Some of the transactions, renumbered in the order of ``tids``."""
         length = self.start[tids + 1] - self.start[tids]
-        start = np.concatenate(([0], np.cumsum(length))).astype(np.int64)
-        at = np.arange(int(start[-1])) + np.repeat(self.start[tids] - start[:-1], length)
-        return Postings(self.taxonomy, self.leaf[at], start)
+        start = np.append(0, np.cumsum(length)).astype(np.int64)
+        return Postings(self.taxonomy, self.leaf[stretches(self.start[tids], length)], start)
 
 
 def load_postings(
@@ -103,7 +101,7 @@ def load_postings(
     """
     check_occurrences(engine, dataset.n_occurrences, bytes_each, "use mhghs, which keeps them in DuckDB")
     nodes = taxonomy.leaf_nodes(dataset)
-    leaves = engine.put("leaves", {"item": ("INTEGER", np.arange(len(nodes))), "node": ("INTEGER", nodes)})
+    leaves = put_integers(engine, "leaves", item=np.arange(len(nodes)), node=nodes)
     rows = engine.select(reads.joined(dataset.transactions, leaves, "item", "one.tid, other.node", order="tid, node"))
     engine.drop(leaves)
     tid = rows["tid"].astype(np.int64)

@@ -7,9 +7,8 @@ starting from the union of the cuts of the parts; all threats left are itemsets 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from anondb.algorithms.apriori.apriori import Apriori, label_order, too_few
+from anondb.algorithms.apriori.apriori import Apriori, label_order, search_all
 from anondb.algorithms.apriori.postings import Postings, load_postings
-from anondb.algorithms.hghs.hghs import Anonymization, recode
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine
@@ -50,9 +49,4 @@ def vpa(engine: Engine, dataset: Dataset, taxonomy: Taxonomy, model: KmAnonymity
     postings, _ = load_postings(engine, dataset, taxonomy)
     order = label_order(taxonomy)
     cut, decisions = parts(postings, model, order, list(taxonomy.children(0)) or [0], engine.progress)
-    search = Apriori(postings, model.k, order, 0, cut, decisions, engine.progress)
-    if not search.feasible:
-        raise too_few(dataset.non_empty, model.k)
-    search.run(model.m)
-    kept = frozenset(search.cut)
-    return recode(taxonomy, dataset, Anonymization(kept, frozenset(), search.total_ncp, tuple(search.decisions)))
+    return search_all(Apriori(postings, model.k, order, 0, cut, decisions, engine.progress), dataset, model)

@@ -11,6 +11,7 @@ from typing import Protocol
 
 import numpy as np
 
+from anondb.algorithms.places import places_of, stretches
 from anondb.engine.arrays import Floats, Ints, Ints32, Words
 
 NEVER = 2**62  # ``born`` of a dead block: later than any clock
@@ -19,7 +20,7 @@ _FEW = 128  # up to this many transactions are checked item by item
 _FAR = 2**61  # above the loss of any block
 _CHUNK = 4_000_000  # occurrences that are sorted together: about 100 MB
 _PART = 2**16  # transactions whose items are counted together
-_NEAR = 1e-6  # logarithms closer than this are compared exactly
+NEAR = 1e-6  # logarithms closer than this are compared exactly
 
 
 class Weights(Protocol):
@@ -36,6 +37,13 @@ class Weights(Protocol):
 
     def exact(self, key: int) -> Fraction:
         """The exact weight of a key."""
+
+
+def subsets_log2(n: int) -> Floats:
+    """The base-2 logarithms of 2^size - 1, by size from 0 to n."""
+    sizes = np.arange(n + 1, dtype=np.float64)
+    with np.errstate(divide="ignore"):
+        return np.asarray(sizes + np.log2(1.0 - np.exp2(-sizes)))
 
 
 def _positions(item: Ints32, support: Ints) -> list[Ints32]:
@@ -87,16 +95,12 @@ class Blocks:
         self.suppressed: list[int] = []  # items suppressed so far, in order
         self.group = group
         groups = int(group.max()) + 1 if n else 0
-        by_group = np.argsort(group, kind="stable")
-        bounds = np.cumsum(np.bincount(group, minlength=groups))[:-1] if groups else np.empty(0, np.int64)
-        self._items = np.split(by_group, bounds) if groups > 1 else []
-        self._alive: list[int] = np.bincount(group, minlength=groups).tolist() if groups else []
+        self._items = places_of(group, groups) if groups > 1 else []
+        self._alive: list[int] = np.bincount(group).tolist()
         self._merged: list[set[int]] = [set() for _ in range(groups)]
         self._weights = weights
         self._single = self.support.copy()  # supports of unchanged items, _FAR for all other blocks
-        sizes = np.arange(n + 1, dtype=np.float64)
-        with np.errstate(divide="ignore"):
-            self._subsets_log2 = sizes + np.log2(1.0 - np.exp2(-sizes))  # of 2^size - 1
+        self._subsets_log2 = subsets_log2(n)
         self._seen = np.zeros(-(-n_transactions // 64) * 64, dtype=np.bool_)
         self._mark = np.zeros(n + 1, dtype=np.bool_)
         self._bitmaps: dict[int, Words] = {}
@@ -110,12 +114,7 @@ class Blocks:
 
     def _slots(self, tids: Ints32) -> tuple[Ints32, Ints]:
         length = self.length[tids]
-        ends = np.cumsum(length)
-        total = int(ends[-1]) if len(ends) else 0
-        begins = ends - length
-        index = np.repeat(self.start[tids] - begins, length)
-        index += np.arange(total)
-        return self.slot.take(index), begins
+        return self.slot.take(stretches(self.start[tids], length)), np.cumsum(length) - length
 
     def row(self, block: int) -> Ints:
         """The number of transactions that hold both ``block`` and each other block."""
@@ -251,7 +250,7 @@ class Blocks:
             losses = self._subsets_log2[sizes] + np.log2(supports)
             if self._weights is not None and keys is not None:
                 losses += np.log2(self._weights.values(keys))
-        near = np.flatnonzero(losses <= losses.min() + _NEAR)
+        near = np.flatnonzero(losses <= losses.min() + NEAR)
         if len(near) == 1:
             return int(near[0])
         best: dict[tuple[int, int, int], int] = {}

@@ -290,16 +290,16 @@ def group_label(labels: list[str]) -> str:
     """A readable label for a group of sorted items: all of them, or the first few and their number."""
     if len(labels) <= LABEL_LENGTH and sum(map(len, labels)) + len(labels) < LABEL_LENGTH:
         return f"({','.join(labels)})"
-    first: list[str] = []
-    for label in labels[:3]:
-        first.append(label if len(label) <= _PART_LENGTH else label[:_PART_LENGTH] + "…")
+    first = (label if len(label) <= _PART_LENGTH else label[:_PART_LENGTH] + "…" for label in labels[:3])
     return f"({','.join(first)},… {len(labels)} items)"
 
 
 def set_labels(labels: tuple[str, ...], members: list[list[int]]) -> tuple[str, ...]:
     """Labels of sets of items: that of a single item, or a group label, numbered if it would equal another label."""
     single = [len(items) == 1 for items in members]
-    names = [labels[m[0]] if one else group_label([labels[i] for i in m]) for m, one in zip(members, single, strict=True)]
+    names = [
+        labels[m[0]] if alone else group_label([labels[i] for i in m]) for m, alone in zip(members, single, strict=True)
+    ]
     return distinct(names, single, labels)
 
 

@@ -12,6 +12,7 @@ from itertools import pairwise
 import numpy as np
 
 from anondb.algorithms.coat.blocks import Blocks
+from anondb.algorithms.places import places_of
 from anondb.engine.arrays import Ints, Ints32
 
 _MANY = 64  # more constraints than this are evaluated together
@@ -37,9 +38,7 @@ class Explicit:
         rarest = np.minimum.reduceat(blocks.support[item], start[:-1]) if n else np.empty(0, dtype=np.int64)
         self._level: Ints = np.minimum(rarest, k - 1)
         owner = np.repeat(np.arange(n, dtype=np.int32), np.diff(start))
-        order = np.argsort(item, kind="stable")
-        bounds = np.cumsum(np.bincount(item, minlength=blocks.n))[:-1] if blocks.n else np.empty(0, dtype=np.int64)
-        self._constraints_of: list[Ints32] = np.split(owner[order], bounds)
+        self._constraints_of: list[Ints32] = [owner[places] for places in places_of(item, blocks.n)]
         self._both = np.zeros(n, dtype=np.bool_)
         self.chosen = -1
 
@@ -51,9 +50,9 @@ class Explicit:
             if top == _DONE:
                 return None
             first = np.flatnonzero(level == top)
-            known = exact[first]
-            if known.any():
-                first = first[: int(known.argmax()) + 1]
+            is_exact = exact[first]
+            if is_exact.any():
+                first = first[: int(is_exact.argmax()) + 1]
             if len(first) > _MANY:
                 self._evaluate_pairs(first[~exact[first]], top)
             for i in first.tolist():

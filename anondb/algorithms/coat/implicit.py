@@ -10,6 +10,8 @@ The support of a set of blocks changes only when one of them is merged or suppre
 unchanged items once, and they are walked in order; each merge adds one batch, the threats that hold the new block.
 """
 
+from __future__ import annotations
+
 import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -71,13 +73,14 @@ class _Batch:
     words: list[Ints] | None = None  # the packed order of the threats; None until it is needed
     image: Flags | None = None  # marks of the threats that are images of m-itemsets
 
-    def drop_dead(self, born: Ints) -> None:
-        """Remove threats with a block that changed later."""
+    def without_dead(self, born: Ints) -> _Batch:
+        """Remove threats with a block that changed later, and return the batch."""
         valid = (born[self.sets] <= self.clock).all(axis=1)
         if not valid.all():
             self.sets, self.support = self.sets[valid], self.support[valid]
             if self.words is not None and self.image is not None:
                 self.words, self.image = [w[valid] for w in self.words], self.image[valid]
+        return self
 
 
 class Implicit:
@@ -135,7 +138,7 @@ class Implicit:
     def suppressed(self, block: int) -> None:
         """Record that a block was suppressed: sets of fewer than m blocks are then the images of more itemsets."""
         self._version += 1
-        self._small = [batch for batch in self._small if len(self._without_dead(batch).support)]
+        self._prune_small()
         for batch in self._small:
             batch.words = None
             self._push(batch)
@@ -192,7 +195,7 @@ class Implicit:
                 return key, np.array(chosen, dtype=np.int32), self._ceiling - key[0]
             heapq.heappop(self._heap)
             if version == self._version or len(chosen) == self._m:
-                self._push(self._without_dead(batch))
+                self._push(batch.without_dead(self._blocks.born))
         return None
 
     def _drop_dead_batches(self) -> None:
@@ -204,9 +207,9 @@ class Implicit:
             heapq.heapify(self._heap)
             self._limit = 2 * (len(self._heap) + len(self._small)) + 64
 
-    def _without_dead(self, batch: _Batch) -> _Batch:
-        batch.drop_dead(self._blocks.born)
-        return batch
+    def _prune_small(self) -> None:
+        """Remove the dead threats of fewer than m blocks."""
+        self._small = [batch for batch in self._small if len(batch.without_dead(self._blocks.born).support)]
 
     def _push(self, batch: _Batch) -> None:
         """Put the first threat of a batch on the heap."""
@@ -248,11 +251,11 @@ class Implicit:
             merged, where = np.unique(sets, return_inverse=True)
             rest = np.full((len(merged), missing), blocks.n, dtype=np.int64)
             for i in np.flatnonzero(blocks.size[merged] > 1).tolist():
-                some = sorted(blocks.members[merged[i]])[1 : missing + 1]
-                rest[i, : len(some)] = some
+                more = sorted(blocks.members[merged[i]])[1 : missing + 1]
+                rest[i, : len(more)] = more
             gone = np.full(missing, blocks.n, dtype=np.int64)
-            some = sorted(blocks.suppressed)[:missing]
-            gone[: len(some)] = some
+            more = sorted(blocks.suppressed)[:missing]
+            gone[: len(more)] = more
             pool = rest[where.reshape(sets.shape)].reshape(len(sets), -1)
             pool = np.sort(np.hstack((pool, np.tile(gone, (len(sets), 1)))), axis=1)[:, :missing]
             least = np.hstack((least, pool))
@@ -261,7 +264,7 @@ class Implicit:
     def _unsupported(self) -> tuple[Ints, int] | None:
         """The smallest m-itemset whose image contains a threat, if no threat is the image of an m-itemset."""
         best: Ints | None = None
-        self._small = [batch for batch in self._small if len(self._without_dead(batch).support)]
+        self._prune_small()
         for batch in self._small:
             least = self._blocks.least[batch.sets]
             fill = np.tile(np.arange(self._m, dtype=np.int64), (len(least), 1))

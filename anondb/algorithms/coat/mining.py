@@ -7,6 +7,7 @@ from sqlglot import exp
 
 from anondb.algorithms.coat.blocks import Blocks
 from anondb.algorithms.coat.implicit import Mined, check_sets
+from anondb.algorithms.hghs.budget import chunks
 from anondb.algorithms.in_memory import check_occurrences
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, reads
@@ -49,7 +50,8 @@ def mine(engine: Engine, dataset: Dataset, blocks: Blocks, of_item: Ints32, k: i
         check_sets(sum(comb(n, size) * count for n, count in dataset.lengths.items()), size, MAX_COUNTED)
     for size in sizes:
         parts, held = [], 0
-        for low, high in _ranges(_shares(blocks, size)[of_item]):
+        shares = _shares(blocks, size)[of_item]
+        for low, high in chunks(np.arange(len(shares)), shares, most=1) if shares.any() else ():
             rows = engine.select(_rare_sets(dataset, size, k, low, high))
             columns = [rows[f"n{i}"] for i in range(1, size + 1)]
             parts.append(([c if same else of_item[c] for c in columns], rows["support"]))
@@ -81,17 +83,6 @@ def _shares(blocks: Blocks, size: int) -> Floats:
         sets += np.bincount(blocks.slot[low : low + CHUNK_READ], weights=behind, minlength=blocks.n)
     groups = np.minimum(sets, [float(comb(blocks.n - 1 - i, size - 1)) for i in range(blocks.n)])
     return groups / CHUNK_SETS + np.where(sets > 0, blocks.support, 0) / CHUNK_ROWS
-
-
-def _ranges(shares: Floats) -> list[tuple[int, int]]:
-    """Ranges of the first item whose shares add up to at most 1, or of a single item."""
-    ranges, start, held = [], 0, 0.0
-    for i, share in enumerate(shares.tolist()):
-        if held and held + share > 1:
-            ranges.append((start, i - 1))
-            start, held = i, 0.0
-        held += share
-    return [*ranges, (start, len(shares) - 1)] if held else ranges
 
 
 def _rare_sets(dataset: Dataset, size: int, k: int, low: int, high: int) -> exp.Select:

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from anondb.algorithms.hghs import budget
 from anondb.algorithms.hghs.extended import Extended
-from anondb.algorithms.hghs.pairs import Extension, Pairs, Triples
+from anondb.algorithms.hghs.pairs import Extension, Pairs, Triples, joined
 from anondb.algorithms.hghs.triangle import Triangle, rare_triples, restricted
 from anondb.data.taxonomy import Taxonomy
 from anondb.engine import reads
@@ -126,7 +126,7 @@ class ArrayPairs:
             inside[nodes] = True
             a, b, support = self._among
             return _chosen(a, b, support, inside[a] & inside[b] & wanted(a, b))
-        parts = [Pairs(np.empty((0, 2), dtype=np.int32), np.empty(0, dtype=np.int32))]
+        parts: list[Pairs] = []
         low = 0
         while low < len(nodes) - 1:
             triangle = Triangle(len(nodes) - low, self._cells)
@@ -142,7 +142,7 @@ class ArrayPairs:
             parts.append(_chosen(a, b, support, wanted(a, b)))
             budget.check_threats(sum(len(part.supports) for part in parts), 2)
             low += triangle.rows
-        return Pairs(np.concatenate([p.rows for p in parts]), np.concatenate([p.supports for p in parts]))
+        return joined(parts)
 
     def _count(self, triangle: Triangle, nodes: Ints) -> None:
         """Count the pairs of all transactions restricted to the nodes."""
@@ -273,18 +273,16 @@ class Occurrences:
 
     def _fetch(self) -> Iterator[Piece]:
         """Fetch the occurrences in ranges of tid."""
-        engine, dataset, leaves = self._extended.engine, self._extended.dataset, self._extended.leaves
-        columns = {"item": ("INTEGER", np.arange(len(leaves))), "node": ("INTEGER", leaves)}
-        nodes = engine.put("item_leaves", columns)
+        engine, dataset, leaves = self._extended.engine, self._extended.dataset, self._extended.put_leaves()
         step = max(1, FETCHED * dataset.n_transactions // max(dataset.n_occurrences, 1))
         for first in range(1, dataset.n_transactions + 1, step):
             part = exp.column("tid", "one").between(first, first + step - 1)
-            held = reads.joined(dataset.transactions, nodes, "item", "one.tid, other.node", where=part, order="tid, node")
+            held = reads.joined(dataset.transactions, leaves, "item", "one.tid, other.node", where=part, order="tid, node")
             rows = engine.fetch(held, most=dataset.n_occurrences)
             leaf = rows["node"].astype(self._leaf, copy=False)
             piece = leaf, np.flatnonzero(np.diff(rows["tid"], prepend=0)).astype(np.int32)
             yield _with_several_items(*piece) if self._several else piece
-        engine.drop(nodes)
+        engine.drop(leaves)
 
 
 def _with_several_items(leaf: npt.NDArray[Any], begin: npt.NDArray[Any]) -> Piece:

@@ -1,6 +1,6 @@
 """The limits of mining threats: rows of a join, rows that are kept, and threats."""
 
-from anondb.engine.arrays import Ints
+from anondb.engine.arrays import Floats, Ints
 from anondb.errors import BudgetExceeded
 
 CHUNK_ROWS = 20_000_000
@@ -49,14 +49,15 @@ def check_threats(total: int, size: int) -> None:
         )
 
 
-def chunks(keys: Ints, mass: Ints) -> list[tuple[int, int]]:
-    """Divide keys into ranges (first, last) with at most CHUNK_ROWS of mass each, or of a single key."""
+def chunks(keys: Ints, mass: Ints | Floats, most: int | None = None) -> list[tuple[int, int]]:
+    """Divide keys into ranges (first, last) with at most ``most`` (CHUNK_ROWS) of mass each, or of a single key."""
+    most = CHUNK_ROWS if most is None else most
     ranges: list[tuple[int, int]] = []
-    start, held = 0, 0
+    start, held = 0, 0.0
     for i, weight in enumerate(mass.tolist()):
-        if held and held + weight > CHUNK_ROWS:
+        if held and held + weight > most:
             ranges.append((int(keys[start]), int(keys[i - 1])))
-            start, held = i, 0
+            start, held = i, 0.0
         held += weight
     if len(keys):
         ranges.append((int(keys[start]), int(keys[-1])))

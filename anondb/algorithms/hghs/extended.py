@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
+from anondb.algorithms.tables import put_integers
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Runner, Table, reads
@@ -21,7 +22,7 @@ class Extended:
         # engine, dataset, taxonomy: what it is made of
         self.engine, self.dataset, self.taxonomy = engine, dataset, taxonomy
         self.leaves = taxonomy.leaf_nodes(dataset)  # the leaf of each item, by item number
-        self._made: Table | None = None
+        self._table: Table | None = None
 
     @cached_property
     def array_bytes(self) -> int:
@@ -31,16 +32,20 @@ class Extended:
     @property
     def table(self) -> Table:
         """The work table ``(tid, node)``: transactions of two and more items, with all nodes above these."""
-        if self._made is None:
-            above = {"leaves": (np.arange(len(self.leaves)), self.leaves), "inner_nodes": self._ancestors()}
+        if self._table is None:
+            items, nodes = self._ancestors()
             tables = {
-                name: self.engine.put(name, {"item": ("INTEGER", items), "node": ("INTEGER", nodes)})
-                for name, (items, nodes) in above.items()
+                "leaves": self.put_leaves(),
+                "inner_nodes": put_integers(self.engine, "inner_nodes", item=items, node=nodes),
             }
             bound = {"transactions": self.dataset.transactions, **tables}
-            self._made = self.engine.create("extended", "warehouse/threats/extended", bound)
+            self._table = self.engine.create("extended", "warehouse/threats/extended", bound)
             self.engine.drop(*tables.values())
-        return self._made
+        return self._table
+
+    def put_leaves(self) -> Table:
+        """Create the work table ``(item, node)`` of the leaf of each item."""
+        return put_integers(self.engine, "item_leaves", item=np.arange(len(self.leaves)), node=self.leaves)
 
     def supports(self) -> Ints:
         """The support of each node, by node (0 if it does not occur)."""
@@ -59,8 +64,7 @@ class Extended:
     def rows_of(self, name: str, nodes: Ints, family: Ints | None = None) -> Iterator[Table]:
         """A work table of the extended transactions restricted to ``nodes``; it exists during the block."""
         family = np.full(len(nodes), NO_FAMILY) if family is None else family
-        columns = {"node": nodes, "last": self.taxonomy.last[nodes], "family": family}
-        table = self.engine.put("nodes", {column: ("INTEGER", values) for column, values in columns.items()})
+        table = put_integers(self.engine, "nodes", node=nodes, last=self.taxonomy.last[nodes], family=family)
         shown = "one.tid, one.node, other.last, other.family"
         rows = self.engine.create(name, reads.joined(self.table, table, "node", shown))
         self.engine.drop(table)
@@ -69,9 +73,9 @@ class Extended:
 
     def close(self) -> None:
         """Drop the table."""
-        if self._made is not None:
-            self.engine.drop(self._made)
-            self._made = None
+        if self._table is not None:
+            self.engine.drop(self._table)
+            self._table = None
 
     def _ancestors(self) -> tuple[Ints, Ints]:
         """All pairs (item, proper ancestor of its leaf), as two arrays."""

@@ -22,7 +22,6 @@ from anondb.algorithms.hghs.threats import ThreatMiner
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Runner
-from anondb.engine.arrays import Ints
 from anondb.models.transactional import KmAnonymity
 from anondb.recoding import Decision, GlobalRecoding
 
@@ -41,18 +40,15 @@ class Costs:
     def of(cls, taxonomy: Taxonomy, dataset: Dataset) -> Costs:
         """Compute the costs of every node from the occurrences of the items below it."""
         below = np.zeros(taxonomy.size + 1, dtype=np.int64)
-        np.add.at(below, taxonomy.leaf_nodes(dataset), dataset.supports)
-        running = np.concatenate(([0], np.cumsum(below)))
-        occurrences = [int(n) for n in running[taxonomy.last + 1] - running[: taxonomy.size]]
+        np.add.at(below, taxonomy.leaf_nodes(dataset) + 1, dataset.supports)
+        running = np.cumsum(below)
+        occurrences = (running[taxonomy.last + 1] - running[:-1]).tolist()
         denominator = max(taxonomy.n_leaves - 1, 1)
-        generalization = [o * (int(n) - 1) for o, n in zip(occurrences, taxonomy.leaf_count, strict=True)]
+        generalization = [o * (n - 1) for o, n in zip(occurrences, taxonomy.leaf_count.tolist(), strict=True)]
         suppression = [o * denominator - g for o, g in zip(occurrences, generalization, strict=True)]
         rank = taxonomy.rank.tolist()
         by_cost = sorted(range(taxonomy.size), key=lambda x: (-suppression[x], rank[x]))
-        order = [0] * taxonomy.size
-        for position, node in enumerate(by_cost):
-            order[node] = position
-        return cls(generalization, suppression, denominator, order)
+        return cls(generalization, suppression, denominator, np.argsort(by_cost).tolist())
 
 
 @dataclass(frozen=True)
@@ -211,18 +207,14 @@ def recode(taxonomy: Taxonomy, dataset: Dataset, result: Anonymization) -> Globa
     """Convert a cut and its suppression scenario to a recoding: every kept node of the cut is a released item."""
     kept = sorted(result.cut - result.suppressed)
     image_of_node = np.full(taxonomy.size, -1, dtype=np.int64)
-    member_of: list[Ints] = []
-    members: list[Ints] = []
     for number, node in enumerate(kept):
         image_of_node[node : int(taxonomy.last[node]) + 1] = number
-        leaves = taxonomy.leaves(node)
-        members.append(leaves)
-        member_of.append(np.full(len(leaves), number, dtype=np.int64))
+    member_of, member_labels = taxonomy.labels_below(np.array(kept, dtype=np.int64))
     return GlobalRecoding(
         image=image_of_node[taxonomy.leaf_nodes(dataset)],
         labels=tuple(taxonomy.labels[node] for node in kept),
-        member_of=np.concatenate(member_of) if member_of else np.empty(0, dtype=np.int64),
-        member_labels=tuple(taxonomy.labels[leaf] for part in members for leaf in part.tolist()),
+        member_of=member_of,
+        member_labels=member_labels,
         decisions=result.decisions,
     )
 

@@ -1,7 +1,6 @@
 """Threats of two nodes: the interface by which they are counted, and the choice of how."""
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -52,9 +51,7 @@ class PairCounter(Protocol):
     ``SpreadPairs`` from such arrays in the workers of a ``Spread``.
     """
 
-    @property
-    def supports(self) -> Ints:
-        """The support of each node, by node (0 if it does not occur)."""
+    supports: Ints  # the support of each node, by node (0 if it does not occur)
 
     def among(self, nodes: Ints) -> Pairs:
         """All rare pairs among frequent nodes."""
@@ -66,10 +63,12 @@ class PairCounter(Protocol):
 
     def triples(self, nodes: Ints, family: Ints) -> Triples | None:
         """All threats of three of the frequent nodes that are not of two families; None if ``Growth`` has to mine them."""
+        return None
 
     def frequent_occurrences(self, nodes: Ints, family: Ints) -> int | None:
         """How often pairs of the frequent nodes occur that are frequent and not of two families; None if a join would be
-        needed to know it."""
+        needed to know it: ``Growth`` then counts them by its first join."""
+        return None
 
 
 def pair_counter(extended: Extended, k: int) -> PairCounter:
@@ -89,21 +88,17 @@ def pair_counter(extended: Extended, k: int) -> PairCounter:
 WITHIN, BETWEEN = "warehouse/threats/pairs_within", "warehouse/threats/pairs_between"
 
 
-class SqlPairs:
+class SqlPairs(PairCounter):
     """Counts pairs of nodes by SQL, and fetches the rare ones alone."""
 
     def __init__(self, extended: Extended, k: int) -> None:
         self._extended, self._k = extended, k
-
-    @cached_property
-    def supports(self) -> Ints:
-        """The support of each node, by node."""
-        return self._extended.supports()
+        self.supports = extended.supports()
 
     def among(self, nodes: Ints) -> Pairs:
         """All rare pairs among frequent nodes."""
         with self._extended.rows_of("fresh", nodes) as fresh:
-            return _joined([self._rare(WITHIN, {"fresh": fresh})])
+            return joined([self._rare(WITHIN, {"fresh": fresh})])
 
     def added(self, extension: Extension) -> Pairs:
         """The rare pairs that an extension asks for."""
@@ -120,33 +115,28 @@ class SqlPairs:
                 rare.append(self._rare(WITHIN, {"fresh": fresh}, families=True))
                 with rows_of("others", np.concatenate((active, entered))) as others:
                     rare.append(self._rare(BETWEEN, {"fresh": fresh, "others": others}))
-        return _joined(rare)
-
-    def triples(self, nodes: Ints, family: Ints) -> None:
-        """``Growth`` mines them."""
-
-    def frequent_occurrences(self, nodes: Ints, family: Ints) -> None:
-        """``Growth`` counts them by its first join."""
+        return joined(rare)
 
     def _rare(self, query: str, tables: dict[str, Table], *, families: bool = False) -> Pairs:
         """Run a query for pairs, in ranges of the first node if there may be more than CHUNK_ROWS different pairs."""
         engine, size = self._extended.engine, self._extended.taxonomy.size
-        joined = {"others": tables["fresh"], **tables}
+        sides = {"others": tables["fresh"], **tables}
         if not families:  # a join by family has fewer rows
-            budget.check_pairs(int(engine.fetch("warehouse/threats/total_mass", joined, most=1)["mass"][0]))
+            budget.check_pairs(int(engine.fetch("warehouse/threats/total_mass", sides, most=1)["mass"][0]))
         ranges = [(0, size)]
         if budget.several(size**2):
-            mass = engine.fetch("warehouse/threats/partners", joined, most=size)
+            mass = engine.fetch("warehouse/threats/partners", sides, most=size)
             ranges = budget.chunks(mass["node"], mass["mass"])
         batches = []
         for low, high in ranges:
             f = engine.fetch(query, tables, most=budget.MAX_THREATS + 1, k=self._k, first_from=low, first_to=high)
             batches.append(Pairs(np.sort(np.column_stack((f["n1"], f["n2"])), axis=1), f["support"]))
             budget.check_threats(sum(len(batch.supports) for batch in batches), 2)
-        return _joined(batches)
+        return joined(batches)
 
 
-def _joined(parts: list[Pairs]) -> Pairs:
+def joined(parts: list[Pairs]) -> Pairs:
+    """The pairs of all parts, in 32-bit integers."""
     rows = [np.empty((0, 2), dtype=np.int32), *(p.rows.astype(np.int32, copy=False) for p in parts)]
     supports = [np.empty(0, dtype=np.int32), *(p.supports.astype(np.int32, copy=False) for p in parts)]
     return Pairs(np.concatenate(rows), np.concatenate(supports))

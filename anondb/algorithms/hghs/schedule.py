@@ -1,4 +1,4 @@
-"""Decides which threats HgHs mines, and when; and keeps those that it knows.
+"""Decides which threats HgHs mines, and when; and keeps those that were mined.
 
 The paper first mines the minimal threats over all cuts. A top-down search needs few of them, so this schedule mines them on
 demand: for whole depths of the taxonomy if many are needed, else for single nodes. The choices of the search are the same.
@@ -36,13 +36,13 @@ class KnownThreats:
     def learn(self, new: Threats, cut: set[int], live: Flags, keep: bool) -> None:
         """Add new threats to the known ones, or replace these unless ``keep``; drop threats with a node that is not
         ``live``."""
-        known = self._rows if keep else {}
+        before = self._rows if keep else {}
         self._rows, self._index, self.inside = {}, [], {}
         in_cut = np.zeros(self._size, dtype=np.bool_)
         in_cut[list(cut)] = True
         self.involved[:] = False
-        for s in sorted({*known, *new.rows}):
-            parts = [known[s]] if s in known else []
+        for s in sorted({*before, *new.rows}):
+            parts = [before[s]] if s in before else []
             parts += [(new.rows[s], new.supports[s])] if s in new.rows else []
             rows, supports = np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
             alive = live[rows].all(axis=1)
@@ -110,7 +110,7 @@ class MiningSchedule:
         for node in floor or ():
             self._visible[node + 1 : int(taxonomy.last[node]) + 1] = False
         self._active = np.zeros(taxonomy.size, dtype=np.bool_)
-        self._known = np.zeros(taxonomy.size, dtype=np.bool_)
+        self._mined = np.zeros(taxonomy.size, dtype=np.bool_)
         self._pieces = 0
         to_depth = np.cumsum(np.bincount(taxonomy.depth, weights=miner.supports))
         self._deepest = max(2, int((to_depth <= AT_ONCE).sum()) - 1)
@@ -123,14 +123,14 @@ class MiningSchedule:
     def mine_for(self, cut: set[int], children: list[int]) -> None:
         """Mine the unknown threats among the cut and the children of one of its nodes.
 
-        All threats are known among the nodes ``_active``, between these and the nodes ``_known``, and among siblings of
+        All threats are known among the nodes ``_active``, between these and the nodes ``_mined``, and among siblings of
         the latter. Afterwards the cut lies in the former and the children in the latter, so all threats of a cut are known
         when its cost is computed, also those of the last cut.
         """
         if self.m < 2:
             return
         nodes = np.asarray(sorted(cut))
-        if self._active[nodes].all() and self._known[children].all():
+        if self._active[nodes].all() and self._mined[children].all():
             return
         if self.m > 2 or not self._active.any():
             self._mine_depth(nodes, children)
@@ -143,8 +143,8 @@ class MiningSchedule:
         self._deepest = max([self._deepest, *depth[children].tolist()])
         first = 0 if self._active.any() else self._deepest
         self._active = usable & ((depth < self._deepest) | (depth <= max(first, int(depth[cut].max()))))
-        self._known = self._active | (usable & (depth <= self._deepest))
-        nodes = np.flatnonzero(self._known)
+        self._mined = self._active | (usable & (depth <= self._deepest))
+        nodes = np.flatnonzero(self._mined)
         mined = self.miner.mine(nodes, np.where(self._active[nodes], NO_FAMILY, self.taxonomy.parent[nodes]), self.m)
         self.exhausted &= mined.exhausted
         self.threats.learn(mined, set(cut.tolist()), self._under, keep=False)
@@ -154,10 +154,10 @@ class MiningSchedule:
         depth, usable, supports = self.taxonomy.depth, self._under & self._visible, self.miner.supports
         self._deepest = max([self._deepest, *depth[children].tolist()])
         entered = cut[~self._active[cut]]
-        missing = [c for x in cut.tolist() for c in self._children(x) if not self._known[c] and depth[c] <= self._deepest]
-        all_missing = np.flatnonzero(usable & ~self._known & (depth <= self._deepest))
-        some = int(supports[entered].sum() + supports[missing].sum())
-        if some * FEW < int(supports[all_missing].sum()) and self._pieces < PIECES:
+        missing = [c for x in cut.tolist() for c in self._children(x) if not self._mined[c] and depth[c] <= self._deepest]
+        all_missing = np.flatnonzero(usable & ~self._mined & (depth <= self._deepest))
+        needed = int(supports[entered].sum() + supports[missing].sum())
+        if needed * FEW < int(supports[all_missing].sum()) and self._pieces < PIECES:
             self._pieces += 1
         else:
             self._pieces = 0
@@ -165,7 +165,7 @@ class MiningSchedule:
             entered, missing = np.flatnonzero(below), all_missing.tolist()
         active = np.flatnonzero(self._active & self._under)
         self._active[entered] = True
-        passive = np.flatnonzero(self._known & ~self._active & self._under)
-        self._known[entered] = self._known[missing] = True
+        passive = np.flatnonzero(self._mined & ~self._active & self._under)
+        self._mined[entered] = self._mined[missing] = True
         mined = self.miner.extend(active, entered, passive, np.asarray(missing, dtype=np.int64))
         self.threats.learn(mined, set(cut.tolist()), self._under, keep=True)

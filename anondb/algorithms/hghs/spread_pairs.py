@@ -12,8 +12,9 @@ from sqlglot import exp
 from anondb.algorithms.hghs import budget
 from anondb.algorithms.hghs.array_pairs import CELL, SIBLINGS, WANTED, ancestors, arrays_fit, numbers_above, roles_in
 from anondb.algorithms.hghs.extended import Extended
-from anondb.algorithms.hghs.pairs import Extension, Pairs
+from anondb.algorithms.hghs.pairs import Extension, PairCounter, Pairs, joined
 from anondb.algorithms.hghs.triangle import Triangle, restricted, rows_of_triangle
+from anondb.algorithms.tables import put_integers
 from anondb.engine import Spread, Table, reads
 from anondb.engine.arrays import Ints, Ints32
 
@@ -25,7 +26,7 @@ PIECE = 250_000  # occurrences that are counted at once
 COLUMNS = {"n1": "INTEGER", "n2": "INTEGER", "support": "INTEGER"}
 
 
-class SpreadPairs:
+class SpreadPairs(PairCounter):
     """Counts the pairs of all nodes that may be frequent, once; each request selects among the rare ones, where they lie.
 
     These nodes are the inner ones, and the leaves that k transactions hold. If the workers have no room for a triangle of
@@ -59,48 +60,38 @@ class SpreadPairs:
         roles = roles_in(extension, len(parent))
         nodes = np.flatnonzero(roles)
         first, second = np.nonzero(WANTED)
-        columns = {
-            "roles": {"node": nodes, "role": roles[nodes], "parent": parent[nodes]},
-            "wanted": {"role_1": first, "role_2": second, "siblings": WANTED[first, second] == SIBLINGS},
-        }
+        siblings = (WANTED[first, second] == SIBLINGS).astype(int)
         tables = {
-            name: engine.put(name, {c: ("INTEGER", v.astype(int)) for c, v in of.items()}) for name, of in columns.items()
+            "roles": put_integers(engine, "roles", node=nodes, role=roles[nodes].astype(int), parent=parent[nodes]),
+            "wanted": put_integers(engine, "wanted", role_1=first, role_2=second, siblings=siblings),
         }
-        parts = [Pairs(np.empty((0, 2), dtype=np.int32), np.empty(0, dtype=np.int32))]
+        parts: list[Pairs] = []
         for pairs in self._ranges:
             bound = {"pairs": pairs, **tables}
             rare = engine.fetch("warehouse/threats/asked_pairs", bound, most=budget.MAX_THREATS + 1)
-            rows = np.column_stack((rare["n1"], rare["n2"])).astype(np.int32, copy=False)
-            parts.append(Pairs(rows, rare["support"].astype(np.int32, copy=False)))
+            parts.append(Pairs(np.column_stack((rare["n1"], rare["n2"])), rare["support"]))
             budget.check_threats(sum(len(part.supports) for part in parts), 2)
         engine.drop(*tables.values())
-        return Pairs(np.concatenate([p.rows for p in parts]), np.concatenate([p.supports for p in parts]))
-
-    def triples(self, nodes: Ints, family: Ints) -> None:
-        """``Growth`` mines them."""
-
-    def frequent_occurrences(self, nodes: Ints, family: Ints) -> None:
-        """``Growth`` counts them by its first join."""
+        return joined(parts)
 
     def _counted(self, extended: Extended, workers: Spread, nodes: Ints, k: int) -> list[Table]:
         """For each range of first nodes, the rare pairs ``(n1, n2, support)``, and each node with itself."""
         engine, last, above = self._engine, self._taxonomy.last, ancestors(extended)
         cells = workers.worker_bytes // 2 // CELL
-        columns = {"item": ("INTEGER", np.arange(len(extended.leaves))), "node": ("INTEGER", extended.leaves)}
-        tables = {"transactions": extended.dataset.transactions, "leaves": engine.put("leaves", columns)}
-        rows = reads.joined(tables["transactions"], tables["leaves"], "item", "one.tid, other.node")
+        leaves = extended.put_leaves()
+        rows = reads.joined(extended.dataset.transactions, leaves, "item", "one.tid, other.node")
         ranges: list[Table] = []
         while len(nodes):
             after = np.searchsorted(nodes, last[nodes], side="right")
             work = partial(counts, nodes, after, numbers_above(self._taxonomy, above, nodes), cells)
-            made = workers.spread("counts", rows, ("tid", "node"), work, COLUMNS)
+            counted = workers.spread("counts", rows, ("tid", "node"), work, COLUMNS)
             name = f"rare_pairs_{len(ranges)}"
             rare = f"sum(support) < {k} OR n1 = n2"
-            summed = reads.rows(made, "n1, n2, CAST(sum(support) AS INTEGER) AS support", group="n1, n2", having=rare)
+            summed = reads.rows(counted, "n1, n2, CAST(sum(support) AS INTEGER) AS support", group="n1, n2", having=rare)
             ranges.append(engine.create(name, summed))
-            engine.drop(made)
+            engine.drop(counted)
             nodes = nodes[rows_of_triangle(len(nodes), cells) :]
-        engine.drop(tables["leaves"])
+        engine.drop(leaves)
         return ranges
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from anondb.algorithms.hghs import budget
 from anondb.algorithms.hghs.pairs import Triples
+from anondb.algorithms.places import stretches
 from anondb.engine.arrays import Flags, Ints, Ints32
 
 PART = 1 << 20  # cells
@@ -55,14 +56,11 @@ class Triangle:
     def rare(self, k: int) -> tuple[Ints, Ints, Ints32]:
         """The pairs a < b that occur in fewer than k transactions, and how often."""
         counts = self._counts[: self._cells]
-        return self._pairs((counts > 0) & (counts < k))
+        return self._at(np.flatnonzero((counts > 0) & (counts < k)))
 
     def frequent(self, k: int) -> tuple[Ints, Ints, Ints32]:
         """The pairs a < b that occur in k and more transactions, and how often."""
-        return self._pairs(self._counts[: self._cells] >= k)
-
-    def _pairs(self, which: Flags) -> tuple[Ints, Ints, Ints32]:
-        return self._at(np.flatnonzero(which))
+        return self._at(np.flatnonzero(self._counts[: self._cells] >= k))
 
     def counted(self) -> Iterator[tuple[Ints, Ints, Ints32]]:
         """The pairs a < b that occur, and how often, in parts."""
@@ -148,8 +146,7 @@ def _add_followers(triangle: Triangle, places: Ints32, end: Ints32, node: Ints32
         before = int(until[at] - following[at])
         stop = max(at + 1, int(np.searchsorted(until, before + PIECE)))
         tail, first = following[at:stop], until[at:stop] - following[at:stop] - before
-        at_node = np.arange(int(tail.sum())) + np.repeat(places[at:stop] + 1 - first, tail)
-        numbered = number[node[at_node]]
+        numbered = number[node[stretches(places[at:stop] + 1, tail)]]
         kept = np.flatnonzero(numbered >= 0)
         start = np.searchsorted(kept, first)
         number_of = np.diff(start, append=len(kept))

@@ -12,6 +12,8 @@ from fractions import Fraction
 import numpy as np
 
 from anondb.algorithms.hghs.budget import MAX_KEPT, MAX_ROWS, MAX_THREATS, ROW_BYTES, chunks
+from anondb.algorithms.places import stretches
+from anondb.algorithms.tables import put_integers
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, Table, reads
 from anondb.engine.arrays import Flags, Ints, Ints32
@@ -96,7 +98,7 @@ class MoleMiner:
         self._public = ~private
         self._private: Table | None = None
         if model.h < 1 and private.any():
-            items = engine.put("private_items", {"item": ("INTEGER", np.flatnonzero(private))})
+            items = put_integers(engine, "private_items", item=np.flatnonzero(private))
             self._private = engine.create("private", reads.among(dataset.transactions, items, "item", "tid, item"))
             engine.drop(items)
 
@@ -130,7 +132,7 @@ class MoleMiner:
     def _grow(self, kept: Ints, moles: Moles) -> None:
         """Mine the sizes from 2 to p while candidates are left."""
         engine, n = self._engine, self._dataset.n_items
-        items = engine.put("kept_items", {"item": ("INTEGER", kept)})
+        items = put_integers(engine, "kept_items", item=kept)
         columns = "one.tid, 0 AS prefix, one.item AS member, one.item AS itemset"
         occurrences = engine.create("occurrences_1", reads.joined(self._dataset.transactions, items, "item", columns))
         engine.drop(items)
@@ -145,7 +147,7 @@ class MoleMiner:
             _check_rows(total, MAX_ROWS, f"Itemsets of {size} public items would need a join", ROW_BYTES)
             ranges = told(engine.progress, f"counting sets of {size} items", chunks(mass["itemset"], mass["mass"]))
             parts = [self._size(occurrences, level, low, high) for low, high in ranges]
-            minimal, fine = ([np.concatenate(x) for x in zip(*some, strict=True)] for some in zip(*parts, strict=True))
+            minimal, fine = ([np.concatenate(x) for x in zip(*columns, strict=True)] for columns in zip(*parts, strict=True))
             if len(minimal[0]):
                 moles.rows[size], moles.supports[size] = minimal[0], minimal[1]
             n_moles = sum(len(rows) for rows in moles.rows.values())
@@ -197,16 +199,13 @@ class MoleMiner:
         The candidate without its last item is the first of the two joined sets, without the last but one the second. For
         any other item, remove it from the first set and add the last item of the candidate.
         """
-        columns = []
-        last = level.items[second, -1]
-        for j in range(level.items.shape[1] - 1):
-            columns.append(level.find(level.without[first, j] * self._dataset.n_items + last))
-        return np.column_stack([*columns, second, first])
+        n, last = self._dataset.n_items, level.items[second, -1]
+        others = (level.find(level.without[first, j] * n + last) for j in range(level.items.shape[1] - 1))
+        return np.column_stack([*others, second, first])
 
     def _next(self, occurrences: Table, first: Ints, second: Ints, size: int) -> Table:
         engine = self._engine
-        columns = {"first_set": first, "second_set": second, "itemset": np.arange(len(first))}
-        kept = engine.put("kept", {name: ("INTEGER", values) for name, values in columns.items()})
+        kept = put_integers(engine, "kept", first_set=first, second_set=second, itemset=np.arange(len(first)))
         grown = engine.create(f"occurrences_{size}", "itemsets/grown", {"occurrences": occurrences, "kept": kept})
         engine.drop(occurrences, kept)
         return grown
@@ -242,9 +241,7 @@ def _deletions(moles: Moles, supports: Ints, tell: Tell) -> Iterator[tuple[int, 
         removed = removed[alive[removed]]
         alive[removed] = False
         left -= len(removed)
-        length = size_of[removed]
-        at = np.arange(int(length.sum())) + np.repeat(start[removed] - (np.cumsum(length) - length), length)
-        counts -= np.bincount(members[at], minlength=n)
+        counts -= np.bincount(members[stretches(start[removed], size_of[removed])], minlength=n)
         yield item, int(support_of[removed].min())
 
 

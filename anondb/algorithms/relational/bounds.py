@@ -9,7 +9,6 @@ is that of the recoded items; and Tum-BOUND keeps its merges. If a union has the
 two are one class of the release, which keeps both promises, since supports add up.
 """
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -18,8 +17,8 @@ from math import ceil, fsum, isqrt
 import numpy as np
 
 from anondb.algorithms.relational.btd import Order
-from anondb.algorithms.relational.cluster import head
-from anondb.algorithms.relational.items import ClusterRecoding, Profile, Recoder, ul, ul_exact
+from anondb.algorithms.relational.cluster import head, in_order
+from anondb.algorithms.relational.items import ClusterRecoding, Recoder, joint_profile, ul, ul_exact
 from anondb.data.generalization import Costs, Generalization
 from anondb.engine.arrays import Ints
 from anondb.engine.telling import Tell, silent
@@ -52,7 +51,8 @@ class Merging:
         self._order = order
         self._groups = measure.groups(self.members)
         self._costs = measure.costs(self._groups)
-        self._least = np.zeros_like(self._costs)  # of the NCP of a union; more than any for clusters that are no more
+        # a lower bound of the NCP of unions with each cluster: 0, or more than any NCP for clusters that are no more
+        self._least = np.zeros_like(self._costs)
         self.n, self.left = int(self._groups.size.sum()), len(clusters)
         # sum of the NCP numerators over all records; ``total / (denominator * n)`` is Rum(D)
         self.total = int((self._costs * self._groups.size).sum())
@@ -68,7 +68,7 @@ class Merging:
 
     def clusters(self) -> list[Ints]:
         """The records of the current clusters, ascending; clusters in the order of their first records."""
-        return sorted((np.sort(self.members[i]) for i in self._alive().tolist()), key=lambda c: int(c[0]))
+        return in_order(self.members[i] for i in self._alive().tolist())
 
     def _alive(self) -> Ints:
         return np.flatnonzero(self._least == 0)
@@ -217,10 +217,7 @@ class _Losses:
         tum = self.tum
         if abs(tum - float(delta)) > _UNSURE:
             return tum < float(delta)
-        whole: Profile = Counter()
-        for recoding in self.recoded.values():
-            whole.update(recoding.profile)
-        return ul_exact(whole) <= delta * self.n
+        return ul_exact(joint_profile(self.recoded.values())) <= delta * self.n
 
 
 def tum_bound(

@@ -6,9 +6,9 @@ orders the candidates of a merge instead of Tum(T(C u X)), which takes far more 
 below 2^26 are different doubles in the same order, so the comparison is exact.
 
 Most pairs of records have no item in common, and then BTD is one more than their lengths. So the longest records of two
-clusters bound the BTD of their union from both sides, mostly exactly; other pairs of records are looked at only if their
-lengths exceed what is known, and only of the clusters that may be among the first: some of the longest in one step, the
-others only if these do not decide. Items are bits, so that a few words tell whether two records have one in common.
+clusters bound the BTD of their union from both sides, mostly exactly. Other pairs are compared only for clusters that may
+be among the first, and only if their lengths exceed the lower bound: in one step pairs of some of the longest records, and
+all pairs only if these do not decide. Items are bits, so that a few words tell whether two records have one in common.
 """
 
 from collections.abc import Sequence
@@ -16,12 +16,13 @@ from typing import Protocol
 
 import numpy as np
 
+from anondb.algorithms.places import stretches
 from anondb.algorithms.relational.cluster import head
-from anondb.algorithms.relational.items import ItemSets, slices, stretches
+from anondb.algorithms.relational.items import ItemSets, slices
 from anondb.engine.arrays import Floats, Ints, Words
 
 _BOUND = 2  # records of a cluster that bound its distances
-_LONGEST = 5  # records of a cluster at hand, more than bound its distances; all but the last are compared first
+_LONGEST = 5  # records of a cluster that are kept at hand; all but the last are compared in the first step
 _FEW = 8  # records of the seed that are compared with these
 _WORDS = 16  # of 64 bits, for the items of a record; at least 3
 _PAIRS = 4_000  # of records that are looked at together
@@ -57,15 +58,14 @@ class BtdOrder:
         self._flat = flat[np.lexsort((-self._length[flat], owner))]  # the longest first
         self._start, self._size = np.cumsum(size) - size, size
         self._inner = self._within(owner)  # infinite for clusters that are no more
-        self._known: dict[int, tuple[Floats, Floats]] = {}  # the bounds for the current seed
+        self._of_seed: dict[int, tuple[Floats, Floats]] = {}  # the bounds for the current seed
         self._number()
 
     def _number(self) -> None:
         """Lay the records of clusters side by side again."""
-        place, _ = stretches(self._start, self._size)
-        n = len(place)
-        flat, self._flat = self._flat[place], np.empty(2 * self._items.n, dtype=np.int64)
-        self._flat[:n], self._end = flat, n
+        flat = self._flat[stretches(self._start, self._size)]
+        self._flat, self._end = np.empty(2 * self._items.n, dtype=np.int64), len(flat)
+        self._flat[: self._end] = flat
         self._start = np.cumsum(self._size) - self._size
         rank = np.minimum(np.arange(_LONGEST)[:, None], self._size - 1)
         self._longest = np.where(rank == np.arange(_LONGEST)[:, None], self._flat[self._start + rank], len(self._length) - 1)
@@ -91,14 +91,15 @@ class BtdOrder:
         if self._own < bits.shape[1] and len(shared := np.flatnonzero(bits[:, -1])):
             place, pair = slices(self._items.start, first[shared])
             wanted = second[shared][pair] * self._items.n_items + self._items.item[place]
-            found = self._keys[np.searchsorted(self._keys[:-1], wanted)] == wanted
-            common[shared] = np.bincount(pair[found], minlength=len(shared))
-        return _distance(self._length[first], self._length[second], common)
+            present = self._keys[np.searchsorted(self._keys[:-1], wanted)] == wanted
+            common[shared] = np.bincount(pair[present], minlength=len(shared))
+        apart = self._length[first] + self._length[second] - 2 * common
+        return np.asarray((apart + 1) / (common + 1), dtype=np.float64)
 
     def _bounds(self, seed: int, begin: int, end: int) -> tuple[Floats, Floats]:
         """A lower and an upper bound of BTD(C u X) for these clusters X; infinity for clusters that are no more.
 
-        Of their longest records those are compared whose places have small sums; those of the next sum bound all others.
+        It compares pairs of their longest records whose ranks have a small sum; the pairs of the next sum bound all others.
         """
         reach, mine = self._reach[:, begin:end], self._reach[:, seed, None] + 1
         apart = np.zeros(reach.shape[1], dtype=np.int32)  # the most of pairs without a common item
@@ -123,52 +124,52 @@ class BtdOrder:
 
     def _exact(self, seed: int, clusters: Ints, low: Floats, limit: float = np.inf) -> Floats:
         """BTD(C u X) of some clusters, from a lower bound; only a better bound for those beyond the limit."""
-        found = low.copy()
+        lower = low.copy()
         mine = self._flat[self._start[seed] : self._start[seed] + self._size[seed]]
         reach = self._length[mine] + 1
         records, length = self._longest.take(clusters, axis=1), self._reach.take(clusters, axis=1)
         far = reach[:_FEW, None, None] + length[:-1]
         frequent = self._folded[0]
         apart = frequent[mine[:_FEW], None, None] & frequent.take(records[:-1]) == 0
-        first, rank, whose = ((far > found) & (apart | (far > 2 * found + 2))).nonzero()
-        self._raise(found, mine[first], records[rank, whose], whose, far[first, rank, whose])
+        first, rank, whose = ((far > lower) & (apart | (far > 2 * lower + 2))).nonzero()
+        self._raise(lower, mine[first], records[rank, whose], whose, far[first, rank, whose])
         rest = length[-1] + reach[0]  # no pair that was not looked at is farther apart
         if len(mine) > _FEW:
             rest = np.maximum(rest, length[0] + reach[_FEW])
-        left = ((rest > found) & (found <= limit)).nonzero()[0]
+        left = ((rest > lower) & (lower <= limit)).nonzero()[0]
         if len(left):
-            found[left] = self._all_pairs(mine, clusters[left], found[left], limit)
-        return found
+            lower[left] = self._all_pairs(mine, clusters[left], lower[left], limit)
+        return lower
 
-    def _all_pairs(self, mine: Ints, clusters: Ints, found: Floats, limit: float) -> Floats:
+    def _all_pairs(self, mine: Ints, clusters: Ints, lower: Floats, limit: float) -> Floats:
         """The same, from the records of the seed, the longest first, and all records of the clusters."""
         reach = self._length[mine] + 1
-        place, owner = stretches(self._start[clusters], self._size[clusters])
-        records = self._flat[place]
+        size = self._size[clusters]
+        records, owner = self._flat[stretches(self._start[clusters], size)], np.repeat(np.arange(len(size)), size)
         length, frequent, at = self._length[records], self._folded[0], 0
         while at < len(mine):
-            known = found[owner]
-            near = ((reach[at] + length > known) & (known <= limit)).nonzero()[0]
+            least = lower[owner]
+            near = ((reach[at] + length > least) & (least <= limit)).nonzero()[0]
             if not len(near):
                 break
-            records, owner, length, known = records[near], owner[near], length[near], known[near]
+            records, owner, length, least = records[near], owner[near], length[near], least[near]
             end = at + max(1, _PAIRS // len(records))
             far = reach[at:end, None] + length
             apart = frequent[mine[at:end], None] & frequent.take(records) == 0
-            first, second = ((far > known) & (apart | (far > 2 * known + 2))).nonzero()
-            self._raise(found, mine[at + first], records[second], owner[second], far[first, second])
+            first, second = ((far > least) & (apart | (far > 2 * least + 2))).nonzero()
+            self._raise(lower, mine[at + first], records[second], owner[second], far[first, second])
             at = end
-        return found
+        return lower
 
-    def _raise(self, found: Floats, first: Ints, second: Ints, whose: Ints, far: Ints) -> None:
+    def _raise(self, lower: Floats, first: Ints, second: Ints, whose: Ints, far: Ints) -> None:
         """Raise bounds to the distances of pairs of records, which are at most ``far``."""
         bits = self._marks.take(first, axis=0) & self._marks.take(second, axis=0)
         shared, perhaps = bits[:, : self._own].any(axis=1), bits[:, self._own :].any(axis=1)
         apart = np.flatnonzero(~(shared | perhaps))
-        np.maximum.at(found, whose[apart], far[apart].astype(np.float64))  # of another type it takes longer
-        more = np.where(shared, far - 2 > 2 * found.take(whose), perhaps).nonzero()[0]
+        np.maximum.at(lower, whose[apart], far[apart].astype(np.float64))  # of another type it takes longer
+        more = np.where(shared, far - 2 > 2 * lower.take(whose), perhaps).nonzero()[0]
         if len(more):
-            np.maximum.at(found, whose[more], self._distances(first[more], second[more]))
+            np.maximum.at(lower, whose[more], self._distances(first[more], second[more]))
 
     def distances(self, seed: int, others: Ints) -> Floats:
         """BTD(C u X) for each of the others."""
@@ -177,10 +178,10 @@ class BtdOrder:
     def first(self, seed: int, count: int) -> Ints:
         """The first ``count`` other clusters by BTD.
 
-        None is nearer than the records of the seed allow, which is the distance of many: of these the first come first, so
-        that most often only the first clusters of all are looked at.
+        No cluster is nearer than the largest distance within the seed. Many have just this distance, and ties go to the
+        first, so most often it is enough to compare the first clusters of all.
         """
-        low, high = self._known.get(seed) or self._bounds(seed, 0, 16 * count)
+        low, high = self._of_seed.get(seed) or self._bounds(seed, 0, 16 * count)
         limit, last = self._inner[seed], len(low)
         while True:
             whole = len(low) == len(self._inner)
@@ -191,9 +192,9 @@ class BtdOrder:
                 last = sure[count - 1]
             unsure = ((low <= limit) & (low < high)).nonzero()[0]
             unsure = unsure[(low[unsure] < limit) | (unsure < last)]
-            found = self._exact(seed, unsure, low[unsure], limit)
-            low[unsure], high[unsure] = found, np.where(found <= limit, found, high[unsure])
-            self._known = {seed: (low, high)}
+            exact = self._exact(seed, unsure, low[unsure], limit)
+            low[unsure], high[unsure] = exact, np.where(exact <= limit, exact, high[unsure])
+            self._of_seed = {seed: (low, high)}
             if whole:
                 return head(low, count)
             if len(first := np.flatnonzero(low <= limit)[:count]) == count:
@@ -206,8 +207,7 @@ class BtdOrder:
         """Record that two clusters became one, which has the number ``kept``."""
         self._inner[kept] = self._united(kept, gone)
         self._inner[gone] = np.inf
-        place, _ = stretches(self._start[[kept, gone]], self._size[[kept, gone]])
-        both = self._flat[place]
+        both = self._flat[stretches(self._start[[kept, gone]], self._size[[kept, gone]])]
         both = both[np.argsort(-self._length[both], kind="stable")]
         self._size[[kept, gone]] = 0
         if self._end + len(both) > len(self._flat):
@@ -218,11 +218,11 @@ class BtdOrder:
         self._longest[:, kept] = np.append(both, np.full(_LONGEST, len(self._length) - 1))[:_LONGEST]
         self._reach[:, kept] = self._length[self._longest[:, kept]]
         self._bits[:, :, kept] = self._folded[:, self._longest[:_BOUND, kept]]
-        self._known = {}
+        self._of_seed = {}
 
     def _united(self, kept: int, gone: int) -> float:
         """The largest distance within the union of two clusters."""
-        for seed, (low, high) in self._known.items():
+        for seed, (low, high) in self._of_seed.items():
             other = kept + gone - seed
             if seed in (kept, gone) and other < len(low) and low[other] == high[other]:
                 return float(low[other])
@@ -231,7 +231,7 @@ class BtdOrder:
     def keep(self, clusters: Ints) -> None:
         """Number these clusters, which are all that are left, from 0."""
         self._start, self._size = self._start[clusters], self._size[clusters]
-        self._inner, self._known = self._inner[clusters], {}
+        self._inner, self._of_seed = self._inner[clusters], {}
         self._number()
 
 
@@ -245,7 +245,3 @@ def _marks(items: ItemSets) -> Words:
     record = np.repeat(np.arange(items.n), np.diff(items.start))
     np.bitwise_or.at(marks, (record, bit >> 6), np.uint64(1) << (bit & 63).astype(np.uint64))
     return marks
-
-
-def _distance(first: Ints, second: Ints | int, common: Ints | int) -> Floats:
-    return np.asarray((first + second - 2 * common + 1) / (common + 1), dtype=np.float64)

@@ -6,10 +6,12 @@ itself; here both steps do what the authors intend. The seed is the first remain
 makes the result deterministic.
 """
 
+from collections.abc import Iterable
+
 import numpy as np
 import numpy.typing as npt
 
-from anondb.algorithms.relational.items import stretches
+from anondb.algorithms.places import stretches
 from anondb.data.generalization import Generalization
 from anondb.engine.arrays import Ints
 from anondb.engine.telling import Tell, silent
@@ -40,10 +42,10 @@ def cluster(measure: Generalization, k: int, tell: Tell = silent) -> list[Ints]:
             free[clusters[-1]] = False
     groups = measure.groups(clusters)
     for record in np.flatnonzero(free).tolist():  # steps 6 and 7
-        one = measure.record(record)
-        best = int(np.argmin(measure.union_costs(groups, one)))
+        single = measure.record(record)
+        best = int(np.argmin(measure.union_costs(groups, single)))
         clusters[best] = np.append(clusters[best], record)
-        groups.put(best, groups.take([best]).union(one))
+        groups.put(best, groups.take([best]).union(single))
     return fused(measure, clusters)  # steps 8 to 11
 
 
@@ -52,15 +54,20 @@ def fused(measure: Generalization, clusters: list[Ints]) -> list[Ints]:
     same: dict[tuple[object, ...], list[Ints]] = {}
     for key, members in zip(measure.published(measure.groups(clusters)), clusters, strict=True):
         same.setdefault(key, []).append(members)
-    return sorted((np.sort(np.concatenate(parts)) for parts in same.values()), key=lambda c: int(c[0]))
+    return in_order(np.concatenate(parts) for parts in same.values())
+
+
+def in_order(clusters: Iterable[Ints]) -> list[Ints]:
+    """The clusters in the order of their first records, each with ascending records."""
+    return sorted(map(np.sort, clusters), key=lambda records: int(records[0]))
 
 
 class Neighbours:
     """The nearest records of a record, by the NCP of the pair, among those that are left.
 
-    Records are kept in blocks of similar ones. What the unions of a record with each record of a block have in common costs
-    no more than any of these unions, so blocks for which it costs more than the nearest records found so far are not looked
-    at.
+    Records are kept in blocks of similar ones. The union of a record with the core of a block (``Generalization.cores``)
+    costs no more than its union with any record of the block. So a block is skipped if the former costs more than the
+    nearest records so far.
     """
 
     def __init__(self, measure: Generalization) -> None:
@@ -93,12 +100,12 @@ class Neighbours:
             return np.empty(0, dtype=np.int64)
         bounds = self._measure.union_costs(self._cores, self._measure.record(record))
         enough = np.flatnonzero(self._left >= count)
-        some = enough[[np.argmin(bounds[enough])]] if len(enough) else np.flatnonzero(self._left)
-        rows, costs = self._costs(record, some)
+        tried = enough[[np.argmin(bounds[enough])]] if len(enough) else np.flatnonzero(self._left)
+        rows, costs = self._costs(record, tried)
         first = _first(rows, costs, count)
         limit, tie = costs[first[-1]], rows[first[-1]]
         near = ((bounds < limit) | ((bounds == limit) & (self._first < tie))) & (self._left > 0)
-        near[some] = False
+        near[tried] = False
         if near.any():
             more = self._costs(record, np.flatnonzero(near))
             rows, costs = np.append(rows, more[0]), np.append(costs, more[1])
@@ -107,8 +114,7 @@ class Neighbours:
 
     def _costs(self, record: int, blocks: Ints) -> tuple[Ints, Ints]:
         """The records of some blocks that are left, and their NCP with a record."""
-        place, _ = stretches(self._start[blocks], self._size[blocks])
-        rows = self._rows[place]
+        rows = self._rows[stretches(self._start[blocks], self._size[blocks])]
         rows = rows[self._is_left[rows]]
         return rows, self._measure.pair_costs(record, rows)
 
@@ -123,11 +129,11 @@ def _first(rows: Ints, costs: Ints, count: int) -> Ints:
 
 def _blocks(measure: Generalization, rows: Ints) -> list[Ints]:
     """Divide records, ascending, at the middle of the attribute by which they differ most, until the parts are small."""
-    found, open_parts = [], [rows]
+    blocks, open_parts = [], [rows]
     while open_parts:
         part = open_parts.pop()
         if len(part) <= BLOCK:
-            found.append(part)
+            blocks.append(part)
             continue
         codes = measure.widest(part)
         middle = np.partition(codes, len(part) // 2)[len(part) // 2]
@@ -135,7 +141,7 @@ def _blocks(measure: Generalization, rows: Ints) -> list[Ints]:
         if lower.all():
             lower = np.arange(len(part)) < len(part) // 2
         open_parts += [part[~lower], part[lower]]
-    return found
+    return blocks
 
 
 def head(values: npt.NDArray[np.generic], count: int) -> Ints:

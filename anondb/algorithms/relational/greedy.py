@@ -15,7 +15,7 @@ at once, since no recoding can help them.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
 from math import comb
@@ -30,6 +30,7 @@ from anondb.errors import BudgetExceeded
 
 MAX_SETS = 20_000_000  # itemsets of one cluster that are counted individually
 MAX_TRIED = 250  # recodings of a cluster that are tried after raising failed
+MAX_PARTITIONED = 6  # the most items with at most so many partitions: 203
 
 
 def diversity_recoder(
@@ -105,16 +106,16 @@ class _Blocks:
         here = self._order()
         single = here[self._bad.diagonal()[here]]
         if len(single):
-            return self._found(int(single[0]), int(single[0]))
+            return self._pair_violation(int(single[0]), int(single[0]))
         if self.m >= 2:
             first = here[np.any(self._bad[here], axis=1)]  # the others of a pair with the first of these come after it
             if len(first):
-                return self._found(int(first[0]), int(here[self._bad[first[0], here]][0]))
+                return self._pair_violation(int(first[0]), int(here[self._bad[first[0], here]][0]))
         if self.m > 2:
             return self._larger(here)
         return [], None
 
-    def _found(self, a: int, b: int) -> tuple[list[int], list[int] | None]:
+    def _pair_violation(self, a: int, b: int) -> tuple[list[int], list[int] | None]:
         whole, *of_groups = self.together[:, a, b].tolist()
         return sorted({a, b}), [z for z, n in enumerate(of_groups) if n * self.ell > whole]
 
@@ -164,13 +165,10 @@ class _Blocks:
         """Unite the rarest block with the companion of least UL; return False if no companion is left."""
         support = self.pairs.diagonal()
         rarest = min(blocks, key=lambda b: (support[b], b))
-        others = np.flatnonzero(self.alive)
-        others = others[others != rarest]
-        if not len(others):
-            return False
-        unions = support[others] + support[rarest] - self.pairs[rarest, others]
-        self.unite([rarest, self._companions.best(rarest, others, unions)])
-        return True
+        companion = self._companions.best(rarest, self.alive, support, self.pairs[rarest])
+        if companion is not None:
+            self.unite([rarest, companion])
+        return companion is not None
 
     def unite(self, blocks: Sequence[int]) -> int:
         """Unite blocks and return the number of the union."""
@@ -197,7 +195,7 @@ class _Blocks:
 
     def all_recodings(self) -> Iterator[_Blocks]:
         """All partitions of the items; nothing if they are too many to try."""
-        if _bell(self.n) > MAX_TRIED:
+        if self.n > MAX_PARTITIONED:
             return
         for block_of in _partitions(self.n):
             state = _Blocks(self._marks, self.groups, self.k, self.ell, self.m)
@@ -205,7 +203,7 @@ class _Blocks:
                 state.unite([i for i, b in enumerate(block_of) if b == block])
             yield state
 
-    def recoding(self, items: Ints, marks: Flags, lost: Sequence[int] | set[int]) -> ClusterRecoding:
+    def recoding(self, items: Ints, marks: Flags, lost: Iterable[int]) -> ClusterRecoding:
         """The current recoding."""
         return replace(partition(items, marks, self.block_of), lost=frozenset(lost))
 
@@ -275,7 +273,7 @@ class _Nodes(_Blocks):
             parts = [p + b for p in parts for b in below]
         return whole + parts
 
-    def recoding(self, items: Ints, marks: Flags, lost: Sequence[int] | set[int]) -> ClusterRecoding:
+    def recoding(self, items: Ints, marks: Flags, lost: Iterable[int]) -> ClusterRecoding:
         """The current recoding; a node stands for all of its leaves."""
         here = self._order()
         number = np.full(self.n, -1, dtype=np.int64)
@@ -297,19 +295,6 @@ def _packed(parts: Sequence[Flags]) -> tuple[Words, Ints]:
 def _spread(tree: Taxonomy, node: int) -> int:
     """The number of leaves of a node, 0 for a leaf, as in NCP."""
     return 0 if tree.is_leaf[node] else int(tree.leaf_count[node])
-
-
-def _bell(n: int) -> int:
-    """The number of partitions of n items; ``MAX_TRIED + 1`` for n > 8."""
-    if n > 8:
-        return MAX_TRIED + 1
-    row = [1]
-    for _ in range(n):
-        following = [row[-1]]
-        for value in row:
-            following.append(following[-1] + value)
-        row = following
-    return row[0]
 
 
 def _partitions(n: int) -> Iterator[list[int]]:

@@ -15,6 +15,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from anondb.algorithms.places import stretches
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine
@@ -89,14 +90,8 @@ class ItemTree:
 
 def slices(start: Ints, records: Ints) -> tuple[Ints, Ints]:
     """The positions of the occurrences of some records, and the position in ``records`` of the record of each."""
-    return stretches(start[records], start[records + 1] - start[records])
-
-
-def stretches(start: Ints, size: Ints) -> tuple[Ints, Ints]:
-    """The positions of some stretches, one after the other, and the number of the stretch of each."""
-    ends = np.cumsum(size)
-    place = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(start - (ends - size), size)
-    return place, np.repeat(np.arange(len(size)), size)
+    length = start[records + 1] - start[records]
+    return stretches(start[records], length), np.repeat(np.arange(len(records)), length)
 
 
 def _marks(start: Ints, item: Ints, records: Ints) -> tuple[Ints, Flags]:
@@ -151,6 +146,14 @@ def recoding(
         if gone:
             profile[ALL_LOST] += gone
     return ClusterRecoding(items, block, keys, sizes, profile, frozenset(lost))
+
+
+def joint_profile(recodings: Iterable[ClusterRecoding]) -> Profile:
+    """The profile of the records of several clusters."""
+    joint: Profile = Counter()
+    for of_cluster in recodings:
+        joint.update(of_cluster.profile)
+    return joint
 
 
 def ul(profile: Profile) -> float:

@@ -8,6 +8,7 @@ import numpy as np
 
 from anondb.algorithms.coat.coat import distinct, group_label
 from anondb.algorithms.relational.items import ClusterRecoding, ItemSets, slices
+from anondb.algorithms.tables import put_integers
 from anondb.data.generalization import Generalization, Groups, marked
 from anondb.data.records import Attribute
 from anondb.data.taxonomy import Taxonomy
@@ -78,14 +79,8 @@ def _items(
 ) -> LocalRecoding:
     """Make the recoding of the items. A generalized item that several clusters share has one label."""
     number, pairs = _pairs(items, clusters, recoded, generalizes=taxonomy is not None)
-    transactions = engine.put(
-        "rt_rows",
-        {
-            "tid": ("INTEGER", pairs[:, 0] + 1),
-            "released": ("INTEGER", pairs[:, 1]),
-            "copies": ("INTEGER", np.ones(len(pairs), dtype=np.int64)),
-        },
-    )
+    copies = np.ones(len(pairs), dtype=np.int64)
+    transactions = put_integers(engine, "rt_rows", tid=pairs[:, 0] + 1, released=pairs[:, 1], copies=copies)
     members_of = [_members(key, dataset.labels, taxonomy) for key in number]
     names = [_name(key, m, taxonomy) for key, m in zip(number, members_of, strict=True)]
     fixed = [len(m) == 1 or isinstance(key, int) for key, m in zip(number, members_of, strict=True)]
@@ -175,15 +170,15 @@ def _attribute(measure: Generalization, i: int, attribute: Attribute, groups: Gr
         leaves = {v: tuple(tree.labels[x] for x in tree.leaves(max(v, 0)).tolist()) for v in set(nodes)}
         stands_for = [(None,) if v == -1 else (*leaves[v], None) if v == -2 else leaves[v] for v in nodes]
         names = [f"{tree.labels[0]} or NULL" if v < 0 else tree.labels[v] for v in nodes]
-    known: dict[tuple[str | None, ...], str] = {}
+    name_of: dict[tuple[str | None, ...], str] = {}
     for values, name in zip(stands_for, names, strict=True):
         if values != (None,):
-            known.setdefault(values, str(values[0]) if len(values) == 1 else name)
-    inner = [attribute.hierarchy is not None and None not in values for values in known]
-    fixed = [len(values) == 1 or of_tree for values, of_tree in zip(known, inner, strict=True)]
+            name_of.setdefault(values, str(values[0]) if len(values) == 1 else name)
+    of_tree = attribute.hierarchy is not None
+    fixed = [len(values) == 1 or (of_tree and None not in values) for values in name_of]
     tree_labels: Sequence[Any] = () if attribute.hierarchy is None else attribute.hierarchy.labels
     taken = [*(v for v in attribute.values if v is not None), *tree_labels]
-    shown = dict(zip(known, distinct(list(known.values()), fixed, taken), strict=True))
+    shown = dict(zip(name_of, distinct(list(name_of.values()), fixed, taken), strict=True))
     return PublishedAttribute(
         attribute.name,
         has_null=attribute.has_null,

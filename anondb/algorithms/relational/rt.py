@@ -6,20 +6,21 @@ divides the records, in the order of LRA (by the Gray code of their items, docs/
 k. Each algorithm then recodes the items of every cluster by T.
 """
 
-from collections import Counter
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from anondb.algorithms.apriori.apriori import Apriori, label_order
+from anondb.algorithms.apriori.lra import by_gray_code
 from anondb.algorithms.apriori.postings import Postings
 from anondb.algorithms.relational.bounds import BoundViolated, Merging, nearest, rum_bound, tum_bound
 from anondb.algorithms.relational.btd import BtdOrder
 from anondb.algorithms.relational.cluster import cluster, fused
 from anondb.algorithms.relational.greedy import diversity_recoder
-from anondb.algorithms.relational.items import ClusterRecoding, ItemSets, ItemTree, Profile, Recoder, recoding, ul
+from anondb.algorithms.relational.items import ClusterRecoding, ItemSets, ItemTree, Recoder, joint_profile, recoding, ul
 from anondb.algorithms.relational.publish import publish
 from anondb.algorithms.relational.sets import partition, set_recoder
 from anondb.data.generalization import Generalization
@@ -99,7 +100,7 @@ def relational(
         raise BoundViolated("The loss of the relational attributes", limit, Merging(measure, clusters).rum)
     before = len(clusters)
     final, recoded = _recode_clusters(plan, clusters, limit if algorithm.startswith("rum") else None, infeasible)
-    tum = _mean_ul(recoded, records.n)
+    tum = ul(joint_profile(recoded)) / max(records.n, 1)
     if algorithm.startswith("tum") and infeasible == "merge" and tum > bound:
         raise BoundViolated("The loss of the items", bound, Fraction(tum))
     result = publish(engine, dataset, measure, items, final, recoded, taxonomy if subtrees else None, is_sensitive, tum)
@@ -127,13 +128,6 @@ def _marks(dataset: Dataset, sensitive: frozenset[str]) -> Flags:
             hint="Name only the sensitive ones.",
         )
     return is_sensitive
-
-
-def _mean_ul(recoded: list[ClusterRecoding], records: int) -> float:
-    whole: Profile = Counter()
-    for one in recoded:
-        whole.update(one.profile)
-    return ul(whole) / max(records, 1)
 
 
 def _leaves(taxonomy: Taxonomy, dataset: Dataset, is_sensitive: Flags) -> Ints:
@@ -183,9 +177,6 @@ def gray_chunks(items: ItemSets, k: int, place: Ints | None = None) -> list[Ints
     """Make groups of k records, the last one larger, in the order of the Gray code of their nonsensitive items
     (docs/algorithms/lra.md).
 
-    The rank of a Gray code word is the word of its prefix parities, so words compare by the positions at which the parity
-    changes.
-
     Args:
         place: position of each item among the bits; by default its number.
     """
@@ -193,17 +184,9 @@ def gray_chunks(items: ItemSets, k: int, place: Ints | None = None) -> list[Ints
         raise InfeasibleError(f"There are {items.n} records, fewer than k = {k}.", hint="Lower k.")
     if place is None:
         place = np.arange(items.n_items)
-    keys = []
-    for record in range(items.n):
-        held = place[items.item[items.start[record] : items.start[record + 1]]]
-        held.sort()
-        turns = np.append(held, items.n_items)
-        turns[::2] *= -1  # the word is higher the sooner the parity becomes 1, and lower the sooner it becomes 0 again
-        keys.append(turns.tolist())
-    order = sorted(range(items.n), key=lambda r: (keys[r], r))
-    ends = list(range(k, items.n + 1, k))
-    ends[-1] = items.n
-    return [np.sort(np.array(order[a:b], dtype=np.int64)) for a, b in zip([0, *ends[:-1]], ends, strict=True)]
+    order = by_gray_code(place[items.item] + 1, items.start, items.n_items)
+    bounds = [*range(0, items.n - k + 1, k), items.n]
+    return [np.sort(order[a:b]) for a, b in pairwise(bounds)]
 
 
 def _recode_clusters(

@@ -15,7 +15,7 @@ from math import comb
 import numpy as np
 import numpy.typing as npt
 
-from anondb.algorithms.coat.blocks import Blocks
+from anondb.algorithms.coat.blocks import NEAR, Blocks, subsets_log2
 from anondb.algorithms.coat.coat import Run
 from anondb.algorithms.coat.explicit import Explicit
 from anondb.algorithms.coat.implicit import Implicit, Mined
@@ -27,7 +27,6 @@ from anondb.errors import BudgetExceeded
 MAX_SETS = 20_000_000  # m-itemsets of one cluster
 MAX_DENSE = 300_000  # items x records of a cluster up to which a product of the whole matrix is the fastest
 _COLUMNS = 4096  # records of one matrix product: single precision counts them exactly
-_NEAR = 1e-6  # logarithms closer than this are compared exactly
 
 
 def set_recoder(items: ItemSets, k: int, m: int | float, tree: ItemTree | None = None) -> Recoder:
@@ -56,8 +55,7 @@ def partition(items: Ints, marks: Flags, block: Ints) -> ClusterRecoding:
     kept = np.flatnonzero(block >= 0)
     names, first, of_kept = np.unique(block[kept], return_index=True, return_inverse=True)
     order = np.argsort(first, kind="stable")  # blocks by their first items
-    place = np.empty(len(names), dtype=np.int64)
-    place[order] = np.arange(len(names))
+    place = np.argsort(order)
     numbered = np.full(len(items), -1, dtype=np.int64)
     numbered[kept] = place[of_kept]
     keys: list[list[int]] = [[] for _ in names]
@@ -94,10 +92,11 @@ class _Pairs:
         while (constraint := self._choose()) is not None:
             while (image := self._unsatisfied(constraint)) is not None:
                 rarest = min(image, key=lambda b: (self.support[b], b))
-                if int(self.alive.sum()) > 1:
-                    self._merge(rarest, self._companion(rarest))
-                else:
+                companion = self._companions.best(rarest, self.alive, self.support, self.pairs[rarest])
+                if companion is None:
                     self._suppress(rarest)
+                else:
+                    self._merge(rarest, companion)
 
     def _choose(self) -> tuple[int, ...] | None:
         best = int(self._open.argmax()) if self.n else 0
@@ -119,12 +118,6 @@ class _Pairs:
         whole = supports[0] if len(image) == 1 else int(self.pairs[image[0], image[1]])
         holds = whole >= self.k or (whole == 0 and all(s == 0 or s >= self.k for s in supports))
         return None if holds else image
-
-    def _companion(self, block: int) -> int:
-        """The block whose union with ``block`` has the least UL; ties go to the first."""
-        others = np.flatnonzero(self.alive)
-        others = others[others != block]
-        return self._companions.best(block, others, self.support[others] + self.support[block] - self.pairs[block, others])
 
     def _merge(self, a: int, b: int) -> None:
         kept, gone = min(a, b), max(a, b)
@@ -214,11 +207,11 @@ def _mined(marks: Flags, k: int, m: int) -> Mined:
 
 def counted_together(rows: npt.NDArray[np.float32], selected: npt.NDArray[np.float32] | None = None) -> Ints:
     """The number of records that hold both items, for each pair of ``selected`` (by default all) rows and all rows."""
-    some = rows if selected is None else selected
-    total = np.zeros((len(some), len(rows)), dtype=np.int64)
+    chosen = rows if selected is None else selected
+    total = np.zeros((len(chosen), len(rows)), dtype=np.int64)
     for begin in range(0, rows.shape[1], _COLUMNS):
         part = slice(begin, begin + _COLUMNS)
-        total += (some[:, part] @ rows[:, part].T).astype(np.int64)
+        total += (chosen[:, part] @ rows[:, part].T).astype(np.int64)
     return total
 
 
@@ -233,20 +226,25 @@ class Companions:
         self.size = np.ones(n, dtype=np.int64)  # the number of items of each block
         # the number of leaves below the lowest common ancestor of each two blocks; None without a taxonomy
         self.leaves = leaves
-        sizes = np.arange(n + 1, dtype=np.float64)
-        with np.errstate(divide="ignore"):
-            self._subsets_log2 = sizes + np.log2(1.0 - np.exp2(-sizes))  # of 2^size - 1
+        self._subsets_log2 = subsets_log2(n)
 
-    def best(self, block: int, others: Ints, supports: Ints) -> int:
-        """The one of ``others`` whose union with a block has the least UL; of equal ones the first.
+    def best(self, block: int, alive: Flags, support: Ints, together: Ints) -> int | None:
+        """The other block whose union with ``block`` has the least UL (tie: the first); None if there is no other.
 
         Args:
-            supports: of the union with each of them.
+            alive: marks of the blocks that exist.
+            support: the support of each block.
+            together: the number of records that hold both ``block`` and each block.
         """
+        others = np.flatnonzero(alive)
+        others = others[others != block]
+        if not len(others):
+            return None
+        supports = support[others] + support[block] - together[others]
         sizes = self.size[others] + self.size[block]
         weights = supports if self.leaves is None else supports * self.leaves[block, others]
         losses = self._subsets_log2[sizes] + np.log2(weights)
-        near = np.flatnonzero(losses <= losses.min() + _NEAR)
+        near = np.flatnonzero(losses <= losses.min() + NEAR)
         if len(near) == 1:
             return int(others[near[0]])
         first: dict[tuple[int, int], int] = {}

@@ -8,6 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
+from anondb.algorithms.places import places_of, stretches
 from anondb.engine.arrays import Flags, Floats, Ints, Ints32
 
 NEIGHBOURS, CANDIDATES = 4, 16  # labels that a rough cost looks at, and partners whose cost is computed
@@ -80,7 +81,7 @@ class Labels:
         self._pairs = pair_supports(n, tid, item)
         self._support: Ints = self._pairs.diagonal().astype(np.int64)
         np.fill_diagonal(self._pairs, 0)
-        self._places = np.split(np.argsort(item, kind="stable"), np.cumsum(self._support)[:-1]) if n else []
+        self._places = places_of(item, n)
         self._size = np.ones(n)  # items, of which ``_occurrences`` occur in all transactions
         self._occurrences = self._support.astype(np.float64)
         self._beside = np.count_nonzero(self._pairs, axis=1).astype(np.float64)  # items of the labels beside each
@@ -222,10 +223,7 @@ class Labels:
         double = self._seen[self._tid[theirs]]
         self._seen[tids] = False
         shared = self._tid[theirs[double]]
-        length = self._length[shared]
-        ends = np.cumsum(length)
-        place = np.repeat(self._start[shared] - (ends - length), length)
-        place += np.arange(len(place))
+        place = stretches(self._start[shared], self._length[shared])
         third = np.bincount(self._slot[place], minlength=n + 1)[:n].astype(np.int32)
         self._slot[theirs[double]] = n
         self._slot[theirs[~double]] = kept

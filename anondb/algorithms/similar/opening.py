@@ -9,6 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from anondb.algorithms.places import places_of, stretches
 from anondb.engine.arrays import Flags, Ints, Ints32
 
 
@@ -44,8 +45,7 @@ class Cells:
         self._rank = _ranks(tid, item, self._length)
         of_item = item[order[first[alone]]]
         self._supports = np.bincount(of_item, minlength=n_items)
-        by_item = alone[np.argsort(of_item, kind="stable")]
-        self._alone = np.split(by_item, np.cumsum(self._supports)[:-1]) if n_items else []
+        self._alone = [alone[places] for places in places_of(of_item, n_items)]
         self.opened = 0  # the number of cells that show an item instead of its group
 
     def open(self) -> None:
@@ -58,10 +58,10 @@ class Cells:
             self.opened += self._replace(self._alone[item], int(self._group[item]), len(self._beside) + item)
 
     def divide(self) -> None:
-        """Show the second released item of each group in its longest rows: the fewest that have half of its rows' cells.
+        """Show the second released item of each group in its longest rows: as few as hold half of the cells of its rows.
 
-        Both parts must have 2k rows or more for each of its items, before rows are left as they are: of smaller parts, item
-        supports, which are in buckets of k, would say less of each item than of the whole.
+        Each part must have at least 2k rows for each item of the group, before rows are left as they are. Item supports come
+        in buckets of k: on smaller parts they would say less about each item than on the whole group.
         """
         n_groups, n_items = len(self._sizes), len(self._group)
         by_group = np.argsort(self.shown, kind="stable")
@@ -81,15 +81,15 @@ class Cells:
                 self._replace(cells[long], group, n_groups + n_items + group)
 
     def _replace(self, cells: Ints, group: int, other: int) -> int:
-        """Show another released item instead of a group; returns in how many of these cells.
+        """Show another released item instead of a group, in as many of these cells as keep the promise; return their number.
 
-        All that keep the promise for what then is shown: transactions in which the other one would be in a rare pair are
-        left as they are, and so are some that the group needs, until nothing is rare.
+        Until nothing is rare, transactions are left as they are: those in which the other released item would be in a rare
+        pair, and some that the group itself needs.
         """
         if len(cells) < self._k:
             return 0
         length = self._length[self.tid[cells]]
-        beside = self.shown[self._places(self.tid[cells], length)]
+        beside = self.shown[stretches(self._start[self.tid[cells]], length)]
         while len(cells) >= self._k:
             counts = np.bincount(beside, minlength=self._beside.shape[1])
             starts = np.cumsum(length) - length
@@ -104,11 +104,6 @@ class Cells:
                 keep = ~self._needed(missing[beside], beside, self.tid[cells], length)
             cells, beside, length = cells[keep], beside[np.repeat(keep, length)], length[keep]
         return 0
-
-    def _places(self, tids: Ints32, length: Ints) -> Ints:
-        """The cells of transactions."""
-        ends = np.cumsum(length)
-        return np.asarray(np.repeat(self._start[tids] - (ends - length), length) + np.arange(ends[-1]))
 
     def _missing(self, group: int, counts: Ints) -> Ints:
         """For each released item, how many more rows of the group with it must stay if ``counts`` of them change."""
@@ -153,6 +148,4 @@ def _ranks(tid: Ints32, item: Ints32, length: Ints) -> Ints:
     data, begin = item.astype(">i4").tobytes(), 4 * np.searchsorted(tid, np.arange(len(length) + 1))
     contents = [data[a:b] for a, b in pairwise(begin.tolist())]
     order = sorted(range(len(length)), key=list(zip(length.tolist(), contents, strict=True)).__getitem__)
-    rank = np.empty(len(order), dtype=np.int64)
-    rank[order] = np.arange(len(order))
-    return rank
+    return np.argsort(np.array(order, dtype=np.int64))

@@ -10,15 +10,15 @@ import numpy as np
 from anondb.algorithms.coat.coat import coat, set_labels
 from anondb.algorithms.coat.mining import occurrences
 from anondb.algorithms.coat.weights import TaxonomyWeights
-from anondb.algorithms.in_memory import check_occurrences
+from anondb.algorithms.in_memory import check_memory, check_occurrences
 from anondb.algorithms.similar.labels import Labels
 from anondb.algorithms.similar.opening import Cells
 from anondb.algorithms.similar.splitting import Splits
+from anondb.algorithms.tables import put_integers
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine
 from anondb.engine.arrays import Ints, Ints32
-from anondb.errors import BudgetExceeded
 from anondb.models.transactional import KmAnonymity
 from anondb.recoding import GlobalRecoding, LocalRecoding
 
@@ -76,13 +76,8 @@ def _check_size(engine: Engine, dataset: Dataset) -> None:
     """Refuse more occurrences or items than fit in memory."""
     instead = "use coat, or mhghs with a taxonomy"
     check_occurrences(engine, dataset.n_occurrences, OCCURRENCE_BYTES, instead)
-    limit, needed = engine.memory_limit, dataset.n_items**2 * CELL_BYTES
-    if limit is not None and 2 * needed > limit:
-        raise BudgetExceeded(
-            f"The algorithm counts the pairs of {dataset.n_items:,} items in {needed / 2**20:,.0f} MiB, which may be half of"
-            f" --memory-limit at most, {limit / 2**21:,.0f} MiB.",
-            hint=f"Raise --memory-limit, or {instead}.",
-        )
+    what = f"The algorithm counts the pairs of {dataset.n_items:,} items in"
+    check_memory(engine, dataset.n_items**2 * CELL_BYTES, what, instead)
 
 
 def _group_of_items(groups: list[list[int]], n: int) -> Ints:
@@ -105,9 +100,9 @@ def _split(
     n = len(labels.members)
     changed = splits.split(lambda members: len(members) < n and node_of(members) is not None)
     supports = splits.supports(labels.supports(), changed)
-    found = [sorted(items.tolist()) for items in splits.groups]
-    order = sorted(range(len(found)), key=found.__getitem__)
-    return [found[number] for number in order], supports[np.ix_(order, order)]
+    groups = [sorted(items.tolist()) for items in splits.groups]
+    order = sorted(range(len(groups)), key=groups.__getitem__)
+    return [groups[number] for number in order], supports[np.ix_(order, order)]
 
 
 def _joined(
@@ -118,7 +113,7 @@ def _joined(
     sizes, numbers = np.unique(np.bincount(tids), return_counts=True)
     grouped = replace(
         dataset,
-        transactions=engine.put("groups", {"tid": ("INTEGER", tids + 1), "item": ("INTEGER", of)}),
+        transactions=put_integers(engine, "groups", tid=tids + 1, item=of),
         labels=tuple(f"{number:09}" for number in range(len(groups))),
         supports=np.bincount(of, minlength=len(groups)),
         lengths={int(size): int(number) for size, number in zip(sizes, numbers, strict=True) if size},
@@ -151,13 +146,8 @@ def _opened(
     names = (*names, *dataset.labels, *_second(names, dataset))
     used, released = np.unique(cells.shown, return_inverse=True)
     members = [sets[label] for label in used.tolist()]
-    columns: dict[str, Ints] = {
-        "tid": cells.tid.astype(np.int64) + 1,
-        "released": released,
-        "copies": np.ones_like(released),
-    }
     return LocalRecoding(
-        transactions=engine.put("recoded", {name: ("INTEGER", values) for name, values in columns.items()}),
+        transactions=put_integers(engine, "recoded", tid=cells.tid + 1, released=released, copies=np.ones_like(released)),
         incomplete=np.empty(0, dtype=np.int64),
         labels=tuple(names[label] for label in used.tolist()),
         member_of=np.repeat(np.arange(len(used)), [len(items) for items in members]),
@@ -186,7 +176,7 @@ def _names(dataset: Dataset, groups: list[list[int]], taxonomy: Taxonomy | None)
 
 
 def _node_of(dataset: Dataset, taxonomy: Taxonomy | None) -> NodeOf:
-    """What finds the lowest node above just these items of the data, if there is one."""
+    """A function that returns the lowest node above just these items of the data, if there is one."""
     if taxonomy is None:
         return lambda _: None
     leaf = taxonomy.leaf_nodes(dataset)

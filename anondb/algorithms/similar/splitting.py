@@ -10,6 +10,7 @@ from heapq import heapify, heappop, heappush
 
 import numpy as np
 
+from anondb.algorithms.places import places_of, stretches
 from anondb.engine.arrays import Flags, Ints, Ints32
 
 
@@ -42,9 +43,9 @@ class Splits:
         self._shown = shown + 1  # so that those beside others are 0
         self._length = np.bincount(tid)
         self._start = np.cumsum(self._length) - self._length
-        supports = np.bincount(item, minlength=sum(map(len, groups)))
-        self._places = np.split(np.argsort(item, kind="stable"), np.cumsum(supports)[:-1])
-        self._earlier = _earlier(self.groups, merges, len(supports))
+        n_items = sum(map(len, groups))
+        self._places = places_of(item, n_items)
+        self._earlier = _earlier(self.groups, merges, n_items)
 
     def split(self, whole: Callable[[Ints], bool]) -> list[int]:
         """Split the smallest group that can be split (tie: by its smallest item) until there is none.
@@ -62,9 +63,9 @@ class Splits:
         changed: set[int] = set()
         while waiting:
             group = heappop(waiting)[2]
-            found = None if whole(self.groups[group]) else self._most_even(group)
-            if found is not None:
-                other = self._part(group, *found)
+            places = None if whole(self.groups[group]) else self._most_even(group)
+            if places is not None:
+                other = self._part(group, *places)
                 changed |= {group, other}
                 for n in (group, other):
                     if len(self.groups[n]) > 1:
@@ -139,10 +140,7 @@ class Splits:
 
     def _beside(self, tids: Ints32) -> Ints:
         """How many of these transactions hold each group."""
-        length = self._length[tids]
-        ends = np.cumsum(length)
-        places = np.repeat(self._start[tids] - (ends - length), length)
-        places += np.arange(len(places))
+        places = stretches(self._start[tids], self._length[tids])
         return np.bincount(self._shown[places], minlength=len(self.groups) + 1)[1:]
 
     # ------------------------------------------------------------------ the split
@@ -169,11 +167,11 @@ def _earlier(groups: Sequence[Ints], merges: Sequence[tuple[int, int]], n: int) 
     place, group = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
     for number, items in enumerate(groups):
         place[items], group[items] = np.arange(len(items)), number
-    size, found = [1] * n, [list[tuple[int, int]]() for _ in groups]
+    size, earlier = [1] * n, [list[tuple[int, int]]() for _ in groups]
     for kept, gone in merges:
-        found[group[kept]] += [(int(place[x]), int(place[x]) + size[x]) for x in (kept, gone)]
+        earlier[group[kept]] += [(int(place[x]), int(place[x]) + size[x]) for x in (kept, gone)]
         size[kept] += size[gone]
-    return [np.array(intervals, dtype=np.int64).reshape(-1, 2) for intervals in found]
+    return [np.array(intervals, dtype=np.int64).reshape(-1, 2) for intervals in earlier]
 
 
 def _parts(items: Ints, begin: int, end: int) -> tuple[Ints, Ints]:

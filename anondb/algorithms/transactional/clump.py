@@ -21,6 +21,8 @@ from itertools import pairwise
 import numpy as np
 from sqlglot import exp
 
+from anondb.algorithms.places import stretches
+from anondb.algorithms.tables import put_integers
 from anondb.algorithms.transactional.shared import check, node_recoding, numbered, to_absorb
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
@@ -171,14 +173,13 @@ def _extended(
     while len(node):
         item, node = item[up[node] >= 0], up[node][up[node] >= 0]
         above.append((item, node))
-    columns = (np.concatenate(values) for values in zip(*above, strict=True))
-    named = zip(("item", "node"), columns, strict=True)
-    ancestors = engine.put("ancestors", {name: ("INTEGER", values) for name, values in named})
-    places = engine.put("places", {"tid": ("INTEGER", order), "place": ("INTEGER", np.arange(len(order)))})
+    items, nodes = (np.concatenate(values) for values in zip(*above, strict=True))
+    ancestors = put_integers(engine, "ancestors", item=items, node=nodes)
+    places = put_integers(engine, "places", tid=order, place=np.arange(len(order)))
     placed = reads.joined(source, places, "tid", "one.item, one.copies, other.place")
     pair, number = "one.place, other.node", "one.place, other.node, CAST(sum(one.copies) AS INTEGER) AS n"
-    nodes = reads.joined(placed, ancestors, "item", number, group=pair, order="place, node")
-    extended = engine.create("extended", nodes)
+    summed = reads.joined(placed, ancestors, "item", number, group=pair, order="place, node")
+    extended = engine.create("extended", summed)
     engine.drop(places, ancestors)
     return extended
 
@@ -224,9 +225,7 @@ class _Clusters:
         self.nodes = np.bincount(self._cluster, minlength=self.number)  # how many nodes each cluster has
         self.open = np.ones(self.number, dtype=np.bool_)
         self.base = np.zeros(self.number)  # the objective without the term of x; infinite for closed clusters
-        for cluster in range(self.number):
-            self._note(cluster)
-        self._compact()
+        self._reopen()
 
     def run(self, limit: int | None) -> Clustering:
         """Put every transaction into a cluster."""
@@ -334,8 +333,7 @@ class _Clusters:
         """W of some clusters after the current transaction has joined."""
         starts = self._starts[clusters]
         lengths = self._starts[clusters + 1] - starts
-        ends = np.cumsum(lengths)
-        entries = self._entries[np.repeat(starts - ends + lengths, lengths) + np.arange(int(ends[-1]))]
+        entries = self._entries[stretches(starts, lengths)]
         node = self._node[entries]
         owner = np.repeat(np.arange(len(clusters)), lengths)
         shared = np.minimum(self._count[entries], self._have[node])

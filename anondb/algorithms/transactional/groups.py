@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from anondb.algorithms.places import stretches
 from anondb.algorithms.transactional.shared import Contents, items_of
 from anondb.data.taxonomy import Taxonomy
 from anondb.engine.arrays import Flags, Ints
@@ -57,8 +58,8 @@ class Groups:
         self.column_node, self.column_group = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
         self.tried = np.zeros(1, dtype=np.bool_)
         self.first = np.zeros(1, dtype=np.int64)
+        self._room: dict[str, Ints] = {}  # see ``_extended``
         # the node that each item is published as, SAME for further items below that node
-        self._room: dict[str, Ints] = {}
         self.node = np.full(len(contents.leaf), SAME, dtype=np.int64)
         self.node[self.start] = 0
         if contents.number < 2 or taxonomy.is_leaf[0]:
@@ -87,7 +88,7 @@ class Groups:
         return self.contents.tids[in_order], np.repeat(parts, self.contents.weight[parts])
 
     def move(self, attempt: Attempt, place: Ints, amount: Ints) -> Attempt:
-        """Move so many of the equal transactions at each of these places to the leftover of their group, the first ones.
+        """Move ``amount`` of the equal transactions at each place, the first ones, to the leftover of their group.
 
         If others stay, those that move become a distinct transaction of their own.
         """
@@ -113,7 +114,8 @@ class Groups:
         )
 
     def _part(self, contents: Ints, amount: Ints, touched: Ints) -> tuple[Ints, Ints]:
-        """Make so many of these equal transactions distinct ones; return their numbers, and their rows for ``touched``."""
+        """Split ``amount`` equal transactions off each of these distinct ones, as a distinct one of their own; return the
+        numbers of the new ones, and their rows for ``touched``."""
         old = self.contents
         parts = old.number + np.arange(len(contents))
         items, part_of = old.items(contents)
@@ -211,9 +213,8 @@ class Groups:
         column_node, column_tried = np.zeros(total, dtype=np.int64), np.zeros(total, dtype=np.bool_)
         place: Ints = np.cumsum(kept) - kept  # of each column among the kept ones
         copies = n_kept[parent]
-        within = np.arange(int(copies.sum())) - np.repeat(np.cumsum(copies) - copies, copies)
-        source = np.flatnonzero(kept)[np.repeat(place[self.first][parent], copies) + within]
-        target = np.repeat(first, copies) + within
+        source = np.flatnonzero(kept)[stretches(place[self.first][parent], copies)]
+        target = stretches(first, copies)
         column_node[target], column_tried[target] = self.column_node[source], tried[source]
         return column_node, column_tried, place - place[self.first][self.column_group]
 

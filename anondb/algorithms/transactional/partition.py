@@ -223,7 +223,7 @@ class _Search(Groups):
 
 
 def _limited(values: Ints, of: Ints, limit: Ints) -> Ints:
-    """The most of each value, in this order, with a limit for the sum of each group; the groups ascend."""
+    """How much of each value is taken, in this order, if the sum of each group is limited; the groups ascend."""
     before: Ints = np.cumsum(values) - values
     room: Ints = limit[of] - before + before[np.searchsorted(of, of)]
     return np.clip(room, 0, values)

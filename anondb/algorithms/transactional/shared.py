@@ -10,6 +10,7 @@ from typing import Literal
 
 import numpy as np
 
+from anondb.algorithms.tables import put_integers
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, reads
@@ -145,8 +146,7 @@ class Steps:
     def of(cls, taxonomy: Taxonomy) -> Steps:
         """Build the arrays for a taxonomy."""
         size = taxonomy.size
-        label_rank = np.empty(size, dtype=np.int64)
-        label_rank[sorted(range(size), key=taxonomy.labels.__getitem__)] = np.arange(size)
+        label_rank = np.argsort(sorted(range(size), key=taxonomy.labels.__getitem__))
         by_depth = np.argsort(taxonomy.depth, kind="stable")  # the children of a node are adjacent, in their order
         parent = taxonomy.parent[by_depth]
         starts = np.flatnonzero(np.concatenate(([True], parent[1:] != parent[:-1])))
@@ -193,7 +193,7 @@ class Contents:
 
     @classmethod
     def _from_rows(cls, tid: Ints, leaf: Ints) -> Contents:
-        starts = np.flatnonzero(np.concatenate((np.ones(min(len(tid), 1), dtype=np.bool_), tid[1:] != tid[:-1])))
+        starts = np.flatnonzero(np.diff(tid, prepend=-1))
         lengths = np.diff(np.append(starts, len(tid)))
         content, first = numbered(leaf, lengths)
         is_first = np.zeros(len(starts), dtype=np.bool_)
@@ -251,10 +251,8 @@ def node_recoding(
     """
     group, node, copies = rows
     used, released = np.unique(node, return_inverse=True)
-    content = engine.put(
-        "group_rows", {n: ("INTEGER", v) for n, v in (("grp", group), ("released", released), ("copies", copies))}
-    )
-    of = engine.put("group_members", {"tid": ("INTEGER", members[0]), "grp": ("INTEGER", members[1])})
+    content = put_integers(engine, "group_rows", grp=group, released=released, copies=copies)
+    of = put_integers(engine, "group_members", tid=members[0], grp=members[1])
     published = engine.create("recoded", reads.joined(of, content, "grp", "one.tid, other.released, other.copies"))
     engine.drop(content, of)
     member_of, member_labels = taxonomy.labels_below(used)
