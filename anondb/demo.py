@@ -185,7 +185,7 @@ def run_demo(
             code="target_exists",
             hint="Name another directory.",
         )
-    made = []
+    published = []
     with (
         removed_after_error(owner, owner.with_name(f"{owner.name}.wal"), *files),
         private_files(),
@@ -204,8 +204,8 @@ def run_demo(
             )
             if not isinstance(release.report, Report):
                 raise EngineError("The demo made no report.")
-            made.append(Published(sealed, release.report, _answers(sealed)))
-    return Story(owner, *made)
+            published.append(Published(sealed, release.report, _answers(sealed)))
+    return Story(owner, *published)
 
 
 def _answers(sealed: Path) -> tuple[Answer, ...]:

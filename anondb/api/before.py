@@ -35,13 +35,13 @@ class BeforeRelease:
 
         return tables(self.engine)
 
-    def peek(self, source: str | os.PathLike[str], **given: Any) -> Peek:
+    def peek(self, source: str | os.PathLike[str], **options: Any) -> Peek:
         """Propose how a data file or a table is read, and read it so: layout, columns, three persons, what was read, and
         what has to be confirmed. Nothing is written.
 
         Args:
             source: a data file, or the name of a table.
-            given: what you know: ``id``, ``item``, and options of reading (``anondb.reading.options.Reading``).
+            options: what you know: ``id``, ``item``, and options of reading (``anondb.reading.options.Reading``).
 
         Returns:
             The proposal; its ``problem`` says why the source cannot be read so.
@@ -52,8 +52,8 @@ class BeforeRelease:
         from anondb.guide.peek import peek
 
         if isinstance(source, str) and (not is_data_file(source) or warehouse_at(source) is not None):
-            return peek(self.engine, source, given)
-        return peek(self.engine, Path(source), given)
+            return peek(self.engine, source, options)
+        return peek(self.engine, Path(source), options)
 
     def load(
         self,

@@ -56,8 +56,8 @@ class Database(BeforeRelease):
         """The name of the database and its releases."""
         with contextlib.suppress(AnondbError, RuntimeError):  # a closed one
             names = [e.name for e in self.releases() if e.status == ledger.PRESENT]
-            known = quote_list(names) if names else "none"
-            return f"<database {stored.current_catalog(self.engine)!r}, releases: {known}>"
+            releases = quote_list(names) if names else "none"
+            return f"<database {stored.current_catalog(self.engine)!r}, releases: {releases}>"
         return "<database, closed>"
 
     def __enter__(self) -> Database:

@@ -55,11 +55,11 @@ def program(command: str | None = None) -> typer.Typer:
     """The Typer application with one command, or with all: importing and building them all takes longer."""
     app = new_app()
     for name in COMMANDS if command is None else (command,):
-        made = getattr(import_module(f"anondb.cli.{COMMANDS[name]}"), name)
-        if isinstance(made, typer.Typer):
-            app.add_typer(made)
+        subcommand = getattr(import_module(f"anondb.cli.{COMMANDS[name]}"), name)
+        if isinstance(subcommand, typer.Typer):
+            app.add_typer(subcommand)
         else:
-            app.command(cls=PanelCommand, epilog=epilog(name))(made)
+            app.command(cls=PanelCommand, epilog=epilog(name))(subcommand)
     return app
 
 

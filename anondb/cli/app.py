@@ -172,7 +172,7 @@ def asked_on_terminal() -> Callable[[Any], bool] | None:
     """The question whether a finding about the data is as the owner wants it; None where nobody can answer."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return None
-    return lambda found: typer.confirm(f"{plain(found.message)} Go on?", default=False, err=True)
+    return lambda finding: typer.confirm(f"{plain(finding.message)} Go on?", default=False, err=True)
 
 
 def shown_statements(show_sql: bool) -> Callable[[str], None] | None:
@@ -295,5 +295,5 @@ def buckets_of(database: Database, source: str, table: str | None) -> Any:
 def model_from(name: str | None, default: Model | None = None, **parameters: Any) -> Model:
     """The model that the user asks for; missing parameters come from ``default`` if it has the same name."""
     asked = name or (default.name if default is not None else "km")
-    known = default.parameters() if default is not None and default.name == asked else {}
-    return make_model(asked, **{**known, **parameters})
+    defaults = default.parameters() if default is not None and default.name == asked else {}
+    return make_model(asked, **{**defaults, **parameters})

@@ -123,9 +123,9 @@ def releases(source: Source, as_json: Json = False) -> None:
     for e in entries:
         parameters = ", ".join(f"{n} = {e.parameters[n]}" for n in parameters_of(e.model) if n in e.parameters)
         promise = f"{e.model}, {parameters}, by {e.algorithm}"
-        made = f"{e.created:%Y-%m-%d %H:%M}"
+        created = f"{e.created:%Y-%m-%d %H:%M}"
         status = e.status + (", published" if any(p.release_id == e.release_id for p in gone) else "")
-        rows.append((e.name, promise, e.source_table, f"{e.transactions:,}", figure(e.lm), made, e.user_name, status))
+        rows.append((e.name, promise, e.source_table, f"{e.transactions:,}", figure(e.lm), created, e.user_name, status))
     print_grid(("release", "promise", "source", "persons", "LM", "made (UTC)", "by", "status"), rows, (3, 4))
 
 

@@ -81,8 +81,7 @@ def anonymize(
         listing.enter_context(_listing(database, witnesses, read_as(rows, how), taxonomy, id, item))
         database.engine.on_finding = None if quiet or as_json else app.asked_on_terminal()
         promise = app.model_from(model, **parameters)
-        made = database.anonymize(rows, model=promise, name=release, resume=resume, **options)
-        report = made.report
+        report = database.anonymize(rows, model=promise, name=release, resume=resume, **options).report
         kept = not database.engine.one_shot
     from anondb.pipeline.reports import Report
 

@@ -69,7 +69,9 @@ class Comparison:
     def unanswered(self) -> dict[int, str]:
         """The statements of the log that a release did not answer, by number, each with a reason."""
         return {
-            number: reason for r in self.runs for number, reason in (one.values() for one in r.figures.get("refused", ()))
+            number: reason
+            for r in self.runs
+            for number, reason in (refusal.values() for refusal in r.figures.get("refused", ()))
         }
 
     @property
@@ -84,7 +86,7 @@ class Comparison:
         import pandas as pd
 
         own = ({"run": r.run.name, **{n: r.run.options.get(n) for n in ("delta", "item_supports")}} for r in self.runs)
-        return pd.DataFrame([{**one, **row(r)} for one, r in zip(own, self.runs, strict=True)])
+        return pd.DataFrame([{**first, **row(r)} for first, r in zip(own, self.runs, strict=True)])
 
     def csv(self, path: str | os.PathLike[str]) -> None:
         """Write the results as CSV. Raises an ``InputError`` if the file cannot be written."""
@@ -144,11 +146,14 @@ def compare(
     columns = {name: options.get(name, getattr(Policy, name)) for name in ("id", "item")}
     asked = {name: options[name] for name in WORKLOAD if name in options}
     asked = {n: getattr(Workload(**asked), n) for n in WORKLOAD}
-    given = {n: os.fspath(v) if isinstance(v, os.PathLike) else v for n, v in options.items() if v is not None}
-    given = {n: v for n, v in given.items() if n not in (*columns, *asked)}
+    options = {
+        n: os.fspath(v) if isinstance(v, os.PathLike) else v
+        for n, v in options.items()
+        if v is not None and n not in (*columns, *asked)
+    }
     workload = os.fspath(workload) if isinstance(workload, os.PathLike) else workload
-    planned = plan(algorithms, models, grid, {n: _shown(n, v) for n, v in given.items()}, item_supports)
-    _check_used(planned, [*given, *(["delta"] if "delta" in grid else [])])
+    planned = plan(algorithms, models, grid, {n: _shown(n, v) for n, v in options.items()}, item_supports)
+    _check_used(planned, [*options, *(["delta"] if "delta" in grid else [])])
     read = as_read(transactions)
     log = workload if isinstance(workload, str) and workload.lower().endswith(".sql") else None
     numbers = [r.parameters[name] for r in planned for name in ("m", "p") if isinstance(r.parameters.get(name), int)]
@@ -157,9 +162,9 @@ def compare(
     setting = Setting(str(read.data) if isinstance(read.data, str | Path) else "", None, **asked, **each, fingerprint="")
     folder = private_directory()
     try:
-        setting, facts = _read(engine, transactions, setting, {**given, "workload": workload}, folder)
-        known = {} if again else stored_results(engine)
-        results = run_all(setting, planned, known, _keeping(engine), engine.progress, limits.get("total_limit"))
+        setting, facts = _read(engine, transactions, setting, {**options, "workload": workload}, folder)
+        earlier = {} if again else stored_results(engine)
+        results = run_all(setting, planned, earlier, _keeping(engine), engine.progress, limits.get("total_limit"))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     return Comparison(**facts, runs=tuple(results), setting=setting)
@@ -184,15 +189,15 @@ def _check_used(runs: list[Run], options: list[str]) -> None:
 
 
 def _read(
-    engine: DuckDBEngine, transactions: Any, setting: Setting, given: Mapping[str, Any], folder: Path
+    engine: DuckDBEngine, transactions: Any, setting: Setting, options: Mapping[str, Any], folder: Path
 ) -> tuple[Setting, dict[str, Any]]:
     """Read the sources once, to refuse bad data before any run, to compute the fingerprint of the results, and to copy what
     the processes of the runs cannot read."""
     data = as_read(transactions).data
     in_file = isinstance(data, Path) or (isinstance(data, str) and is_file(data))
-    named = {name: given.get(name) for name in _SOURCES} | {"workload": given.get("workload")}
+    named = {name: options.get(name) for name in _SOURCES} | {"workload": options.get("workload")}
     with copying(engine, folder / "sources.duckdb") as copies, engine.transaction():
-        if "quasi_identifiers" in given and named["records"] is None:  # columns of the transactions
+        if "quasi_identifiers" in options and named["records"] is None:  # columns of the transactions
             named["records"] = os.fspath(data) if isinstance(data, os.PathLike) else data
         others = [digest(engine, v, name.replace("_", " ")) for name, v in named.items() if v is not None]
         with open_source(engine, transactions, "transactions") as source:
@@ -200,10 +205,10 @@ def _read(
             if not in_file:
                 place = _copied(copies, source.query, "transactions", source.table)
                 setting = replace(setting, source=str(folder / "sources.duckdb"), transactions=place)
-        if given.get("taxonomy") is not None:
-            load_taxonomy(engine, given["taxonomy"]).leaf_nodes(dataset)
+        if options.get("taxonomy") is not None:
+            load_taxonomy(engine, options["taxonomy"]).leaf_nodes(dataset)
         places = {}
-        for name, value in given.items():
+        for name, value in options.items():
             if name in named and is_table(value):
                 with open_source(engine, value, name.replace("_", " ")) as source:
                     places[name] = _copied(copies, source.query, name, name if is_frame(value) else source.table)

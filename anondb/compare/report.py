@@ -101,10 +101,10 @@ def _answer(done: Sequence[Result]) -> str:
     of each run follows its name; a run that deletes most items is not named (see ``merits``)."""
     parts = []
     for asked in dict.fromkeys(map(_asked, done)):
-        some = [r for r in done if _asked(r) == asked]
-        named = [r for r in some if not deletes_most(r)]
-        said = [*_praise(named), *_not_named(some)]
-        parts.append(f"<li>{_strength(some[0])}: {'; '.join(said)}.</li>")
+        runs = [r for r in done if _asked(r) == asked]
+        named = [r for r in runs if not deletes_most(r)]
+        said = [*_praise(named), *_not_named(runs)]
+        parts.append(f"<li>{_strength(runs[0])}: {'; '.join(said)}.</li>")
     return f"<h2>In short</h2><ul>{''.join(parts)}</ul>" if parts else "<h2>In short</h2><p>No run was done.</p>"
 
 
@@ -155,9 +155,9 @@ def _who(results: Sequence[Result]) -> str:
     return " and ".join(f"{', '.join(names)} ({words})" for words, names in who.items())
 
 
-def _not_named(some: Sequence[Result]) -> list[str]:
+def _not_named(runs: Sequence[Result]) -> list[str]:
     """The runs that are not compared."""
-    most = [f"{label(r.run.name)} ({suppressed_words(r)})" for r in some if deletes_most(r)]
+    most = [f"{label(r.run.name)} ({suppressed_words(r)})" for r in runs if deletes_most(r)]
     return [f"not compared, since it deletes most: {', '.join(most)}"] if most else []
 
 
@@ -224,12 +224,12 @@ def _plots(done: Sequence[Result], numbers: Mapping[str, int]) -> str:
     varied = False
     for axis, fixed in (("k", "m"), ("m", "k")):
         for value in _ends(done, fixed):
-            some = [r for r in done if str(r.run.parameters.get(fixed, value)) == value and axis in r.run.parameters]
-            if len({_number(r.run.parameters[axis]) for r in some}) < 2:
+            runs = [r for r in done if str(r.run.parameters.get(fixed, value)) == value and axis in r.run.parameters]
+            if len({_number(r.run.parameters[axis]) for r in runs}) < 2:
                 continue
             varied = True
             of = "" if value == "any" else f" at {fixed} = {value}"
-            parts.append(f"<h3>Against {axis}{of}</h3>" + _figures(some, axis, numbers))
+            parts.append(f"<h3>Against {axis}{of}</h3>" + _figures(runs, axis, numbers))
     if varied:
         parts.append(
             '<p class="note">Plots against k are at the smallest and the largest m, those against m at the smallest and the'
@@ -237,8 +237,8 @@ def _plots(done: Sequence[Result], numbers: Mapping[str, int]) -> str:
         )
     else:
         for asked in dict.fromkeys(map(_asked, done)):
-            some = [r for r in done if _asked(r) == asked]
-            parts.append(f"<h3>{_strength(some[0])}</h3>" + _figures(some, None, numbers))
+            runs = [r for r in done if _asked(r) == asked]
+            parts.append(f"<h3>{_strength(runs[0])}</h3>" + _figures(runs, None, numbers))
     return "".join(parts)
 
 
@@ -252,10 +252,10 @@ def _number(value: Any) -> float:
     return math.inf if value == "inf" else float(value)
 
 
-def _figures(some: Sequence[Result], axis: str | None, numbers: Mapping[str, int]) -> str:
+def _figures(runs: Sequence[Result], axis: str | None, numbers: Mapping[str, int]) -> str:
     figures = []
     for title, unit, value in MEASURES:
-        drawn = [(r, v) for r in some if (v := value(r)) is not None]
+        drawn = [(r, v) for r in runs if (v := value(r)) is not None]
         if not drawn:
             continue
         named = [(r.run.name, r, v) for r, v in drawn]
@@ -278,9 +278,9 @@ def _generalized(done: Sequence[Result]) -> str:
     """The most frequent generalized items of each algorithm under the strictest promise."""
     parts = []
     for name in dict.fromkeys(r.run.algorithm for r in done):
-        some = [r for r in done if r.run.algorithm == name and not r.run.options.get("item_supports")]
-        some = some or [r for r in done if r.run.algorithm == name]
-        strictest = max(some, key=lambda r: [_number(r.run.parameters.get(p, 0)) for p in ("k", "m")])
+        runs = [r for r in done if r.run.algorithm == name and not r.run.options.get("item_supports")]
+        runs = runs or [r for r in done if r.run.algorithm == name]
+        strictest = max(runs, key=lambda r: [_number(r.run.parameters.get(p, 0)) for p in ("k", "m")])
         items, transactions = strictest.figures["generalized"], strictest.figures["transactions"]
         rows = [
             [label(i["item"]), f"{i['size']:,}", f"{i['support']:,}", percent(i["support"] / transactions)] for i in items

@@ -17,7 +17,7 @@ from anondb.data.transactions import load_transactions
 from anondb.engine import Engine
 from anondb.engine.spill import private_directory
 from anondb.errors import BudgetExceeded, InfeasibleError
-from anondb.guide.knowledge import KNOWN, Ranged, what_attackers_find
+from anondb.guide.knowledge import SIZES, Ranged, what_attackers_find
 from anondb.guide.needs import Needs
 from anondb.guide.page import section_html
 from anondb.guide.people_trials import prepare_people
@@ -184,7 +184,7 @@ def _prepare(
             tree = load_taxonomy(engine, taxonomy)
             tree.leaf_nodes(dataset)
         runs = needs.candidates(None if tree is None else str(place))
-        threats = what_attackers_find(engine, dataset, needs.k, most=int(min(needs.m, max(KNOWN))))[-1]
+        threats = what_attackers_find(engine, dataset, needs.k, most=int(min(needs.m, max(SIZES))))[-1]
         whole = Input(write_input(engine, dataset, folder, "whole"), write_queries(engine, dataset, folder, "whole"))
         part = write_input(engine, dataset, folder, "sample", SAMPLE) if dataset.n_transactions > SAMPLE else None
     if tree is not None:
@@ -229,7 +229,7 @@ def _concluded(
         source=prepared.source,
         persons=prepared.persons,
         needs=needs,
-        known=prepared.known,
+        known=prepared.threat,
         sample=prepared.sampled,
         sample_k=None if prepared.sample is None else prepared.sample.k,
         on_sample=tuple(on_sample),

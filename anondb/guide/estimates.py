@@ -112,10 +112,10 @@ COSTS: Mapping[str, Cost] = {
 }
 
 
-def features(engine: Engine, dataset: Dataset, known: tuple[Ranged, ...], people: People | None = None) -> Features:
-    """The figures of transactions, inside a transaction of the engine; ``known`` is what attackers find, with ``people``
+def features(engine: Engine, dataset: Dataset, threats: tuple[Ranged, ...], people: People | None = None) -> Features:
+    """The figures of transactions, inside a transaction of the engine; ``threats`` are what attackers find, with ``people``
     those who know attributes."""
-    rows = next(x.rows for x in known if x.m == M)
+    rows = next(x.rows for x in threats if x.m == M)
     pairs = None
     if rows <= MAX_ROWS:
         tables = {"transactions": dataset.transactions}
@@ -149,7 +149,7 @@ def terms(features: Features, k: int) -> dict[str, float]:
 def estimates(features: Features, k: int, taxonomy: Checked | None) -> tuple[Estimate, ...]:
     """The cost of each algorithm that keeps k^m-anonymity, or more, and needs nothing but transactions and a taxonomy; with
     attributes, of those for (k,k^m)-anonymity."""
-    made = []
+    costs = []
     asked, inputs = ("kkm", {"records", "quasi_identifiers"}) if features.attributes else ("km", {"taxonomy"})
     for name, method in METHODS.items():
         model = next((m for m in (asked, *PROMISES[asked].implied_by) if m in method.models), None)
@@ -158,10 +158,10 @@ def estimates(features: Features, k: int, taxonomy: Checked | None) -> tuple[Est
         promise = make_model(model, **({"k": k, "m": M} if model == asked else {"k": k})).promise
         if "taxonomy" in method.needs and (taxonomy is None or not taxonomy.fits):
             reason = "a taxonomy is needed" if taxonomy is None else "a taxonomy that fits is needed"
-            made.append(Estimate(name, promise, None, None, reason))
+            costs.append(Estimate(name, promise, None, None, reason))
         else:
-            made.append(_estimate(name, promise, features, k))
-    return tuple(made)
+            costs.append(_estimate(name, promise, features, k))
+    return tuple(costs)
 
 
 def _estimate(name: str, promise: str, features: Features, k: int) -> Estimate:

@@ -11,7 +11,7 @@ from anondb.errors import BudgetExceeded
 from anondb.models.transactional import KmAnonymity
 from anondb.verify.km import verify_km
 
-KNOWN = (1, 2, 3)
+SIZES = (1, 2, 3)  # how many items of a person are known
 MAX_ROWS = 50_000_000  # of the join over the sets of m items of each person: about half a minute of CPU time
 CHUNK_ROWS = 3_000_000  # of one aggregate: some hundred MB
 
@@ -31,7 +31,7 @@ class Ranged:
     skipped: str | None = None  # why they were not counted; None if they were
 
 
-def what_attackers_find(engine: Engine, dataset: Dataset, k: int, *, most: int = max(KNOWN)) -> tuple[Ranged, ...]:
+def what_attackers_find(engine: Engine, dataset: Dataset, k: int, *, most: int = max(SIZES)) -> tuple[Ranged, ...]:
     """What attackers find who know one, two and three items of a person.
 
     Args:
@@ -41,7 +41,7 @@ def what_attackers_find(engine: Engine, dataset: Dataset, k: int, *, most: int =
     rows = join_rows(engine, dataset.transactions)
     alone = engine.create("guide_alone", alone_by_one(dataset.transactions))
     counts: list[Ranged] = []
-    for m in KNOWN[:most]:
+    for m in SIZES[:most]:
         skipped = counts[-1].skipped if counts else None
         if skipped is None and rows[m] > MAX_ROWS:
             skipped = f"the sets of {m} items of each person are {rows[m]:,} rows, and at most {MAX_ROWS:,} are counted"

@@ -75,14 +75,14 @@ def order_of(run: Run) -> int:
 def serving(runs: Sequence[Run], use: str) -> list[Run]:
     """The runs whose releases serve a use, in the order of ``order_of``. Raises InputError: ``no_taxonomy``: the use needs
     one."""
-    found = [run for run in runs if METHODS[run.algorithm].releases in USES[use]]
-    if not found:
+    suitable = [run for run in runs if METHODS[run.algorithm].releases in USES[use]]
+    if not suitable:
         raise InputError(
             "A release of categories needs a taxonomy.",
             code="no_taxonomy",
             hint="Name it with --taxonomy, or make one with anondb taxonomy build.",
         )
-    return sorted(found, key=order_of)
+    return sorted(suitable, key=order_of)
 
 
 def untried(runs: Sequence[Run], use: str) -> Run:

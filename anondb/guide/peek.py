@@ -80,25 +80,25 @@ class Peek:
         }
 
 
-def peek(engine: Engine, source: Path | str, given: Mapping[str, Any]) -> Peek:
+def peek(engine: Engine, source: Path | str, options: Mapping[str, Any]) -> Peek:
     """Propose how transactions are read, and read them so.
 
     Args:
         engine: outside a transaction; nothing is written.
         source: a file, or the name of a table.
-        given: the options of reading that the owner names, with ``id`` and ``item``; all others are proposed.
+        options: the options of reading that the owner names, with ``id`` and ``item``; all others are proposed.
 
     Raises:
         InputError: the file does not exist, or is of no format that is read.
     """
-    reading, reasons, form = dict(given), list[str](), "table"
+    reading, reasons, form = dict(options), list[str](), "table"
     if isinstance(source, Path):
         name = f"file {source.name!r}"
-        found = format_of(source, name)
+        file_format = format_of(source, name)
         with private_folder(engine) as private:
-            if found.name in ("text", "dat"):
-                _propose_text(source, found, private, name, reading, reasons)
-        form = found.name if found.compression is None else f"{found.name}, {found.compression}"
+            if file_format.name in ("text", "dat"):
+                _propose_text(source, file_format, private, name, reading, reasons)
+        form = file_format.name if file_format.compression is None else f"{file_format.name}, {file_format.compression}"
     columns, rows, problem = _first_rows(engine, source, reading)
     if columns:
         _propose_columns(columns, rows, reading, reasons)
@@ -117,19 +117,21 @@ def _options(reading: Mapping[str, Any]) -> Reading:
     return Reading(**{name: value for name, value in reading.items() if name not in ("id", "item")})
 
 
-def _propose_text(path: Path, found: Format, private: Path, name: str, reading: dict[str, Any], reasons: list[str]) -> None:
+def _propose_text(
+    path: Path, file_format: Format, private: Path, name: str, reading: dict[str, Any], reasons: list[str]
+) -> None:
     """Propose encoding, skipped lines, delimiter, header and the layouts in which a line is a person."""
-    with decompressed(path, found.compression) as stream:
+    with decompressed(path, file_format.compression) as stream:
         marked = stream.read(2) in (b"\xff\xfe", b"\xfe\xff")
     if "encoding" not in reading and marked:
         reading["encoding"] = "utf-16"
         reasons.append("it begins with the byte order mark of UTF-16")
     try:
-        sample = sample_of(plain_text(path, found, _options(reading), private, name))
+        sample = sample_of(plain_text(path, file_format, _options(reading), private, name))
         if "encoding" not in reading and "\ufffd" in sample:
             reading["encoding"] = "latin-1"
             reasons.append("it is not UTF-8: Latin-1 is a guess")
-            sample = sample_of(plain_text(path, found, _options(reading), private, name))
+            sample = sample_of(plain_text(path, file_format, _options(reading), private, name))
     except InputError:
         return
     note = EXCEL_NOTE.match(sample)
@@ -137,17 +139,17 @@ def _propose_text(path: Path, found: Format, private: Path, name: str, reading: 
         reading |= {"skip": 1, "delimiter": note[1]}
         reasons.append("line 1 is Excel's note of the separator")
         sample = sample.partition("\n")[2]
-    if found.name == "dat" and "layout" not in reading and not looks_like_fimi(sample):
+    if file_format.name == "dat" and "layout" not in reading and not looks_like_fimi(sample):
         reading["layout"] = "long"
         reasons.append("it is no FIMI file, whose items are separated by blanks")
-        _propose_dialect(sample, found, name, reading, reasons)
-    elif found.name != "dat" and "layout" not in reading:
-        _propose_dialect(sample, found, name, reading, reasons)
+        _propose_dialect(sample, file_format, name, reading, reasons)
+    elif file_format.name != "dat" and "layout" not in reading:
+        _propose_dialect(sample, file_format, name, reading, reasons)
 
 
-def _propose_dialect(sample: str, found: Format, name: str, reading: dict[str, Any], reasons: list[str]) -> None:
+def _propose_dialect(sample: str, file_format: Format, name: str, reading: dict[str, Any], reasons: list[str]) -> None:
     try:
-        delimiter, share = detected_delimiter(sample, _options(reading), found.suffix, name)
+        delimiter, share = detected_delimiter(sample, _options(reading), file_format.suffix, name)
     except InputError:
         return
     lines = [line for line in sample.splitlines() if line]
@@ -162,7 +164,7 @@ def _propose_dialect(sample: str, found: Format, name: str, reading: dict[str, A
         delimiter, reading["delimiter"] = " ", " "
         reasons.append("all lines have as many fields if blanks separate them")
     records = sample_records(sample, delimiter, '"')
-    changes = sum(len(one) != len(other) for one, other in pairwise(records))
+    changes = sum(len(record) != len(other) for record, other in pairwise(records))
     if share < 1 and 4 * changes >= len(records) and not any(_ID.search(field) for field in records[0]):
         reading |= {"layout": "basket", "delimiter": delimiter}
         reasons.append("the lines have different numbers of fields, as baskets have")
@@ -276,13 +278,13 @@ def _read(engine: Engine, data: Path | str, proposal: Peek) -> Peek:
         with engine.transaction(), open_source(engine, ReadAs(data, _options(reading)), "transactions") as source:
             dataset = load_transactions(engine, source, **names)
             persons = _persons(engine, dataset)
-            found = findings(engine, dataset, item_domains=bool(reading.get("item_domains")))
+            unconfirmed = findings(engine, dataset, item_domains=bool(reading.get("item_domains")))
     except InputError as error:
         return replace(proposal, problem=str(error))
     if not dataset.n_transactions:
         return replace(proposal, account=dataset.account, problem=NOBODY)
     counts = counts_of(dataset)
-    return replace(proposal, persons=persons, account=dataset.account, findings=tuple(found), counts=counts)
+    return replace(proposal, persons=persons, account=dataset.account, findings=tuple(unconfirmed), counts=counts)
 
 
 def _people(
@@ -296,21 +298,21 @@ def _people(
             dataset = load_transactions(engine, source, id_column=reading["id"])
             if not dataset.n_transactions:
                 return replace(proposal, account=dataset.account, problem=NOBODY)
-            found = people(engine, source, dataset)
+            counted = people(engine, source, dataset)
     except InputError as error:
         return replace(proposal, problem=str(error))
     at = columns.index(reading["id"])
     shown = [(str(r[at]), tuple(f"{c} {v}" for c, v in zip(columns, r, strict=True) if c != columns[at])) for r in rows]
-    others = [c.name for c in found.columns if c.role != IDENTIFIER]
-    known = ",".join(found.quasi_identifiers or others or [c.name for c in found.columns])
+    others = [c.name for c in counted.columns if c.role != IDENTIFIER]
+    named = ",".join(counted.quasi_identifiers or others or [c.name for c in counted.columns])
     words = [*_anonymize(data), "--id", reading["id"], *reading_flags(reading)]
-    words += ["--quasi-identifiers", known, "--model", "kkm", "--publish", "release.duckdb"]
+    words += ["--quasi-identifiers", named, "--model", "kkm", "--publish", "release.duckdb"]
     return replace(
         proposal,
         command=shlex.join(words),
         persons=tuple(shown[:PERSONS]),
         account=dataset.account,
-        columns=tuple((c.name, c.role, c.why) for c in found.columns),
+        columns=tuple((c.name, c.role, c.why) for c in counted.columns),
     )
 
 

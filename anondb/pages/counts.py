@@ -105,13 +105,13 @@ class Shares:
 
 def shares(title: str, rows: Sequence[tuple[str, Sequence[Shares]]], width: int) -> str:
     """Plot, under each heading, a bar for each pair of shares: its whole length is the first, its dark part the second."""
-    top = max((s.few for _, some in rows for s in some), default=0) or 1.0
+    top = max((s.few for _, pairs in rows for s in pairs), default=0) or 1.0
     names, y, parts = 78.0, 4.0, []
     room = width - names - 142
-    for heading, some in rows:
+    for heading, pairs in rows:
         parts.append(text(0, y + 12, heading, "axis"))
         y += 20
-        for s in some:
+        for s in pairs:
             few, alone = s.few / top * room, s.alone / top * room
             parts.append(text(names - 6, y + 12, s.words, "name", "end"))
             parts.append(f'<rect x="{names}" y="{y}" width="{max(few, 1):.1f}" height="16" class="bar" opacity=".4"/>')

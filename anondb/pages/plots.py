@@ -142,10 +142,10 @@ class CountScale:
 def side_by_side(places: Mapping[str, Sequence[Place]], room: float = math.inf) -> dict[str, list[Place]]:
     """The places of marks by series, moved sideways where those of several series would hide each other; those of one
     place stay within ``room``."""
-    moved = {name: list(some) for name, some in places.items()}
+    moved = {name: list(points) for name, points in places.items()}
     near: list[tuple[Place, list[tuple[str, int]]]] = []
-    for name, some in places.items():
-        for i, (x, y) in enumerate(some):
+    for name, points in places.items():
+        for i, (x, y) in enumerate(points):
             group = next((g for (a, b), g in near if abs(a - x) < 1 and abs(b - y) < _NEAR), None)
             if group is None:
                 group = []
@@ -202,12 +202,12 @@ def lines(title: str, x_name: str, y_name: str, series: Mapping[str, Points], nu
     frame = _Frame(x_name, y_name, across, up)
     exact = {name: [(across.at(x), up.at(y)) for x, y in points] for name, points in series.items()}
     places = side_by_side(exact, 0.9 * across.step)
-    for name, some in places.items():
-        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in some)
+    for name, points in places.items():
+        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
         dash = DASHES[numbers[name] % len(DASHES)]
         frame.parts.append(f'<polyline points="{path}" class="line" stroke-dasharray="{dash}"/>')
-    frame.parts += [mark(numbers[name], x, y) for name, some in places.items() for x, y in some]
-    frame.names([(some[-1][1], some[-1][0], name) for name, some in places.items()])
+    frame.parts += [mark(numbers[name], x, y) for name, points in places.items() for x, y in points]
+    frame.names([(points[-1][1], points[-1][0], name) for name, points in places.items()])
     return svg(title, WIDTH, HEIGHT, frame.parts)
 
 
@@ -229,7 +229,7 @@ def scatter(
     frame = _Frame(x_name, y_name, across, up)
     ordered = sorted(points, key=lambda point: (point[1], point[0], point[2]))
     exact = {f"{i}": [(across.at(x), up.at(y))] for i, (x, y, *_) in enumerate(ordered)}
-    places = [some[0] for some in side_by_side(exact).values()]
+    places = [place[0] for place in side_by_side(exact).values()]
     front = [place for place, (*_, best) in zip(places, ordered, strict=True) if best]
     if len(front) > 1:
         path = " ".join(f"{x:.1f},{y:.1f}" for x, y in front)

@@ -129,13 +129,13 @@ class OwnerReport:
                 for asked in self.asked
             ],
             "infrequent_sets": [vars(threats) for threats in self.threats],
-            "attacks": [one.to_json() for one in self.attacks],
+            "attacks": [attack.to_json() for attack in self.attacks],
             "overlaps": list(self.overlaps),
             "publications": [
                 {"file": p.file, "sha256": p.sha256, "content_digest": p.content_digest} for p in self.publications
             ],
             "seconds": self.seconds,
-            "attributes": [asdict(one) for one in self.seen],
+            "attributes": [asdict(attribute) for attribute in self.seen],
             "groups": None if self.groups is None else vars(self.groups),
             "conditional": [question.to_json() for question in self.questions],
             "shows": self.contents.to_json(),
@@ -221,19 +221,19 @@ def _with_source(
         for size in SIZES
         if size <= dataset.longest
     ]
-    asked += [one for one in report.asked if not one.words.startswith("random ")]
+    asked += [answered for answered in report.asked if not answered.words.startswith("random ")]
     attacks = []
     limit = min(report.promised or SIZES[-1], SIZES[-1])
-    for known in (n for n in SIZES if n <= min(max(limit, KNOWN) + 1, dataset.longest)):
-        engine.progress(f"simulating an attacker who knows {known} items")
+    for size in (n for n in SIZES if n <= min(max(limit, KNOWN) + 1, dataset.longest)):
+        engine.progress(f"simulating an attacker who knows {size} items")
         with contextlib.suppress(InputError):
-            attacks.append(attack(engine, name, individuals=individuals, known=known, seed=seed))
+            attacks.append(attack(engine, name, individuals=individuals, known=size, seed=seed))
     counted = min(report.promised or KNOWN, SIZES[-1])
     threats = _threats(engine, name, release, report.k, counted) if release.manifest["model"] in COUNTED else ()
-    found: dict[str, Any] = {"attacks": tuple(attacks), "threats": tuple(threats), "asked": tuple(asked)}
+    measured: dict[str, Any] = {"attacks": tuple(attacks), "threats": tuple(threats), "asked": tuple(asked)}
     if release.kind.attributes:
-        found |= _of_attributes(engine, report)
-    return replace(report, source=source, suppressed=suppressed, supports=supports, **found)
+        measured |= _of_attributes(engine, report)
+    return replace(report, source=source, suppressed=suppressed, supports=supports, **measured)
 
 
 def _of_attributes(engine: DuckDBEngine, report: OwnerReport) -> dict[str, Any]:

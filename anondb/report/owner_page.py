@@ -24,10 +24,10 @@ RECORD_LOSSES = (("ncp", "NCP", "the mean share of an attribute's values that a 
 def owner_page(report: OwnerReport) -> str:
     """The whole page."""
     entry, contents = report.entry, report.contents
-    made = f"by {label(entry.algorithm)}, made on {entry.created:%Y-%m-%d %H:%M} UTC by {label(entry.user_name)}"
+    origin = f"by {label(entry.algorithm)}, made on {entry.created:%Y-%m-%d %H:%M} UTC by {label(entry.user_name)}"
     body = [
         f"<h1>Release {label(entry.name)}</h1>",
-        f"<p>{raised(contents.promise)} {made}; source: {label(entry.source_table)}.</p>",
+        f"<p>{raised(contents.promise)} {origin}; source: {label(entry.source_table)}.</p>",
         '<p class="owner">This page has true counts and labels of the source. It is for the owner; analysts get the page of'
         " <code>--public</code>.</p>",
         _source(report),
@@ -137,8 +137,8 @@ def _suppressed(report: OwnerReport) -> str:
         )
 
     def row(item: Suppressed) -> list[str]:
-        known = "-" if item.support is None else f"{item.support:,}"
-        return [label(item.label), known, label(item.why or "nothing that is released stands for it", 300)]
+        support = "-" if item.support is None else f"{item.support:,}"
+        return [label(item.label), support, label(item.why or "nothing that is released stands for it", 300)]
 
     rows = [row(item) for item in items[:MOST_ROWS]]
     head = ("suppressed item", "transactions", "why")
@@ -173,15 +173,15 @@ def _attributes(report: OwnerReport) -> str:
     if not report.seen or report.groups is None:
         return ""
     groups, figures = report.groups, []
-    for one in report.seen:
-        bins, title = [(b.name, b.before, b.after) for b in one.bins], f"{one.name} before and after"
+    for attribute in report.seen:
+        bins, title = [(b.name, b.before, b.after) for b in attribute.bins], f"{attribute.name} before and after"
         if not bins:
             continue
         wide, narrow = (
-            of_ranges(title, bins, one.ranges, width) if one.ranges else of_categories(title, bins, width)
+            of_ranges(title, bins, attribute.ranges, width) if attribute.ranges else of_categories(title, bins, width)
             for width in (520, 356)
         )
-        heading = f"<h3>{label(one.name)}: loss {percent(one.loss)}</h3>"
+        heading = f"<h3>{label(attribute.name)}: loss {percent(attribute.loss)}</h3>"
         figures.append(f"<figure>{heading}{both(wide, narrow)}</figure>")
     return (
         f"<h2>The attributes</h2><p>{counted(groups.groups, 'group')} of persons with equal released attributes, of"
@@ -194,8 +194,8 @@ def _attributes(report: OwnerReport) -> str:
 
 def _accuracy(report: OwnerReport) -> str:
     """Estimates and bounds beside the truth."""
-    asked = [one for one in report.asked if one.answers]
-    if not asked:
+    measured = [asked for asked in report.asked if asked.answers]
+    if not measured:
         return "<h2>How good answers are</h2><p>No query was measured.</p>"
     k = report.k
     head = (
@@ -203,12 +203,12 @@ def _accuracy(report: OwnerReport) -> str:
         *("width of bounds", "exact", "truth in bounds"),
     )
     rows = []
-    for one in asked:
-        parts = list(by_support(one.answers, k))
-        whole = figures("all", one.answers, k)
+    for asked in measured:
+        parts = list(by_support(asked.answers, k))
+        whole = figures("all", asked.answers, k)
         rows += [
             [
-                label(one.words) if group is whole else f"{label(one.words)}, truth {group.words}",
+                label(asked.words) if group is whole else f"{label(asked.words)}, truth {group.words}",
                 f"{group.queries:,}",
                 percent(group.frequent_error),
                 percent(group.error),
@@ -218,7 +218,7 @@ def _accuracy(report: OwnerReport) -> str:
             ]
             for group in (whole, *(parts if len(parts) > 1 else ()))
         ]
-    plots = "".join(f"<figure><h3>Queries of {label(one.words)}</h3>{_drawn(one)}</figure>" for one in asked[:2])
+    plots = "".join(f"<figure><h3>Queries of {label(asked.words)}</h3>{_drawn(asked)}</figure>" for asked in measured[:2])
     return (
         "<h2>How good answers are</h2><p>Queries ask how many transactions hold all of some items. The error is |truth"
         " &minus; estimate| / truth; the width of the bounds is a number of transactions; both are medians."

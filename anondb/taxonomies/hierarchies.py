@@ -112,15 +112,15 @@ def check_hierarchies(engine: Engine, hierarchies: Any, records: Any, *, id_colu
 def fits(engine: Engine, hierarchies: Any, source: Source, id_column: str) -> list[Fit]:
     """``check_hierarchies`` inside a transaction, for open records."""
     columns = {column.lower(): column for column in source.columns if column.lower() != id_column.lower()}
-    found = []
+    checks = []
     for name, edges in hierarchy_sources(engine, hierarchies).items():
         column = columns.get(name)
         near = None if column else next(iter(difflib.get_close_matches(name, columns, n=1)), None)
         labels = None if column is None else read_values(engine, source, id_column, column).labels
-        found.append(Fit(name, column, near and columns[near], checked(engine, edges, labels)))
-    if not found:
+        checks.append(Fit(name, column, near and columns[near], checked(engine, edges, labels)))
+    if not checks:
         raise InputError("There are no hierarchies.", code="empty_source", hint="Name a folder with NAME.tree files.")
-    return found
+    return checks
 
 
 def supported_hierarchy(

@@ -130,8 +130,8 @@ def _session(path: str, trusted: str | None) -> anondb.Session:
 def opening(say: Say, path: str, trusted: str | None) -> Opened:
     """Open a release, and read what its reader may know before the first question."""
     session = _session(path, trusted)
-    known = session.sql("SELECT item FROM item_counts LIMIT ?", [_ITEMS]) if "item_counts" in session.objects else None
-    items = [] if known is None else [str(row[0]) for row in known.fetchall()]
+    listing = session.sql("SELECT item FROM item_counts LIMIT ?", [_ITEMS]) if "item_counts" in session.objects else None
+    items = [] if listing is None else [str(row[0]) for row in listing.fetchall()]
     return Opened(path, trusted, session.types, items, session.promise, list(session.notes))
 
 
@@ -173,20 +173,20 @@ def _open(window: Window, path: str, trusted: str | None) -> None:
 
 async def open_release(request: Request) -> Response:
     """Open a release that was named, dropped or picked."""
-    given, _ = await posted(request)
-    if "path" in given:
-        _open(window_of(request), given["path"], given.get("trusted"))
+    fields, _ = await posted(request)
+    if "path" in fields:
+        _open(window_of(request), fields["path"], fields.get("trusted"))
     return back("/ask")
 
 
 async def ask(request: Request) -> Response:
     """Ask a query of the open release."""
-    window, (given, _) = window_of(request), await posted(request)
-    opened, sql = window.result("ask.open"), given.get("sql", "").replace("\r\n", "\n")
+    window, (fields, _) = window_of(request), await posted(request)
+    opened, sql = window.result("ask.open"), fields.get("sql", "").replace("\r\n", "\n")
     if opened is not None and sql:
-        earlier = [one for one in window.kept.get("ask.earlier", []) if one != sql]
+        earlier = [query for query in window.kept.get("ask.earlier", []) if query != sql]
         window.kept["ask.earlier"] = [sql, *earlier][:_EARLIER]
-        how = {"path": opened.path, "trusted": opened.trusted, "sql": sql, "bounds": given.get("bounds", "columns")}
+        how = {"path": opened.path, "trusted": opened.trusted, "sql": sql, "bounds": fields.get("bounds", "columns")}
         window.run("ask", "Answering", answering, beside=True, **how)
     return back("/ask")
 

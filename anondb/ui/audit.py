@@ -86,9 +86,9 @@ def _audit(request: Request, path: str, expected: str | None, trusted: str | Non
 
 async def check(request: Request) -> Response:
     """Check a file that was named, dropped or picked."""
-    given, _ = await posted(request)
-    if "path" in given:
-        _audit(request, given["path"], given.get("expected"), given.get("trusted"))
+    fields, _ = await posted(request)
+    if "path" in fields:
+        _audit(request, fields["path"], fields.get("expected"), fields.get("trusted"))
     return back("/audit")
 
 

@@ -39,13 +39,13 @@ class Choice:
     Attributes:
         database: that of the tables; empty for files.
         transactions: a file or a table; empty before one is chosen.
-        given: how it is read, as far as the user says; with ``id`` and ``item``.
+        reading: how it is read, as far as the user says; with ``id`` and ``item``.
         taxonomy, records: files or tables; empty for none.
     """
 
     database: str = ""
     transactions: str = ""
-    given: dict[str, Any] = field(default_factory=dict)
+    reading: dict[str, Any] = field(default_factory=dict)
     taxonomy: str = ""
     records: str = ""
 
@@ -67,11 +67,11 @@ def look(window: Window, choice: Choice) -> None:
     """Look at the chosen transactions, as far as the user says how they are read."""
     window.forget(*_PEEK)
     choice.taxonomy = choice.records = ""
-    _peek(window, "load-peek", choice.transactions, choice.given)
+    _peek(window, "load-peek", choice.transactions, choice.reading)
 
 
-def _peek(window: Window, job: str, source: str, given: dict[str, Any]) -> None:
-    how: dict[str, Any] = {"database": window.kept["load"].database, "method": "peek", "source": source, **given}
+def _peek(window: Window, job: str, source: str, reading: dict[str, Any]) -> None:
+    how: dict[str, Any] = {"database": window.kept["load"].database, "method": "peek", "source": source, **reading}
     window.run(job, f"Reading {name_of(source)}", tasks.call, **how)
 
 
@@ -81,13 +81,13 @@ def page(request: Request) -> Response:
     choice: Choice | None = window.kept.get("load")
     peek, tables = window.result("load-peek"), window.result("load-tables")
     pictures = pictures_of(peek.counts) if peek is not None and peek.counts is not None else ()
-    made, names, command = "", dict[str, str](), ""
+    target, names, command = "", dict[str, str](), ""
     if peek is not None and choice is not None and not choice.database:
-        made, names = proposed_file(window, choice.transactions), proposed_names(choice, peek.reading)
-        command = project_of(window, loaded(choice, peek.reading, names), made, {}).load_command
+        target, names = proposed_file(window, choice.transactions), proposed_names(choice, peek.reading)
+        command = project_of(window, loaded(choice, peek.reading, names), target, {}).load_command
     tables = tables and sorted(tables, key=lambda t: not {"tid", "item"} <= t.columns.keys())
     is_people = peek is not None and peek.reading.get("layout") == PEOPLE
-    values: dict[str, Any] = {"choice": choice, "tables": tables, "peek": peek, "pictures": pictures, "made": made}
+    values: dict[str, Any] = {"choice": choice, "tables": tables, "peek": peek, "pictures": pictures, "target": target}
     values |= {"people": peek if is_people else window.result("load-records"), "names": names, "command": command}
     values |= {"kinds": KINDS, "persons": persons_of, "is_boolean": lambda name: READING[name].kinds == _BOOLEAN}
     options = {n: READING[n] for n in READING if choice is not None and not (choice.database and n in OF_FILES)}
@@ -124,9 +124,9 @@ def proposed_file(window: Window, source: str) -> str:
 
 async def source(request: Request) -> Response:
     """Take another source."""
-    given, _ = await posted(request)
-    if "path" in given:
-        begin(window_of(request), given["path"])
+    fields, _ = await posted(request)
+    if "path" in fields:
+        begin(window_of(request), fields["path"])
     return back(HERE)
 
 
@@ -137,7 +137,7 @@ async def reading(request: Request) -> Response:
     values, _ = await posted(request)
     if choice is not None:
         choice.transactions = values.pop("transactions", choice.transactions)
-        choice.given = {name: _read(name, value) for name, value in values.items() if name in ("id", "item", *READING)}
+        choice.reading = {name: _read(name, value) for name, value in values.items() if name in ("id", "item", *READING)}
         look(window, choice)
     return back(HERE)
 
@@ -159,7 +159,7 @@ async def beside(request: Request) -> Response:
     window.forget(f"load-{what}")
     setattr(choice, what, chosen)
     if chosen and what == "taxonomy":
-        of: dict[str, Any] = {"database": choice.database, "source": choice.transactions, "given": dict(peek.reading)}
+        of: dict[str, Any] = {"database": choice.database, "source": choice.transactions, "reading": dict(peek.reading)}
         window.run("load-taxonomy", f"Reading {name_of(chosen)}", tasks.check, taxonomy=chosen, **of)
     elif chosen:
         kept = {name: value for name, value in peek.reading.items() if name in ("id", "encoding")}
@@ -186,8 +186,8 @@ def loaded(choice: Choice, reading: Mapping[str, Any], names: Mapping[str, str])
 def project_of(window: Window, how: Mapping[str, Any], database: str, options: Mapping[str, Any]) -> Project:
     """What is anonymized when files are loaded into a database."""
     files = {name: Path(how[name]).absolute() for name in _FILES if name in how}
-    known = {n: file.name if file.is_relative_to(window.folder) else str(file) for n, file in files.items()}
-    return Project(database, how.get("transactions_as", "transactions"), options, {**how, **known})
+    paths = {n: file.name if file.is_relative_to(window.folder) else str(file) for n, file in files.items()}
+    return Project(database, how.get("transactions_as", "transactions"), options, {**how, **paths})
 
 
 async def confirm(request: Request) -> Response:
@@ -195,10 +195,10 @@ async def confirm(request: Request) -> Response:
     window = window_of(request)
     choice: Choice | None = window.kept.get("load")
     peek = window.result("load-peek")
-    given, form = await posted(request)
-    known = ((str(name), given.get(f"kind of {name}")) for name in form.getlist("quasi_identifiers"))
-    said: dict[str, Any] = {n: given[n] for n in ("hierarchies", "sensitive") if n in given}
-    said["quasi_identifiers"] = ",".join(f"{name}:{kind}" if kind else name for name, kind in known)
+    fields, form = await posted(request)
+    kinds = ((str(name), fields.get(f"kind of {name}")) for name in form.getlist("quasi_identifiers"))
+    said: dict[str, Any] = {n: fields[n] for n in ("hierarchies", "sensitive") if n in fields}
+    said["quasi_identifiers"] = ",".join(f"{name}:{kind}" if kind else name for name, kind in kinds)
     said["accept"] = tuple(map(str, form.getlist("accept")))
     if choice is None or peek is None or peek.problem is not None:
         return back(HERE)
@@ -207,8 +207,8 @@ async def confirm(request: Request) -> Response:
     if choice.database:
         window.use(Project(choice.database, choice.transactions, {**options, **beside, **peek.reading}))
         return back("/understand")
-    database = given.get("database", proposed_file(window, choice.transactions))
-    names = {name: given.get(name, value) for name, value in proposed_names(choice, peek.reading).items()}
+    database = fields.get("database", proposed_file(window, choice.transactions))
+    names = {name: fields.get(name, value) for name, value in proposed_names(choice, peek.reading).items()}
     options |= {name: name for name in beside}
     if peek.reading.get("layout") == PEOPLE:
         options |= {"layout": PEOPLE, "id": peek.reading.get("id", "tid")}

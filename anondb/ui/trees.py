@@ -34,7 +34,7 @@ class View:
         attribute: whose hierarchy it is; None for the taxonomy of the items.
         draft: the tree; None before it is read or built.
         opened, chosen: the nodes that are open, and those that an edit is about.
-        find: what was searched, and ``found`` in these nodes.
+        find, hits: what was searched, and the nodes whose labels contain it.
         problem: why the last edit was refused.
         building: how the tree was built, as options of the command; None if it was not.
     """
@@ -44,7 +44,7 @@ class View:
     opened: set[int] = field(default_factory=lambda: {ROOT})
     chosen: set[int] = field(default_factory=set)
     find: str = ""
-    found: set[int] = field(default_factory=set)
+    hits: set[int] = field(default_factory=set)
     problem: AnondbError | None = None
     building: dict[str, Any] | None = None
 
@@ -85,7 +85,7 @@ def read(window: Window, view: View, **how: Any) -> None:
     """Read, build or complete the tree of a view. All that opens the database waits for each other: none finds it locked."""
 
     def then(draft: Draft) -> None:
-        view.draft, view.opened, view.chosen, view.found = draft, {ROOT}, set(), set()
+        view.draft, view.opened, view.chosen, view.hits = draft, {ROOT}, set(), set()
 
     view.problem = None
     words = "Building" if how.get("built") else "Reading"
@@ -143,16 +143,16 @@ def _do(view: View, draft: Draft, said: Mapping[str, str]) -> None:
     """What a button, a key or a drop asks for."""
     what, _, node = said.get("do", "enter").partition(":")
     name, find, nodes = said.get("name", ""), said.get("find", ""), draft.nodes
-    one = min(view.chosen) if len(view.chosen) == 1 else None
+    single = min(view.chosen) if len(view.chosen) == 1 else None
     if what == "enter":
-        into_or_name = "move" if said.get("into") else "group" if one is None else "rename"
+        into_or_name = "move" if said.get("into") else "group" if single is None else "rename"
         what = "find" if find != view.find else into_or_name
     if what == "toggle" and node.isdecimal():
         view.opened ^= {int(node)}
     elif what == "find":
         view.find = find
         hits = [n for n, label in nodes.labels.items() if view.find and view.find.casefold() in label.casefold()]
-        view.found = set(hits)
+        view.hits = set(hits)
         view.opened |= {above for hit in hits[:MOST] for above in nodes.above(hit)}
     elif what == "undo":
         draft.undo()
@@ -167,12 +167,12 @@ def _do(view: View, draft: Draft, said: Mapping[str, str]) -> None:
             raise AnondbError("There is no group of this name.", hint="Choose one of those offered.")
         draft.move(sorted(view.chosen), into)
         view.opened |= {into, *draft.nodes.above(into)}
-    elif one is None:
+    elif single is None:
         raise AnondbError("This is done with one node.", hint="Tick one node, and no other.")
     elif what == "rename":
-        draft.rename(one, name)
+        draft.rename(single, name)
     elif what == "delete":
-        draft.delete(one)
+        draft.delete(single)
 
 
 async def choose(request: Request) -> Response:

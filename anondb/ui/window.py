@@ -202,9 +202,9 @@ def shown(request: Request, page: str, template: str = "base.html", **values: An
     """
     window = window_of(request)
     parts = {name: PARTS[name] for name in window.parts}
-    given = {"window": window, "parts": parts, "path": request.url.path, "page": page}
-    given |= {"ran": request.state.ran, "ended": request.state.ended}
-    return HTMLResponse(_TEMPLATES.get_template(template).render(given | values))
+    frame = {"window": window, "parts": parts, "path": request.url.path, "page": page}
+    frame |= {"ran": request.state.ran, "ended": request.state.ended}
+    return HTMLResponse(_TEMPLATES.get_template(template).render(frame | values))
 
 
 async def posted(request: Request) -> tuple[dict[str, str], FormData]:
