@@ -230,12 +230,7 @@ class BeforeRelease:
 
         grid = {"k": [5], "m": [2]} | {n: _listed(options.pop(n)) for n in GRID if options.get(n) is not None}
         reading = {name: options.pop(name) for name in READING if name in options}
-        limits = {
-            "threads": threads,
-            "memory_limit": memory_limit,
-            "time_limit": time_limit,
-            "total_limit": total_limit,
-        }
+        each = {"threads": threads, "memory_limit": memory_limit, "time_limit": time_limit}
         return compare(
             self.engine,
             read_as(transactions, reading),
@@ -245,7 +240,7 @@ class BeforeRelease:
             options=options,
             item_supports=item_supports,
             workload=workload,
-            limits=limits,
+            limits={**each, "total_limit": total_limit},
             again=again,
         )
 

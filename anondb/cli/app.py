@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -23,6 +23,7 @@ from anondb.pages.text import plain
 
 if TYPE_CHECKING:
     from anondb.api.database import Database
+    from anondb.engine import DuckDBEngine
     from anondb.models import Model
 
 Source = Annotated[
@@ -166,6 +167,23 @@ def opened(
                 raise
             finally:
                 database.close()
+
+
+@contextlib.contextmanager
+def locked(source: str, *, show_sql: bool = False, files: Sequence[str] = (), **limits: Any) -> Iterator[DuckDBEngine]:
+    """Open the database of a SOURCE to read releases of it: a DuckDB file, which may be untrusted, on a locked connection
+    that can also read ``files``."""
+    from anondb.engine.elsewhere import is_url
+    from anondb.release.reader import locked_engine
+
+    if is_url(source):
+        with opened(source, read_only=True, show_sql=show_sql, **limits) as database:
+            yield database.engine
+        return
+    engine, schema, _ = locked_engine(source, files=files, on_statement=shown_statements(show_sql), **limits)
+    with contextlib.closing(engine):
+        engine.use(schema.catalog)
+        yield engine
 
 
 def asked_on_terminal() -> Callable[[Any], bool] | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
@@ -242,20 +241,11 @@ def _verify_release(
 ) -> None:
     """``verify --release``, on a locked connection because the file may be untrusted."""
     from anondb.api.database import Database
-    from anondb.engine.elsewhere import is_url
     from anondb.publications.sealed import files_among
-    from anondb.release.reader import locked_engine
 
-    with contextlib.ExitStack() as open:
-        if is_url(source):
-            database = open.enter_context(app.opened(source, read_only=True, **connection))
-        else:
-            settings = dict(connection)
-            shown = app.shown_statements(settings.pop("show_sql"))
-            files = files_among(*(knowledge.get(name) for name in KNOWLEDGE))
-            engine, schema, _ = locked_engine(source, files=files, on_statement=shown, **settings)
-            database = open.enter_context(Database(engine))
-            engine.use(schema.catalog)
+    files = files_among(*(knowledge.get(name) for name in KNOWLEDGE))
+    with app.locked(source, files=files, **connection) as engine:
+        database = Database(engine)
         model = _promise_of(database, release, promised)
         checked = database.verify(release=release, model=model, **knowledge)
     _print(checked, knowledge["witnesses"], as_json)

@@ -12,7 +12,7 @@ import typer
 
 from anondb.cli import app
 from anondb.cli.flags import LIMITS, flag_values, taken, with_flags
-from anondb.cli.words import print_json, shown
+from anondb.cli.words import print_grid, print_json, shown
 from anondb.errors import InputError
 from anondb.guide.needs import PEOPLE
 from anondb.models import PROMISE
@@ -159,17 +159,13 @@ def print_section(section: Section) -> None:
     """Print a section as a table, and its notes."""
     from rich.console import Console
     from rich.padding import Padding
-    from rich.table import Table
 
-    table = Table(
-        title=shown(section.title), box=None, title_justify="left", title_style="bold", show_header=bool(section.head)
-    )
-    for i, name in enumerate(section.head):
-        table.add_column(shown(name), justify="right" if i in section.numbers else "left", overflow="fold")
-    for row in section.rows:
-        table.add_row(*map(shown, row))
-    console = Console(width=None if sys.stdout.isatty() else 100)
-    console.print(table if section.rows else shown(section.title), style=None if section.rows else "bold")
+    title, width = shown(section.title), None if sys.stdout.isatty() else 100
+    console = Console(width=width)
+    if section.rows:
+        print_grid(section.head, section.rows, section.numbers, title, width)
+    else:
+        console.print(title, style="bold")
     for note in section.notes:
         console.print(Padding(shown(note), (0, 1)), style="dim")
     console.print()

@@ -4,11 +4,12 @@ It contains labels and exact figures of the original data: like the ledger, it i
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from anondb.compare.merits import (
     MEANINGS,
+    Value,
     asked_the_same,
     deletes_most,
     frequent_queries,
@@ -29,8 +30,6 @@ from anondb.pages.html import page, table
 from anondb.pages.plots import bars, lines, mark, scatter
 from anondb.pages.text import label, number, or_dash, percent, raised
 from anondb.promises import PROMISES
-
-Value = Callable[[Result], float | None]
 
 
 def write_report(path: str, results: Sequence[Result], setting: Setting, facts: Mapping[str, Any]) -> None:
@@ -91,17 +90,19 @@ def _strength(result: Result) -> str:
     return raised(make_model(result.run.model, **result.run.parameters).promise)
 
 
-def _asked(result: Result) -> tuple[Any, ...]:
-    """What comparable results must share: the promise with its parameters."""
-    return (result.run.model, *result.run.parameters.items())
+def _by_promise(results: Sequence[Result]) -> Iterable[list[Result]]:
+    """The results in groups that can be compared: those of the same promise with the same parameters."""
+    groups: dict[tuple[Any, ...], list[Result]] = {}
+    for result in results:
+        groups.setdefault((result.run.model, *result.run.parameters.items()), []).append(result)
+    return groups.values()
 
 
 def _answer(done: Sequence[Result]) -> str:
     """The summary: for each promise, the runs with the least loss, the best answers and the shortest time. The suppression
     of each run follows its name; a run that deletes most items is not named (see ``merits``)."""
     parts = []
-    for asked in dict.fromkeys(map(_asked, done)):
-        runs = [r for r in done if _asked(r) == asked]
+    for runs in _by_promise(done):
         named = [r for r in runs if not deletes_most(r)]
         said = [*_praise(named), *_not_named(runs)]
         parts.append(f"<li>{_strength(runs[0])}: {'; '.join(said)}.</li>")
@@ -170,11 +171,8 @@ HEAD = (
 
 def runs_tables(results: Sequence[Result]) -> str:
     """A table for each promise."""
-    parts = ["<h2>All runs</h2>"]
-    for asked in dict.fromkeys(map(_asked, results)):
-        listed = [r for r in results if _asked(r) == asked]
-        parts.append(f"<h3>{_strength(listed[0])}</h3>{table(HEAD, map(_row, listed))}")
-    return "".join(parts)
+    tables = (f"<h3>{_strength(runs[0])}</h3>{table(HEAD, map(_row, runs))}" for runs in _by_promise(results))
+    return "".join(["<h2>All runs</h2>", *tables])
 
 
 def _row(r: Result) -> list[str]:
@@ -236,8 +234,7 @@ def _plots(done: Sequence[Result], numbers: Mapping[str, int]) -> str:
             " largest k. The tables above have all values.</p>"
         )
     else:
-        for asked in dict.fromkeys(map(_asked, done)):
-            runs = [r for r in done if _asked(r) == asked]
+        for runs in _by_promise(done):
             parts.append(f"<h3>{_strength(runs[0])}</h3>" + _figures(runs, None, numbers))
     return "".join(parts)
 

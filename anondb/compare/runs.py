@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from itertools import product
 from typing import Any
 
 from anondb import __version__
@@ -195,10 +196,7 @@ def with_supports(run: Run, wanted: bool) -> Run:
 
 def _model_for(algorithm: str, model: str) -> str | None:
     """The model that an algorithm runs for: ``model``, or one that implies it; None if it keeps neither."""
-    for name in (model, *PROMISES[model].implied_by):
-        if name in METHODS[algorithm].models:
-            return name
-    return None
+    return next((name for name in (model, *PROMISES[model].implied_by) if name in METHODS[algorithm].models), None)
 
 
 def _taken(algorithm: str, model: str) -> set[str]:
@@ -211,11 +209,8 @@ def _taken(algorithm: str, model: str) -> set[str]:
 
 
 def _combinations(names: Sequence[str], grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
-    combinations: list[dict[str, Any]] = [{}]
-    for name in names:
-        if name in grid:
-            combinations = [{**values, name: value} for values in combinations for value in grid[name]]
-    return combinations
+    varied = [name for name in names if name in grid]
+    return [dict(zip(varied, values, strict=True)) for values in product(*(grid[name] for name in varied))]
 
 
 def run_all(

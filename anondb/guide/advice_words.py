@@ -11,6 +11,7 @@ from anondb.guide.needs import knowledge_words
 from anondb.guide.trials import ITEMS, PAIRS, error, supported
 from anondb.guide.words import Section, profile_sections, share
 from anondb.models.named import make_model
+from anondb.pages.text import counted
 
 _ERRORS = (
     "Error: the mean of |truth - estimate| / the larger of both, over the same items and pairs of items, all that occur"
@@ -38,22 +39,16 @@ def advice_sections(advice: Advice) -> list[Section]:
         sections.append(_runs(f"runs on all {advice.persons:,} persons", advice.on_whole))
     last = sections.pop()
     note = _ERRORS.format(others="" if profile is None else _OTHERS)
-    return [
-        *sections,
-        replace(last, notes=(note, *last.notes)),
-        *([] if profile is None else profile_sections(profile)[1:]),
-    ]
+    of_people = [] if profile is None else profile_sections(profile)[1:]
+    return [*sections, replace(last, notes=(note, *last.notes)), *of_people]
 
 
 def reasons(advice: Advice) -> list[str]:
     """Why the advice is as it is, in sentences."""
     needs, chosen, people = advice.needs, advice.chosen, None if advice.profile is None else advice.profile.people
     said = [f"Somebody who knows {knowledge_words(needs.m)} finds none or at least {needs.k} persons who fit."]
-    m, alone, knowing = (
-        advice.known.m,
-        advice.known.alone,
-        f"{advice.known.m} item{'s' * (advice.known.m != 1)} of theirs",
-    )
+    m, alone = advice.known.m, advice.known.alone
+    knowing = f"{counted(m, 'item')} of theirs"
     if people is not None:
         by = " (proposed: you know what others know)" if people.proposed else ""
         model = make_model(chosen.run.model, **chosen.run.parameters)
@@ -62,7 +57,7 @@ def reasons(advice: Advice) -> list[str]:
             f" least {needs.k} persons who fit: {model.promise}."
         ]
         m, alone = [(m, n) for m, n in enumerate(people.alone) if n is not None and m <= needs.m][-1]
-        knowing = f"these and {m} item{'s' * (m != 1)}"
+        knowing = f"these and {counted(m, 'item')}"
     if alone is not None:
         of = f"{alone:,} of {advice.persons:,} persons ({share(alone, advice.persons)})"
         said.append(f"In the original, {of} {'stands' if alone == 1 else 'stand'} alone for somebody who knows {knowing}.")

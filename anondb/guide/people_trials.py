@@ -119,15 +119,9 @@ class _Copy:
         records = owners.get("records") if owners.get("records") is not None else transactions
         for schema in (WHOLE, PART):
             self._copies.make_schema(schema)
-        options = {
-            "quasi_identifiers": owners["quasi_identifiers"],
-            "records": f"{WHOLE}.{PEOPLE}",
-            **self._knowledge(),
-        }
-        with (
-            open_source(engine, transactions, "transactions") as source,
-            open_source(engine, records, "records") as rows,
-        ):
+        named = {"quasi_identifiers": owners["quasi_identifiers"], "records": f"{WHOLE}.{PEOPLE}"}
+        options = named | self._knowledge()
+        with open_source(engine, transactions, "transactions") as source, open_source(engine, records, "records") as rows:
             how: dict[str, Any] = {"id_column": id_column, "item_column": item_column}
             dataset = load_transactions(engine, source, **how, more_ids=rows)
             read = {"quasi_identifiers": owners["quasi_identifiers"], "hierarchies": owners.get("hierarchies")}

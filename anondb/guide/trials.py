@@ -110,15 +110,8 @@ def write_queries(engine: Engine, dataset: Dataset, folder: Path, name: str) -> 
 
 def try_runs(inputs: Input, runs: Sequence[Run], limits: Limits, say: Callable[[str], None]) -> list[Result]:
     """The results of the runs, one after the other, until the time is over; runs that do not begin have no result."""
-    log = None if inputs.log is None else str(inputs.log)
-    asked: dict[str, Any] = {
-        "workload": str(inputs.queries),
-        "log": log,
-        "queries": 1,
-        "size": 2,
-        "seed": 0,
-        "draw": "all",
-    }
+    asked: dict[str, Any] = {"workload": str(inputs.queries), "log": None if inputs.log is None else str(inputs.log)}
+    asked |= {"queries": 1, "size": 2, "seed": 0, "draw": "all"}
     how: dict[str, Any] = {"threads": limits.threads, "memory_limit": limits.memory_limit, "fingerprint": ""}
     setting = Setting(str(inputs.source), inputs.transactions, inputs.id, inputs.item, **asked, **how, time_limit=0)
     results = []

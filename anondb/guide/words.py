@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from anondb.guide.people import People
 from anondb.guide.profile import Profile, taxonomy_figures
+from anondb.taxonomies.check import Checked
 
 _COST = (
     "Estimated before any run, for all of reading, anonymizing, verifying and measuring, with m = 2; seconds of CPU time.",
@@ -33,7 +34,8 @@ def profile_sections(profile: Profile) -> list[Section]:
     if profile.known:
         sections += [_threats(profile)] if profile.people is None else _people(profile, profile.people)
     if profile.taxonomy is not None:
-        sections.append(Section("taxonomy", (), tuple(_taxonomy(profile)), _how_to_mend(profile)))
+        hint = () if profile.taxonomy.fits else ("To list the nodes and items at fault: anondb taxonomy check.",)
+        sections.append(Section("taxonomy", (), tuple(_taxonomy(profile.taxonomy)), hint))
     return [*sections, *([_costs(profile)] if profile.estimates else [])]
 
 
@@ -100,10 +102,8 @@ def _people(profile: Profile, people: People) -> Iterable[Section]:
     yield Section("columns of the records", names, tuple(shown), notes, (1, 2, 3))
 
 
-def _taxonomy(profile: Profile) -> Iterable[tuple[str, str]]:
-    if profile.taxonomy is None:
-        return
-    figures = taxonomy_figures(profile.taxonomy)
+def _taxonomy(taxonomy: Checked) -> Iterable[tuple[str, str]]:
+    figures = taxonomy_figures(taxonomy)
     yield "taxonomy", "fits" if figures["fits"] else "does not fit"
     for kind, number in figures["faults"].items():
         yield kind.replace("_", " "), f"{number:,} nodes"
@@ -115,12 +115,6 @@ def _taxonomy(profile: Profile) -> Iterable[tuple[str, str]]:
         yield "items that it lacks", f"{figures['missing']:,}"
         yield "items that are inner nodes", f"{figures['internal']:,}"
         yield "leaves that nobody has", f"{figures['unused']:,}"
-
-
-def _how_to_mend(profile: Profile) -> tuple[str, ...]:
-    if profile.taxonomy is None or profile.taxonomy.fits:
-        return ()
-    return ("To list the nodes and items at fault: anondb taxonomy check.",)
 
 
 def _costs(profile: Profile) -> Section:

@@ -147,14 +147,8 @@ def _long(lengths: Sequence[int]) -> set[int]:
 
 def tiles(figures: Iterable[tuple[str, str, str]]) -> str:
     """The main figures of a page: name, value, and a remark, as HTML."""
-    return (
-        '<div class="tiles">'
-        + "".join(
-            f'<div class="tile"><span>{name}</span><b>{value}</b><span>{remark}</span></div>'
-            for name, value, remark in figures
-        )
-        + "</div>"
-    )
+    cells = (f"<span>{name}</span><b>{value}</b><span>{remark}</span>" for name, value, remark in figures)
+    return '<div class="tiles">' + "".join(f'<div class="tile">{cell}</div>' for cell in cells) + "</div>"
 
 
 def both(wide: str, narrow: str, paper: str = "") -> str:

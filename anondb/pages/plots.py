@@ -30,17 +30,18 @@ def mark(number: int, x: float, y: float) -> str:
     shape, s = number % _MARKS, 4.5
     paint = 'fill="currentColor"' if shape in (0, 2, 5, 8, 10) else 'fill="var(--paper)"'
     stroke = f'{paint} stroke="currentColor" stroke-width="1.6"'
+    polygons = {
+        2: ((x, y - s - 1), (x + s + 1, y + s), (x - s - 1, y + s)),
+        4: ((x, y - s - 1.5), (x + s + 1.5, y), (x, y + s + 1.5), (x - s - 1.5, y)),
+        5: ((x, y + s + 1), (x + s + 1, y - s), (x - s - 1, y - s)),
+    }
+    if shape // 2 in polygons:
+        corners = " ".join(f"{a:.1f},{b:.1f}" for a, b in polygons[shape // 2])
+        return f'<polygon points="{corners}" {stroke}/>'
     if shape in (0, 1):
         return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{s}" {stroke}/>'
     if shape in (2, 3):
         return f'<rect x="{x - s:.1f}" y="{y - s:.1f}" width="{2 * s}" height="{2 * s}" {stroke}/>'
-    if shape in (4, 5):
-        corners = ((x, y - s - 1), (x + s + 1, y + s), (x - s - 1, y + s))
-        return _polygon(corners, stroke)
-    if shape in (8, 9):
-        return _polygon(((x, y - s - 1.5), (x + s + 1.5, y), (x, y + s + 1.5), (x - s - 1.5, y)), stroke)
-    if shape in (10, 11):
-        return _polygon(((x, y + s + 1), (x + s + 1, y - s), (x - s - 1, y - s)), stroke)
     if shape == 6:
         lines = ((x - s, y - s, x + s, y + s), (x - s, y + s, x + s, y - s))
     else:
@@ -49,10 +50,6 @@ def mark(number: int, x: float, y: float) -> str:
         f'<line x1="{a:.1f}" y1="{b:.1f}" x2="{c:.1f}" y2="{d:.1f}" stroke="currentColor" stroke-width="2"/>'
         for a, b, c, d in lines
     )
-
-
-def _polygon(corners: Sequence[Place], stroke: str) -> str:
-    return f'<polygon points="{" ".join(f"{a:.1f},{b:.1f}" for a, b in corners)}" {stroke}/>'
 
 
 def svg(title: str, width: float, height: float, parts: Sequence[str]) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 from anondb.data.records import DAY, Attribute, Records
 from anondb.engine import DuckDBEngine, Table, reads
+from anondb.pages.plots import of_categories, of_ranges
 from anondb.release.objects import StoredRelease
 from anondb.risk.attack import shown_values
 
@@ -33,6 +34,11 @@ class Seen:
     # the released ranges as places in the histogram (from, to, and persons), the most frequent first; empty for
     # categories
     ranges: tuple[tuple[float, float, int], ...] = ()
+
+    def drawn(self, width: int) -> str:
+        """The histogram as a drawing of this width."""
+        title, bins = f"{self.name} before and after", [(b.name, b.before, b.after) for b in self.bins]
+        return of_ranges(title, bins, self.ranges, width) if self.ranges else of_categories(title, bins, width)
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from anondb.ledger import ledger, stored
 from anondb.models import check_count
 from anondb.models.named import group_size, model_of
 from anondb.models.transactional import KmAnonymity
+from anondb.pages.text import counted
 from anondb.pipeline import reports
 from anondb.policy import Workload
 from anondb.promises.check import subject_of, verify_release, verify_subject
@@ -97,6 +98,10 @@ class OwnerReport:
     seen: tuple[Seen, ...] = ()
     groups: Groups | None = None
     questions: tuple[Conditional, ...] = ()
+
+    def covers(self, attack: Attack) -> bool:
+        """Whether the promise covers the items that an attacker knows."""
+        return self.promised is None or attack.known <= self.promised
 
     def html(self) -> str:
         """The page of the report."""
@@ -228,8 +233,8 @@ def _with_source(
         engine.progress(f"simulating an attacker who knows {size} items")
         with contextlib.suppress(InputError):
             attacks.append(attack(engine, name, individuals=individuals, known=size, seed=seed))
-    counted = min(report.promised or KNOWN, SIZES[-1])
-    threats = _threats(engine, name, release, report.k, counted) if release.manifest["model"] in COUNTED else ()
+    largest = min(report.promised or KNOWN, SIZES[-1])
+    threats = _threats(engine, name, release, report.k, largest) if release.manifest["model"] in COUNTED else ()
     measured: dict[str, Any] = {"attacks": tuple(attacks), "threats": tuple(threats), "asked": tuple(asked)}
     if release.kind.attributes:
         measured |= _of_attributes(engine, report)
@@ -261,14 +266,13 @@ def _measured(engine: DuckDBEngine, release: StoredRelease, name: str, unchanged
         columns = "items, truth, estimate, lower_bound, upper_bound"
         listed = engine.select(reads.rows(accuracy.answers, columns, order="truth, items, query_id"))
     answers = zip(*(column.tolist() for column in listed.values()), strict=True)
-    words = f"{workload.size} item{'s' * (workload.size > 1)}"
-    return Asked(words, tuple((tuple(items), *counts) for items, *counts in answers))
+    return Asked(counted(workload.size, "item"), tuple((tuple(items), *counts) for items, *counts in answers))
 
 
 def _threats(engine: DuckDBEngine, name: str, release: StoredRelease, k: int, limit: int) -> list[Threats]:
     """The minimal sets of each size, by the verifier: those up to a size, less those of smaller sizes. Sets of a local
     recoding are those of its labels. Where counting gets too large, the larger sizes are left out."""
-    counted: list[Threats] = []
+    threats: list[Threats] = []
     with contextlib.suppress(InputError, EngineError), engine.transaction():
         _, dataset = stored.load_source(engine, name)
         subject, before, after = subject_of(engine, dataset), 0, 0
@@ -277,9 +281,9 @@ def _threats(engine: DuckDBEngine, name: str, release: StoredRelease, k: int, li
             engine.progress(f"counting sets of {size} items")
             in_source = verify_subject(subject, model).violations
             in_release = verify_release(engine, release.schema, model, kind=replace(release.kind, local=False)).violations
-            counted.append(Threats(size, in_source - before, in_release - after))
+            threats.append(Threats(size, in_source - before, in_release - after))
             before, after = in_source, in_release
-    return counted
+    return threats
 
 
 def _reasons(decisions: list[dict[str, Any]], parameters: dict[str, Any]) -> dict[str, str]:

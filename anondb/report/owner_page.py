@@ -6,7 +6,6 @@ from fractions import Fraction
 from anondb.models.named import model_of
 from anondb.pages.counts import Answered, Shares, against_truth, intervals, shares, spread
 from anondb.pages.html import both, page, table, tiles
-from anondb.pages.plots import of_categories, of_ranges
 from anondb.pages.text import counted, label, number, or_dash, percent, raised
 from anondb.pages.treemap import Cell
 from anondb.report.answers import Asked, by_support, figures
@@ -90,8 +89,7 @@ def _tiles(report: OwnerReport) -> Iterator[tuple[str, str, str]]:
 
 def _told(report: OwnerReport) -> Attack | None:
     """The strongest attacker whom the promise covers."""
-    covered = [a for a in report.attacks if report.promised is None or a.known <= report.promised]
-    return covered[-1] if covered else None
+    return next((attack for attack in reversed(report.attacks) if report.covers(attack)), None)
 
 
 def _recoding(report: OwnerReport) -> str:
@@ -172,17 +170,12 @@ def _attributes(report: OwnerReport) -> str:
     """Each attribute before and after, and the groups."""
     if not report.seen or report.groups is None:
         return ""
-    groups, figures = report.groups, []
-    for attribute in report.seen:
-        bins, title = [(b.name, b.before, b.after) for b in attribute.bins], f"{attribute.name} before and after"
-        if not bins:
-            continue
-        wide, narrow = (
-            of_ranges(title, bins, attribute.ranges, width) if attribute.ranges else of_categories(title, bins, width)
-            for width in (520, 356)
-        )
-        heading = f"<h3>{label(attribute.name)}: loss {percent(attribute.loss)}</h3>"
-        figures.append(f"<figure>{heading}{both(wide, narrow)}</figure>")
+    groups = report.groups
+    figures = (
+        f"<figure><h3>{label(a.name)}: loss {percent(a.loss)}</h3>{both(a.drawn(520), a.drawn(356))}</figure>"
+        for a in report.seen
+        if a.bins
+    )
     return (
         f"<h2>The attributes</h2><p>{counted(groups.groups, 'group')} of persons with equal released attributes, of"
         f" {groups.smallest:,} to {groups.largest:,} persons, {number(groups.middle)} in the middle. The loss is the mean"
@@ -219,10 +212,12 @@ def _accuracy(report: OwnerReport) -> str:
             for group in (whole, *(parts if len(parts) > 1 else ()))
         ]
     plots = "".join(f"<figure><h3>Queries of {label(asked.words)}</h3>{_drawn(asked)}</figure>" for asked in measured[:2])
+    first = " The promise hides counts below k, so look at the errors where the truth is k or more first."
+    first = first if report.contents.buckets is None else ""
     return (
         "<h2>How good answers are</h2><p>Queries ask how many transactions hold all of some items. The error is |truth"
         " &minus; estimate| / truth; the width of the bounds is a number of transactions; both are medians."
-        f"{_first(report)}</p>"
+        f"{first}</p>"
         f'<div class="plots">{plots}</div><p class="note">Bar: from the lower to the upper bound. Dot: estimate. Orange'
         " line: truth. Some of the queries, evenly spaced; numbers of transactions, on a logarithmic scale.</p>"
         + table(head, rows)
@@ -250,13 +245,6 @@ def _conditional(report: OwnerReport) -> str:
         " dates are asked for in bands of about equally many persons, categories for the most frequent ones. Bar, dot and"
         f' line as above.</p><div class="plots">{"".join(parts)}</div>'
     )
-
-
-def _first(report: OwnerReport) -> str:
-    """Which errors to look at first."""
-    if report.contents.buckets is not None:
-        return ""
-    return " The promise hides counts below k, so look at the errors where the truth is k or more first."
 
 
 def _drawn(asked: Asked) -> str:
@@ -304,8 +292,7 @@ def _attackers(report: OwnerReport) -> str:
         values = f" and the values of {', '.join(label(q) for q in first.quasi_identifiers)}"
     drawn, rows = [], []
     for a in report.attacks:
-        beyond = report.promised is not None and a.known > report.promised
-        heading = counted(a.known, "item") + " known" + (" (not promised)" if beyond else "")
+        heading = counted(a.known, "item") + " known" + ("" if report.covers(a) else " (not promised)")
         both_sides = (("source", a.before), ("release", a.after))
         drawn.append(
             (heading, [Shares(name, c.below_k / a.individuals, c.of_one / a.individuals) for name, c in both_sides])

@@ -18,6 +18,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 import anondb
+from anondb.options import flags_of
 from anondb.pages.counts import Answered, intervals
 from anondb.pages.html import both
 from anondb.pages.text import number, plain, short
@@ -160,8 +161,7 @@ def _command(opened: Opened | None, answer: Answer) -> str:
     """The command that prints an answer."""
     if opened is None:
         return ""
-    flags = [] if answer.bounds == "columns" else ["--bounds", answer.bounds]
-    flags += [] if opened.trusted is None else ["--trusted", opened.trusted]
+    flags = flags_of({"bounds": None if answer.bounds == "columns" else answer.bounds, "trusted": opened.trusted})
     dash = ["--"] if answer.sql.startswith("-") else []
     return shlex.join(["anondb", "query", *flags, *dash, argument(opened.path), answer.sql])
 

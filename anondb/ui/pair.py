@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from anondb.api.connect import connect
 from anondb.pages.counts import spread
-from anondb.pages.plots import MOST_NAMES, of_categories, of_ranges
+from anondb.pages.plots import MOST_NAMES, of_categories
 from anondb.pages.text import counted, number, short
 from anondb.ui.window import Project
 from anondb.ui.worker import Say
@@ -46,7 +46,9 @@ def make_both(say: Say, project: Project, trial: str, names: list[str], options:
     figures = [("Persons with an item, the most frequent items", [_items(report) for report in reports])]
     seen = [{attribute.name: attribute for attribute in report.seen} for report in reports]
     for name in dict.fromkeys([*seen[0], *seen[1]]):
-        figures.append((f"Persons by {name}", [_attribute(attributes.get(name)) for attributes in seen]))
+        figures.append(
+            (f"Persons by {name}", [attributes[name].drawn(WIDTH) if name in attributes else "" for attributes in seen])
+        )
     told = {"names": names, "counts": _counted([words for _, _, *words in rows]), "rows": rows[:MOST_ROWS]}
     told |= {"more": len(rows) - MOST_ROWS, "figures": figures, "answers": _answers(reports)}
     return told | {"items": items, "forms": forms, "reasons": [report.reasons for report in reports]}
@@ -79,14 +81,6 @@ def _items(report: OwnerReport) -> str:
     if not frequent:
         return ""
     return of_categories("Items before and after", [(i, n, after.get(i, 0.0)) for i, n in frequent], WIDTH)
-
-
-def _attribute(attribute: Any) -> str:
-    """The histogram of an attribute; empty if the release does not have it."""
-    if attribute is None:
-        return ""
-    title, bins = f"{attribute.name} before and after", [(b.name, b.before, b.after) for b in attribute.bins]
-    return of_ranges(title, bins, attribute.ranges, WIDTH) if attribute.ranges else of_categories(title, bins, WIDTH)
 
 
 def _answers(reports: Sequence[OwnerReport]) -> list[list[str]]:

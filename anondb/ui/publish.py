@@ -118,11 +118,8 @@ def page(request: Request) -> Response:
     plan = _plan(window, project)
     if "history" not in window.jobs:
         window.run("history", "Reading the ledger", history, project=project)
-    prepared, recipe, sealed = (
-        window.result("made"),
-        window.kept["publish_made"],
-        (window.result("published") or {}).get("file"),
-    )
+    prepared, recipe = window.result("made"), window.kept["publish_made"]
+    sealed = (window.result("published") or {}).get("file")
     how, path = window.kept["publish_how"], window.kept["publish_path"]
     folder = Path() if "://" in project.database else Path(project.database).parent
     table = project.transactions.rpartition(".")[2].strip('"')
