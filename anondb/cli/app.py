@@ -134,8 +134,10 @@ def opened(
     log_file: str | None = None,
     command: str = "",
 ) -> Iterator[Database]:
-    """Open the database of a SOURCE: the DuckDB file, that of PostgreSQL, or memory for a data file; show progress on a
-    terminal unless ``quiet``, and write the steps of the ``command`` to a log file."""
+    """Open the database of a SOURCE: a DuckDB file, a database of PostgreSQL or, for a data file, one in memory.
+
+    Progress is shown on a terminal unless ``quiet``; the steps of ``command`` are written to ``log_file``.
+    """
     with logged(log_file, command) as log:
         with _leaving_at_once():
             from anondb.api.connect import connect
@@ -187,7 +189,7 @@ def locked(source: str, *, show_sql: bool = False, files: Sequence[str] = (), **
 
 
 def asked_on_terminal() -> Callable[[Any], bool] | None:
-    """The question whether a finding about the data is as the owner wants it; None where nobody can answer."""
+    """Return a function that asks whether to go on despite a finding about the data; None if there is no terminal."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return None
     return lambda finding: typer.confirm(f"{plain(finding.message)} Go on?", default=False, err=True)

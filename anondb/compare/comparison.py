@@ -226,7 +226,7 @@ def _copied(copies: Copies, rows: Any, schema: str, name: str) -> str:
 
 
 def _keeping(engine: DuckDBEngine) -> Any:
-    """What keeps each result in the ledger; nothing where there is none, or it cannot be written."""
+    """Return a function that stores a result in the ledger; it does nothing if there is no ledger that can be written."""
     with contextlib.suppress(InputError):
         check_writable(engine, current_catalog(engine))
         if not engine.one_shot:

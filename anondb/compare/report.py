@@ -104,7 +104,9 @@ def _answer(done: Sequence[Result]) -> str:
     parts = []
     for runs in _by_promise(done):
         named = [r for r in runs if not deletes_most(r)]
-        said = [*_praise(named), *_not_named(runs)]
+        said = _praise(named)
+        most = [f"{label(r.run.name)} ({suppressed_words(r)})" for r in runs if deletes_most(r)]
+        said += [f"not compared, since it deletes most: {', '.join(most)}"] if most else []
         parts.append(f"<li>{_strength(runs[0])}: {'; '.join(said)}.</li>")
     return f"<h2>In short</h2><ul>{''.join(parts)}</ul>" if parts else "<h2>In short</h2><p>No run was done.</p>"
 
@@ -154,12 +156,6 @@ def _who(results: Sequence[Result]) -> str:
     for result in results:
         who.setdefault(suppressed_words(result), []).append(f"<b>{label(result.run.name)}</b>")
     return " and ".join(f"{', '.join(names)} ({words})" for words, names in who.items())
-
-
-def _not_named(runs: Sequence[Result]) -> list[str]:
-    """The runs that are not compared."""
-    most = [f"{label(r.run.name)} ({suppressed_words(r)})" for r in runs if deletes_most(r)]
-    return [f"not compared, since it deletes most: {', '.join(most)}"] if most else []
 
 
 HEAD = (

@@ -36,7 +36,7 @@ class Run:
 
     @property
     def name(self) -> str:
-        """The algorithm, with what else than the promise makes a difference between runs."""
+        """The algorithm, with delta and item supports: what tells runs with the same promise apart."""
         delta = f" \N{GREEK SMALL LETTER DELTA}={self.options['delta']}" if "delta" in self.options else ""
         return self.algorithm + delta + (" + supports" if self.options.get("item_supports") else "")
 

@@ -124,11 +124,8 @@ def beside(advice: Advice) -> str:
     if other is None:
         return "no other run made a release that can be advised"
     seconds = f"{chosen.cpu_seconds:.1f} CPU s instead of {other.cpu_seconds:.1f}"
-    return f"error {_errors(chosen)} instead of {_errors(other)} by {_name(other)}; {seconds}"
-
-
-def _name(result: Result) -> str:
-    return result.run.name + ("" if "delta" in result.run.options or supported(result) else " without item supports")
+    name = other.run.name + ("" if "delta" in other.run.options or supported(other) else " without item supports")
+    return f"error {_errors(chosen)} instead of {_errors(other)} by {name}; {seconds}"
 
 
 def _errors(result: Result) -> str:

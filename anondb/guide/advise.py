@@ -79,16 +79,10 @@ class Advice:
         """The advice as JSON values."""
         from anondb.guide.advice_words import reasons
 
-        def shown(result: Result | None) -> dict[str, Any] | None:
-            if result is None:
-                return None
+        def shown(result: Result) -> dict[str, Any]:
             figures = {name: value for name, value in result.to_json().items() if name != "options"}
-            return {
-                **figures,
-                "delta": result.run.options.get("delta"),
-                "item_supports": supported(result),
-                "error": error(result),
-            }
+            figures |= {"delta": result.run.options.get("delta"), "item_supports": supported(result)}
+            return {**figures, "error": error(result)}
 
         run = self.chosen.run
         advised = {"model": run.model, **run.parameters, "algorithm": run.algorithm}
@@ -104,7 +98,7 @@ class Advice:
             "command": self.command,
             "reasons": reasons(self),
             "is_tested": self.is_tested,
-            "next_best": shown(self.next_best),
+            "next_best": None if self.next_best is None else shown(self.next_best),
             "on_sample": [shown(r) for r in self.on_sample],
             "on_whole": [shown(r) for r in self.on_whole],
             **{name: profile[name] for name in ("people", "estimates") if profile},

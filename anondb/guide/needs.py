@@ -86,7 +86,8 @@ def serving(runs: Sequence[Run], use: str) -> list[Run]:
 
 
 def untried(runs: Sequence[Run], use: str) -> Run:
-    """The run to make if none is tried: the first, or for counts one of an algorithm whose groups are made for them."""
+    """Choose a run without trying any: the first; for counts, one with item supports whose algorithm forms groups for
+    them, if there is one."""
     made_for = [run for run in runs if METHODS[run.algorithm].item_supports and run.options.get("item_supports")]
     return made_for[0] if made_for and use == "counts" else runs[0]
 

@@ -169,7 +169,7 @@ def distinct(results: Sequence[Result]) -> list[Result]:
 
 
 def sample_k(k: int, persons: int, of: int) -> int:
-    """The share of k that falls to a sample, at least 2."""
+    """The k for a sample: as large a share of k as the sample is of all persons, rounded up, at least 2."""
     return max(2, math.ceil(k * persons / of))
 
 

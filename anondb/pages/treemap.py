@@ -10,7 +10,7 @@ from anondb.pages.text import cut, label, percent, plain, wide
 Rectangle = tuple[float, float, float, float]
 LEAST_AREA = 2500.0  # cells that are smaller, in square pixels, are drawn together
 MOST_CELLS = 60
-FIRST = 4  # of the cells that are drawn together are named
+FIRST = 4  # how many of the cells that are drawn together are named
 LEAST_LABEL = 6  # letters; a text that is cut to no more says nothing
 _MORE = "\N{HORIZONTAL ELLIPSIS}"
 

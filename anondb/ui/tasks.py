@@ -62,8 +62,14 @@ def draft(
     built: Request | None = None,
     under: str | None = None,
 ) -> Draft:
-    """A taxonomy, or the hierarchy of an attribute, to edit: that of the project, with the missing items under a node, or
-    another one, which may be built here."""
+    """Read a taxonomy, or the hierarchy of an attribute, to edit it.
+
+    Args:
+        attribute: whose hierarchy it is; None for the taxonomy of the items.
+        tree: a tree to edit instead of the project's.
+        built: how to build such a tree.
+        under: a node of the project's taxonomy, below which the missing items are added.
+    """
     options = project.options
     rows = read_as(project.transactions, {name: options[name] for name in READING if name in options})
     columns = {"id_column": options.get("id", "tid")}

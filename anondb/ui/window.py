@@ -134,8 +134,8 @@ class Window:
                 job.forget()
 
     def use(self, project: Project, **kept: Any) -> None:
-        """Anonymize something else, or with another taxonomy: what parts know of the project before is forgotten, but for
-        what is ``kept``. Other requests see all of it or nothing."""
+        """Set the project, and forget what parts keep of the one before, except ``kept``. Other requests never see one
+        project with the results of another."""
         self.kept = {name: value for name, value in self.kept.items() if name.startswith(_STAYS)} | kept
         self.project = project
         self.forget(*(name for name in list(self.jobs) if not name.startswith(_STAYS)))

@@ -28,7 +28,7 @@ WAITING, RUNNING, STOPPING, DONE, FAILED, STOPPED = "waiting", "running", "stopp
 
 @dataclass(frozen=True)
 class Problem:
-    """Why a task failed, as ``anondb.errors`` has it."""
+    """Why a task failed: the message, the code and the hint of an error."""
 
     words: str
     code: str = "internal"
