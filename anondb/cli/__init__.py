@@ -70,10 +70,7 @@ def _built(command: str | None) -> Callable[..., Any]:
 
 
 def _fail(error: AnondbError) -> NoReturn:
-    for say in (
-        partial(json_error, error.code, str(error), error.place),
-        partial(typer.echo, f"anondb: {error}", err=True),
-    ):
+    for say in (partial(json_error, error.code, str(error), error.place), partial(typer.echo, f"anondb: {error}", err=True)):
         with contextlib.suppress(OSError):  # writing to stdout or stderr may be the failure itself
             say()
     raise SystemExit(error.exit_code)

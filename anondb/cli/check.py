@@ -127,12 +127,7 @@ def table_to_check(source: str, id_column: str, item_column: str) -> str:
 
 
 def _check_usage(
-    source: str,
-    of_release: bool,
-    transactions: str | None,
-    buckets: str | None,
-    model: Model,
-    of_rows: Mapping[str, Any],
+    source: str, of_release: bool, transactions: str | None, buckets: str | None, model: Model, of_rows: Mapping[str, Any]
 ) -> None:
     """Refuse flags that exclude each other."""
     from anondb.engine.elsewhere import warehouse_at

@@ -100,9 +100,7 @@ def _check_file(source: str) -> None:
 
     if is_url(source):
         raise InputError(
-            "Comparisons read a DuckDB file or a data file.",
-            code="bad_usage",
-            hint="Export the table to Parquet first.",
+            "Comparisons read a DuckDB file or a data file.", code="bad_usage", hint="Export the table to Parquet first."
         )
 
 

@@ -55,8 +55,7 @@ def publish(
     source: Source,
     release: ExistingRelease,
     to: Annotated[
-        str,
-        typer.Option("--to", help="The new file or folder, or postgresql://HOST/DATABASE/SCHEMA.", metavar="FILE|URL"),
+        str, typer.Option("--to", help="The new file or folder, or postgresql://HOST/DATABASE/SCHEMA.", metavar="FILE|URL")
     ],
     include_constraints: Annotated[
         bool, typer.Option("--include-constraints", help="The proof may show your privacy constraints.")

@@ -19,8 +19,7 @@ def algorithms(name: Name = None, as_json: Json = False) -> None:
     """List the algorithms, or one with its inputs and options."""
     if name is not None and name not in METHODS:
         raise InputError(
-            f"There is no algorithm {name!r}, only {', '.join(METHODS)}.{nearest(name, METHODS)}",
-            code="unknown_algorithm",
+            f"There is no algorithm {name!r}, only {', '.join(METHODS)}.{nearest(name, METHODS)}", code="unknown_algorithm"
         )
     listed = list(METHODS.values()) if name is None else [METHODS[name]]
     if as_json:

@@ -35,16 +35,7 @@ FREQUENT, ITEMS = 12, 20  # the most frequent values and items, which are asked 
 
 Question = tuple[str, exp.Select]
 """Its kind, and the statement."""
-TRIED = (
-    (RUM, "0.65"),
-    (RUM, "0.8"),
-    (RUM, "0.3"),
-    (RUM, "0.9"),
-    (RUM, "0.5"),
-    (TUM, "0.3"),
-    (TUM, "0.1"),
-    (RUM, "0.15"),
-)
+TRIED = ((RUM, "0.65"), (RUM, "0.8"), (RUM, "0.3"), (RUM, "0.9"), (RUM, "0.5"), (TUM, "0.3"), (TUM, "0.1"), (RUM, "0.15"))
 """Algorithms with values of delta, those first that are tried first if time is short."""
 HELD, PEOPLE = "held", "people"  # tables of the items and of the attributes
 WHOLE, PART = "whole", "sample"  # their schemas

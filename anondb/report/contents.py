@@ -107,6 +107,12 @@ class Contents:
         """The number of original items whose count it shows exactly."""
         return sum(c.lower == c.upper for c in self.counts)
 
+    def html(self) -> str:
+        """The page for analysts."""
+        from anondb.report.public_page import public_page
+
+        return public_page(self)
+
     def to_json(self) -> dict[str, Any]:
         """The contents as JSON values."""
         covered, uncovered = self.covers

@@ -132,9 +132,7 @@ def supported_hierarchy(
         named = hierarchy_sources(engine, hierarchies)
         if attribute.lower() not in named:
             raise InputError(
-                f"There is no hierarchy of {attribute!r}.",
-                code="unknown_hierarchy",
-                hint=f"There are: {', '.join(named)}.",
+                f"There is no hierarchy of {attribute!r}.", code="unknown_hierarchy", hint=f"There are: {', '.join(named)}."
             )
         tree = load_taxonomy(engine, named[attribute.lower()])
         values = read_values(engine, source, id_column, attribute)
