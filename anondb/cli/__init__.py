@@ -108,7 +108,7 @@ def main() -> None:
     except Exception as error:  # a bug; its text and trace may hold data values
         _fail(InternalError(f"An unexpected {type(error).__name__} stopped the command; please report it."))
     if code == 130:  # Typer turns KeyboardInterrupt into this code without a message
-        said = "interrupted; unfinished work was undone, finished work is kept (see anondb releases)"
-        json_error("interrupted", said)
-        typer.echo(f"anondb: {said}", err=True)
+        message = "interrupted; unfinished work was undone, finished work is kept (see anondb releases)"
+        json_error("interrupted", message)
+        typer.echo(f"anondb: {message}", err=True)
     raise SystemExit(code if isinstance(code, int) else 0)

@@ -81,8 +81,8 @@ def verify(
     elif release is not None:
         _verify_release(source, release, promised, knowledge, connection, as_json)
     else:
-        how = {**values, **of_rows, **knowledge}
-        _verify_data(source, transactions, buckets, promised(), how, connection, as_json)
+        options = {**values, **of_rows, **knowledge}
+        _verify_data(source, transactions, buckets, promised(), options, connection, as_json)
 
 
 def _is_release(source: str) -> bool:
@@ -186,13 +186,13 @@ def _print(checked: Verification | SealedCheck, witnesses: int, as_json: bool, a
 
 
 def _verify_file(
-    source: str, promised: Callable[[Model], Model], how: dict[str, Any], connection: dict[str, Any], as_json: bool
+    source: str, promised: Callable[[Model], Model], options: dict[str, Any], connection: dict[str, Any], as_json: bool
 ) -> None:
     from anondb.publications.sealed import verify_file
 
     settings = dict(connection)
     shown = app.shown_statements(settings.pop("show_sql"))
-    _print(verify_file(source, promised, **how, **settings, on_statement=shown), how["witnesses"], as_json)
+    _print(verify_file(source, promised, **options, **settings, on_statement=shown), options["witnesses"], as_json)
 
 
 def _verify_data(
@@ -200,7 +200,7 @@ def _verify_data(
     transactions: str | None,
     buckets: str | None,
     model: Model,
-    how: dict[str, Any],
+    options: dict[str, Any],
     connection: dict[str, Any],
     as_json: bool,
 ) -> None:
@@ -208,22 +208,24 @@ def _verify_data(
     from anondb.engine.elsewhere import is_url
     from anondb.reading.formats import is_data_file
 
-    reading, id, item = taken(how, READING), how["id"], how["item"]
+    reading, id, item = taken(options, READING), options["id"], options["item"]
     if transactions is None and buckets is None and is_url(source):
         raise InputError("Say what to verify: --transactions TABLE or --release NAME.", code="bad_usage")
     of_buckets = model.name == "anatomy"
     if transactions is None and not of_buckets and not is_data_file(source):
         transactions = table_to_check(source, id, item)
     with (
-        app.opened(source, read_only=not how["on_engine"], **connection) as database,
+        app.opened(source, read_only=not options["on_engine"], **connection) as database,
         database.engine.accounting() as accounts,
     ):
         if of_buckets:
-            checked = database.verify(transactions, buckets=app.buckets_of(database, source, buckets), model=model, **how)
+            checked = database.verify(
+                transactions, buckets=app.buckets_of(database, source, buckets), model=model, **options
+            )
         else:
             where = app.transactions_of(database, source, transactions, id, item, reading)
-            checked = database.verify(where, model=model, **how)
-    _print(checked, how["witnesses"], as_json, accounts)
+            checked = database.verify(where, model=model, **options)
+    _print(checked, options["witnesses"], as_json, accounts)
 
 
 def _verify_release(

@@ -68,11 +68,11 @@ def publish(
     """Seal a release into a new DuckDB file that holds nothing else, a folder of Parquet, or a schema of PostgreSQL."""
     from anondb.publications.history import notes
 
-    how = flag_values(flags)
-    log_file = how.pop("log_file", None)
+    options = flag_values(flags)
+    log_file = options.pop("log_file", None)
     with opened(source, show_sql=show_sql, quiet=quiet, log_file=log_file, command="publish") as database:
         database.engine.on_finding = None if quiet or as_json else asked_on_terminal()
-        file = database.release(release).publish(to, include_constraints=include_constraints, **how)
+        file = database.release(release).publish(to, include_constraints=include_constraints, **options)
     if as_json:
         print_json(
             {

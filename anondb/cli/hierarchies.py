@@ -58,8 +58,8 @@ def build(
     from anondb.taxonomies.editing import save
     from anondb.taxonomies.hierarchies import build_hierarchy
 
-    said = {"separator": separator, "lengths": lengths, "fan_out": fan_out, "root": root}
-    request = Request.said(by, steps=steps, mapping=mapping, **said)
+    texts = {"separator": separator, "lengths": lengths, "fan_out": fan_out, "root": root}
+    request = Request.from_texts(by, steps=steps, mapping=mapping, **texts)
     with opened(source) as database:
         if database.engine.one_shot and not to.endswith("/"):
             to += "/"  # a data file has no tables

@@ -77,8 +77,8 @@ def anonymize(
         contextlib.ExitStack() as listing,
     ):
         rows = app.transactions_of(database, source, transactions, id, item)
-        how = {name: options[name] for name in READING if name in options}
-        listing.enter_context(_listing(database, witnesses, read_as(rows, how), taxonomy, id, item))
+        reading = {name: options[name] for name in READING if name in options}
+        listing.enter_context(_listing(database, witnesses, read_as(rows, reading), taxonomy, id, item))
         database.engine.on_finding = None if quiet or as_json else app.asked_on_terminal()
         promise = app.model_from(model, **parameters)
         report = database.anonymize(rows, model=promise, name=release, resume=resume, **options).report

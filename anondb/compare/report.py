@@ -70,7 +70,7 @@ def recommendation(done: Sequence[Result]) -> str:
     chosen, points, best = recommended(done), judged(done), frontier(done)
     if not chosen:
         return "<h2>Recommendation</h2><p>None: no runs have errors of the same questions and a measured risk.</p>"
-    said = "".join(f"<li><b>{raised(name_of(r))}</b>: {raised(why)}</li>" for r, why in chosen)
+    listed = "".join(f"<li><b>{raised(name_of(r))}</b>: {raised(why)}</li>" for r, why in chosen)
     numbers = {name: i for i, name in enumerate(dict.fromkeys(r.run.algorithm for *_, r in points))}
     drawn = [
         (e, 100 * c, r.run.algorithm, name_of(r) + ("; on the frontier" if r in best else ""), r in best)
@@ -78,7 +78,7 @@ def recommendation(done: Sequence[Result]) -> str:
     ]
     plot = scatter("Risk against error", "mean error (0 exact, 1 no better than 0)", "chance of a guess, %", drawn, numbers)
     return (
-        f'<h2>Recommendation</h2><div class="plots"><ul>{said}</ul><figure><h3>Risk against error</h3>{plot}'
+        f'<h2>Recommendation</h2><div class="plots"><ul>{listed}</ul><figure><h3>Risk against error</h3>{plot}'
         "<figcaption>Left and low is best."
         f" Rings, joined: no other run has less of both. On this frontier: {'; '.join(raised(name_of(r)) for r in best)}."
         " Runs that delete most items or occurrences are left out. Names appear at the pointer.</figcaption></figure></div>"
@@ -104,10 +104,10 @@ def _answer(done: Sequence[Result]) -> str:
     parts = []
     for runs in _by_promise(done):
         named = [r for r in runs if not deletes_most(r)]
-        said = _praise(named)
+        sentences = _praise(named)
         most = [f"{label(r.run.name)} ({suppressed_words(r)})" for r in runs if deletes_most(r)]
-        said += [f"not compared, since it deletes most: {', '.join(most)}"] if most else []
-        parts.append(f"<li>{_strength(runs[0])}: {'; '.join(said)}.</li>")
+        sentences += [f"not compared, since it deletes most: {', '.join(most)}"] if most else []
+        parts.append(f"<li>{_strength(runs[0])}: {'; '.join(sentences)}.</li>")
     return f"<h2>In short</h2><ul>{''.join(parts)}</ul>" if parts else "<h2>In short</h2><p>No run was done.</p>"
 
 
@@ -119,15 +119,15 @@ def _praise(named: Sequence[Result]) -> list[str]:
         error = f"the median error of its {_queries(named[0])} {or_dash(median_frequent(named[0]))}"
         loss = percent(named[0].figures["ncp"])
         return [f"{_who(named)} has no other run to compare with; its loss (NCP) is {loss}, {error}"]
-    said: dict[str, list[str]] = {}
+    merits: dict[str, list[str]] = {}
     same = asked_the_same(named)
     for words, value, shown, of_answers in _MERITS:
         best = least(named, value) if same or not of_answers else []
         if best:
             figure = shown(value(best[0]) or 0.0)
             figure += f" over {_queries(best[0])}" if value is useful_error else ""
-            said.setdefault(_who(best), []).append(f"{words} {figure}")
-    parts = [f"{who}: {', '.join(what)}" for who, what in said.items()]
+            merits.setdefault(_who(best), []).append(f"{words} {figure}")
+    parts = [f"{who}: {', '.join(what)}" for who, what in merits.items()]
     if not same:
         parts.append("errors and bounds are not compared, since the runs answered different queries")
     elif all(median_frequent(r) is None for r in named):

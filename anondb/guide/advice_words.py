@@ -46,13 +46,13 @@ def advice_sections(advice: Advice) -> list[Section]:
 def reasons(advice: Advice) -> list[str]:
     """Why the advice is as it is, in sentences."""
     needs, chosen, people = advice.needs, advice.chosen, None if advice.profile is None else advice.profile.people
-    said = [f"Somebody who knows {knowledge_words(needs.m)} finds none or at least {needs.k} persons who fit."]
+    sentences = [f"Somebody who knows {knowledge_words(needs.m)} finds none or at least {needs.k} persons who fit."]
     m, alone = advice.known.m, advice.known.alone
     knowing = f"{counted(m, 'item')} of theirs"
     if people is not None:
         by = " (proposed: you know what others know)" if people.proposed else ""
         model = make_model(chosen.run.model, **chosen.run.parameters)
-        said = [
+        sentences = [
             f"Somebody who knows {', '.join(people.quasi_identifiers)}{by} and {knowledge_words(needs.m)} finds none or at"
             f" least {needs.k} persons who fit: {model.promise}."
         ]
@@ -60,19 +60,21 @@ def reasons(advice: Advice) -> list[str]:
         knowing = f"these and {counted(m, 'item')}"
     if alone is not None:
         of = f"{alone:,} of {advice.persons:,} persons ({share(alone, advice.persons)})"
-        said.append(f"In the original, {of} {'stands' if alone == 1 else 'stand'} alone for somebody who knows {knowing}.")
+        sentences.append(
+            f"In the original, {of} {'stands' if alone == 1 else 'stand'} alone for somebody who knows {knowing}."
+        )
     of_all = "in two digits the least of all runs" + ("" if needs.item_supports or people else " without item supports")
-    said.append(f"Its counts have the error {_errors(chosen)}, {of_all}; {suppressed_words(chosen)}.")
+    sentences.append(f"Its counts have the error {_errors(chosen)}, {of_all}; {suppressed_words(chosen)}.")
     most = [r.run.name for r in (*advice.on_whole, *advice.on_sample) if r.status == "done" and deletes_most(r)]
     if most:
-        said.append(f"Not advised, since most is deleted: {', '.join(dict.fromkeys(most))}.")
-    said += _supports(advice) if people is None else [*_delta(advice), *_worse_than_zero(advice)]
+        sentences.append(f"Not advised, since most is deleted: {', '.join(dict.fromkeys(most))}.")
+    sentences += _supports(advice) if people is None else [*_delta(advice), *_worse_than_zero(advice)]
     without = not any("taxonomy" in r.run.options for r in (*advice.on_whole, *advice.on_sample))
     if without and needs.use == "counts" and people is None:
-        said.append("There is no taxonomy: with one (anondb taxonomy build, --taxonomy) more algorithms are tried.")
+        sentences.append("There is no taxonomy: with one (anondb taxonomy build, --taxonomy) more algorithms are tried.")
     if not advice.is_tested:
-        said.append("No run on all persons was done in time: this rests on the sample. Raise --time-limit to be sure.")
-    return said
+        sentences.append("No run on all persons was done in time: this rests on the sample. Raise --time-limit to be sure.")
+    return sentences
 
 
 def _delta(advice: Advice) -> list[str]:
@@ -82,13 +84,13 @@ def _delta(advice: Advice) -> list[str]:
     default = next((r for r in same if Fraction(r.run.options["delta"]) == DEFAULT_DELTA), None)
     tried = dict.fromkeys(r.run.name for r in (*advice.on_sample, *advice.on_whole))
     gives, keeps = ("items", "attributes") if advice.chosen.run.algorithm.startswith("tum") else ("attributes", "items")
-    said = (
+    sentence = (
         f"delta says how much of the {gives}' detail may be given up for that of the {keeps}, 0 to 1; tried:"
         f" {', '.join(tried)}."
     )
     if default is not None and default is not advice.chosen:
-        said += f" With the default, {float(DEFAULT_DELTA)}, the error is {_errors(default)}."
-    return [said]
+        sentence += f" With the default, {float(DEFAULT_DELTA)}, the error is {_errors(default)}."
+    return [sentence]
 
 
 def _worse_than_zero(advice: Advice) -> list[str]:

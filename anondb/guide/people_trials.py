@@ -113,8 +113,7 @@ class _Copy:
         named = {"quasi_identifiers": owners["quasi_identifiers"], "records": f"{WHOLE}.{PEOPLE}"}
         options = named | self._knowledge()
         with open_source(engine, transactions, "transactions") as source, open_source(engine, records, "records") as rows:
-            how: dict[str, Any] = {"id_column": id_column, "item_column": item_column}
-            dataset = load_transactions(engine, source, **how, more_ids=rows)
+            dataset = load_transactions(engine, source, id_column=id_column, item_column=item_column, more_ids=rows)
             read = {"quasi_identifiers": owners["quasi_identifiers"], "hierarchies": owners.get("hierarchies")}
             attributes = load_records(engine, records, dataset, **read).attributes
             names = [attribute.name for attribute in attributes]

@@ -289,8 +289,8 @@ def _threats(engine: DuckDBEngine, name: str, release: StoredRelease, k: int, li
 def _reasons(decisions: list[dict[str, Any]], parameters: dict[str, Any]) -> dict[str, str]:
     """The last decision that formed each generalized item."""
     last = max((int(d["round"]) for d in decisions), default=1)
-    told = ((d["subject"], cause(d, parameters, last)) for d in decisions if d["action"] in ("generalize", "merge"))
-    return {str(subject): words for subject, words in told if words is not None}
+    causes = ((d["subject"], cause(d, parameters, last)) for d in decisions if d["action"] in ("generalize", "merge"))
+    return {str(subject): words for subject, words in causes if words is not None}
 
 
 def _suppressed(

@@ -81,13 +81,13 @@ def _tiles(report: OwnerReport) -> Iterator[tuple[str, str, str]]:
         group = figures(asked.words, asked.answers, report.k)
         if group.frequent_error is not None:
             yield f"error, {label(asked.words)}", percent(group.frequent_error), f"median where truth &ge; {report.k}"
-    told = _told(report)
-    if told is not None:
-        before, after = (percent(c.below_k / told.individuals) for c in (told.before, told.after))
-        yield "persons at risk", after, f"with {counted(told.known, 'item')} known; {before} in the source"
+    attack = _strongest(report)
+    if attack is not None:
+        before, after = (percent(c.below_k / attack.individuals) for c in (attack.before, attack.after))
+        yield "persons at risk", after, f"with {counted(attack.known, 'item')} known; {before} in the source"
 
 
-def _told(report: OwnerReport) -> Attack | None:
+def _strongest(report: OwnerReport) -> Attack | None:
     """The strongest attacker whom the promise covers."""
     return next((attack for attack in reversed(report.attacks) if report.covers(attack)), None)
 

@@ -186,8 +186,8 @@ async def ask(request: Request) -> Response:
     if opened is not None and sql:
         earlier = [query for query in window.kept.get("ask.earlier", []) if query != sql]
         window.kept["ask.earlier"] = [sql, *earlier][:_EARLIER]
-        how = {"path": opened.path, "trusted": opened.trusted, "sql": sql, "bounds": fields.get("bounds", "columns")}
-        window.run("ask", "Answering", answering, beside=True, **how)
+        arguments = {"path": opened.path, "trusted": opened.trusted, "sql": sql, "bounds": fields.get("bounds", "columns")}
+        window.run("ask", "Answering", answering, beside=True, **arguments)
     return back("/ask")
 
 
@@ -198,8 +198,8 @@ def export(request: Request) -> Response:
         return saved(None, "")
     if request.url.path.endswith("json"):
         rows = [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
-        told = json.dumps({"rows": rows, "notes": answer.notes}, ensure_ascii=False)
-        return saved(told, "answer.json", "application/json")
+        text = json.dumps({"rows": rows, "notes": answer.notes}, ensure_ascii=False)
+        return saved(text, "answer.json", "application/json")
     lines = io.StringIO(newline="")
     csv.writer(lines).writerows([answer.columns, *answer.rows])
     return saved(lines.getvalue(), "answer.csv", "text/csv")

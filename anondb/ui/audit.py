@@ -80,8 +80,8 @@ def page(request: Request) -> Response:
 
 
 def _audit(request: Request, path: str, expected: str | None, trusted: str | None) -> None:
-    how: dict[str, Any] = {"path": path, "expected": expected, "trusted": trusted}
-    window_of(request).run("audit", f"Checking {name_of(path)}", auditing, beside=True, **how)
+    arguments: dict[str, Any] = {"path": path, "expected": expected, "trusted": trusted}
+    window_of(request).run("audit", f"Checking {name_of(path)}", auditing, beside=True, **arguments)
 
 
 async def check(request: Request) -> Response:

@@ -71,29 +71,29 @@ def accepted(options: Mapping[str, Any]) -> list[str]:
     return accept.split(",") if isinstance(accept, str) else list(accept)
 
 
-def planned(project: Project, said: Mapping[str, str]) -> tuple[dict[str, Any], list[Run]]:
+def planned(project: Project, answers: Mapping[str, str]) -> tuple[dict[str, Any], list[Run]]:
     """The options of ``Database.compare`` for what the owner said, and its runs, those first that are tried first.
 
     Raises:
         InputError: ``bad_parameter``; ``no_taxonomy``.
     """
-    model, (_, numbers, needs) = said["model"], KNOWLEDGE[said["model"]]
+    model, (_, numbers, needs) = answers["model"], KNOWLEDGE[answers["model"]]
     grid: dict[str, list[Any]] = {}
     for name in numbers:
-        listed = [value.strip() for value in said[name].split(",") if value.strip()] or [FIRST[name].split(",")[0]]
+        listed = [value.strip() for value in answers[name].split(",") if value.strip()] or [FIRST[name].split(",")[0]]
         grid[name] = [int(value) if value.isdecimal() else value for value in listed]
     for name in grid.keys() & {"k", "m"}:
         grid[name] = [value if value == "inf" else read_answer(name, str(value)) for value in grid[name]]
-    if not said["seconds"].isdecimal() or not int(said["seconds"]):
+    if not answers["seconds"].isdecimal() or not int(answers["seconds"]):
         raise InputError("The time for all candidates is a number of seconds.", code="bad_parameter")
     unused = {"accept", "population", *(set() if "quasi_identifiers" in needs else set(PEOPLE) - set(needs))}
     options = {name: value for name, value in project.options.items() if name not in unused}
-    supports = {} if said["supports"] == "both" else {"item_supports": said["supports"] == "yes"}
+    supports = {} if answers["supports"] == "both" else {"item_supports": answers["supports"] == "yes"}
     possible = plan([], [model], grid, {n: v for n, v in options.items() if n not in READING}, supports.get("item_supports"))
-    runs = serving(possible, said["use"]) if model in ("km", "k") else possible
+    runs = serving(possible, answers["use"]) if model in ("km", "k") else possible
     algorithms = list(dict.fromkeys(run.algorithm for run in runs))
-    how = {"model": model, **grid, "algorithms": algorithms, **supports, "total_limit": int(said["seconds"])}
-    return {**options, **how}, runs
+    comparison = {"model": model, **grid, "algorithms": algorithms, **supports, "total_limit": int(answers["seconds"])}
+    return {**options, **comparison}, runs
 
 
 def trials(window: Window) -> str:
@@ -101,11 +101,11 @@ def trials(window: Window) -> str:
     return str(window.folder / "candidates.duckdb")
 
 
-def try_candidates(say: Say, project: Project, said: dict[str, str], trial: str, questions: str | None) -> Comparison:
+def try_candidates(say: Say, project: Project, answers: dict[str, str], trial: str, questions: str | None) -> Comparison:
     """Run the candidates."""
-    how, _ = planned(project, said)
+    options, _ = planned(project, answers)
     with connect(trial, attach=project.database, on_progress=say) as database:
-        return database.compare(project.transactions, workload=questions, **how)
+        return database.compare(project.transactions, workload=questions, **options)
 
 
 def explain(say: Say, trial: str, item: str) -> list[tuple[str, list[str]]]:
@@ -114,8 +114,8 @@ def explain(say: Say, trial: str, item: str) -> list[tuple[str, list[str]]]:
     with connect(trial, read_only=True, on_progress=say) as database:
         for n in (1, 2):
             try:
-                told = database.explain(f"candidate_{n}", item)
-                explanations.append((told.conclusion, [step.words for step in told.steps]))
+                explanation = database.explain(f"candidate_{n}", item)
+                explanations.append((explanation.conclusion, [step.words for step in explanation.steps]))
             except AnondbError as error:
                 local = "It is a local recoding: the rows of different persons may show the item in different ways."
                 explanations.append((local if error.code == "local_recoding" else str(error), []))
@@ -125,7 +125,7 @@ def explain(say: Say, trial: str, item: str) -> list[tuple[str, list[str]]]:
 def page(request: Request) -> Response:
     """The questions, and the candidates that were found."""
     window, project = project_at(request)
-    said, comparison = asked(window), window.result("candidates")
+    answers, comparison = asked(window), window.result("candidates")
     of_whom = project.options.get("quasi_identifiers")
     models = {
         n: words.format(of_whom)
@@ -133,7 +133,7 @@ def page(request: Request) -> Response:
         if all(need in project.options for need in needs)
     }
     numbers = {n: words for n, words in NUMBERS.items() if any(n in KNOWLEDGE[model][1] for model in models)}
-    values: dict[str, Any] = {"said": said, "models": models, "numbers": numbers}
+    values: dict[str, Any] = {"answers": answers, "models": models, "numbers": numbers}
     values |= {"of_model": {n: KNOWLEDGE[n][1] for n in models}}
     values |= {"name_of": name_of, "error": mean_error, "chance": chance, "suppressed": suppressed_words}
     if comparison is None:
@@ -158,13 +158,13 @@ async def ask(request: Request) -> Response:
     """Try candidates for what the owner said, or go on without."""
     window, project = project_at(request)
     fields, _ = await posted(request)
-    said = asked(window) | {name: fields.get(name, "") for name in FIRST if name in fields or name == "questions"}
-    said |= {"model": fields["model"]} if fields.get("model") in KNOWLEDGE else {}
+    answers = asked(window) | {name: fields.get(name, "") for name in FIRST if name in fields or name == "questions"}
+    answers |= {"model": fields["model"]} if fields.get("model") in KNOWLEDGE else {}
     if "path" in fields:
-        said["questions"] = Path(fields["path"]).read_text("utf-8", "replace")
-    window.kept |= {"choose": said, "choose_problem": None}
+        answers["questions"] = Path(fields["path"]).read_text("utf-8", "replace")
+    window.kept |= {"choose": answers, "choose_problem": None}
     try:
-        _, runs = planned(project, said)
+        _, runs = planned(project, answers)
         if "://" in project.database and "plain" not in fields:
             hint = "Load an export of the table, or go on without trying."
             raise InputError("Candidates are tried on a DuckDB file.", code="bad_usage", hint=hint)
@@ -172,16 +172,16 @@ async def ask(request: Request) -> Response:
         window.kept["choose_problem"] = Problem.of(error)
         return back("/choose")
     if "plain" in fields:
-        first = untried(runs, said["use"])
+        first = untried(runs, answers["use"])
         return _go(window, project, first, first.words)
     questions = None
-    if said["questions"].strip():
+    if answers["questions"].strip():
         questions = str(window.folder / "questions.sql")
-        Path(questions).write_text(said["questions"], "utf-8")
-    window.kept |= {"choose_tried": said, "choose_pair": None}
+        Path(questions).write_text(answers["questions"], "utf-8")
+    window.kept |= {"choose_tried": answers, "choose_pair": None}
     window.forget("pair", "why")
-    how: dict[str, Any] = {"project": project, "said": said, "trial": trials(window), "questions": questions}
-    window.run("candidates", "Trying candidates", try_candidates, **how)
+    arguments: dict[str, Any] = {"project": project, "answers": answers, "trial": trials(window), "questions": questions}
+    window.run("candidates", "Trying candidates", try_candidates, **arguments)
     return back("/choose")
 
 
@@ -200,9 +200,13 @@ async def take(request: Request) -> Response:
     results = [comparison.runs[n] for n in chosen]
     window.kept["choose_pair"] = chosen
     window.forget("why")
-    how: dict[str, Any] = {"project": project, "trial": trials(window), "names": [name_of(result) for result in results]}
-    how["options"] = [options_of(project, result.run) for result in results]
-    window.run("pair", "Making both releases in a private place", make_both, **how)
+    arguments: dict[str, Any] = {
+        "project": project,
+        "trial": trials(window),
+        "names": [name_of(result) for result in results],
+    }
+    arguments["options"] = [options_of(project, result.run) for result in results]
+    window.run("pair", "Making both releases in a private place", make_both, **arguments)
     return back("/choose/pair")
 
 

@@ -71,8 +71,8 @@ def look(window: Window, choice: Choice) -> None:
 
 
 def _peek(window: Window, job: str, source: str, reading: dict[str, Any]) -> None:
-    how: dict[str, Any] = {"database": window.kept["load"].database, "method": "peek", "source": source, **reading}
-    window.run(job, f"Reading {name_of(source)}", tasks.call, **how)
+    arguments: dict[str, Any] = {"database": window.kept["load"].database, "method": "peek", "source": source, **reading}
+    window.run(job, f"Reading {name_of(source)}", tasks.call, **arguments)
 
 
 def page(request: Request) -> Response:
@@ -150,15 +150,15 @@ def _read(name: str, value: str) -> Any:
 
 async def beside(request: Request) -> Response:
     """Take a taxonomy, or a table of people's attributes, beside the transactions."""
-    window, what = window_of(request), request.path_params["what"]
+    window, role = window_of(request), request.path_params["role"]
     chosen = (await posted(request))[0].get("path", "")
     choice: Choice | None = window.kept.get("load")
     peek = window.result("load-peek")
     if choice is None or peek is None:
         return back(HERE)
-    window.forget(f"load-{what}")
-    setattr(choice, what, chosen)
-    if chosen and what == "taxonomy":
+    window.forget(f"load-{role}")
+    setattr(choice, role, chosen)
+    if chosen and role == "taxonomy":
         of: dict[str, Any] = {"database": choice.database, "source": choice.transactions, "reading": dict(peek.reading)}
         window.run("load-taxonomy", f"Reading {name_of(chosen)}", tasks.check, taxonomy=chosen, **of)
     elif chosen:
@@ -179,15 +179,15 @@ def loaded(choice: Choice, reading: Mapping[str, Any], names: Mapping[str, str])
     """How the Python interface loads the chosen files. A table of people keeps its columns as they are."""
     left = ("layout", "id", "id_as", "item_as") if reading.get("layout") == PEOPLE else ()
     files = {name: getattr(choice, name) for name in _FILES}
-    how = {**files, **reading, **names}
-    return {name: value for name, value in how.items() if value not in ("", _DEFAULTS.get(name)) and name not in left}
+    options = {**files, **reading, **names}
+    return {name: value for name, value in options.items() if value not in ("", _DEFAULTS.get(name)) and name not in left}
 
 
-def project_of(window: Window, how: Mapping[str, Any], database: str, options: Mapping[str, Any]) -> Project:
+def project_of(window: Window, loading: Mapping[str, Any], database: str, options: Mapping[str, Any]) -> Project:
     """What is anonymized when files are loaded into a database."""
-    files = {name: Path(how[name]).absolute() for name in _FILES if name in how}
+    files = {name: Path(loading[name]).absolute() for name in _FILES if name in loading}
     paths = {n: file.name if file.is_relative_to(window.folder) else str(file) for n, file in files.items()}
-    return Project(database, how.get("transactions_as", "transactions"), options, {**how, **paths})
+    return Project(database, loading.get("transactions_as", "transactions"), options, {**loading, **paths})
 
 
 async def confirm(request: Request) -> Response:
@@ -197,12 +197,12 @@ async def confirm(request: Request) -> Response:
     peek = window.result("load-peek")
     fields, form = await posted(request)
     kinds = ((str(name), fields.get(f"kind of {name}")) for name in form.getlist("quasi_identifiers"))
-    said: dict[str, Any] = {n: fields[n] for n in ("hierarchies", "sensitive") if n in fields}
-    said["quasi_identifiers"] = ",".join(f"{name}:{kind}" if kind else name for name, kind in kinds)
-    said["accept"] = tuple(map(str, form.getlist("accept")))
+    attributes: dict[str, Any] = {n: fields[n] for n in ("hierarchies", "sensitive") if n in fields}
+    attributes["quasi_identifiers"] = ",".join(f"{name}:{kind}" if kind else name for name, kind in kinds)
+    attributes["accept"] = tuple(map(str, form.getlist("accept")))
     if choice is None or peek is None or peek.problem is not None:
         return back(HERE)
-    options: dict[str, Any] = {name: value for name, value in said.items() if value}
+    options: dict[str, Any] = {name: value for name, value in attributes.items() if value}
     beside = {name: table for name in ("taxonomy", "records") if (table := getattr(choice, name))}
     if choice.database:
         window.use(Project(choice.database, choice.transactions, {**options, **beside, **peek.reading}))
@@ -214,10 +214,10 @@ async def confirm(request: Request) -> Response:
         options |= {"layout": PEOPLE, "id": peek.reading.get("id", "tid")}
     else:
         options |= {n: names[f"{n}_as"] for n in ("id", "item") if names[f"{n}_as"] != _DEFAULTS[f"{n}_as"]}
-    how = loaded(choice, peek.reading, names)
-    project = project_of(window, how, database, options)
+    loading = loaded(choice, peek.reading, names)
+    project = project_of(window, loading, database, options)
     words = f"Loading {name_of(choice.transactions)} into {name_of(database)}"
-    window.run("load-made", words, tasks.load, then=lambda _: window.use(project), database=database, how=how)
+    window.run("load-made", words, tasks.load, then=lambda _: window.use(project), database=database, how=loading)
     return back(HERE)
 
 
@@ -226,5 +226,5 @@ ROUTES = [
     Route(f"{HERE}/source", source, methods=["POST"]),
     Route(f"{HERE}/reading", reading, methods=["POST"]),
     Route(f"{HERE}/confirm", confirm, methods=["POST"]),
-    Route(f"{HERE}/{{what:str}}", beside, methods=["POST"]),
+    Route(f"{HERE}/{{role:str}}", beside, methods=["POST"]),
 ]

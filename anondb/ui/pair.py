@@ -32,8 +32,8 @@ def make_both(say: Say, project: Project, trial: str, names: list[str], options:
     with connect(trial, attach=project.database, on_progress=say) as database:
         database.engine.on_finding = lambda finding: True  # nothing of it is given away
         releases = [
-            database.anonymize(project.transactions, name=f"candidate_{n}", replace=True, queries=0, **how)
-            for n, how in enumerate(options, 1)
+            database.anonymize(project.transactions, name=f"candidate_{n}", replace=True, queries=0, **options_of)
+            for n, options_of in enumerate(options, 1)
         ]
         reports = [release.owner_report(queries=QUERIES) for release in releases]
     forms, persons = [_forms(report) for report in reports], reports[0].supports
@@ -49,9 +49,9 @@ def make_both(say: Say, project: Project, trial: str, names: list[str], options:
         figures.append(
             (f"Persons by {name}", [attributes[name].drawn(WIDTH) if name in attributes else "" for attributes in seen])
         )
-    told = {"names": names, "counts": _counted([words for _, _, *words in rows]), "rows": rows[:MOST_ROWS]}
-    told |= {"more": len(rows) - MOST_ROWS, "figures": figures, "answers": _answers(reports)}
-    return told | {"items": items, "forms": forms, "reasons": [report.reasons for report in reports]}
+    comparison = {"names": names, "counts": _counted([words for _, _, *words in rows]), "rows": rows[:MOST_ROWS]}
+    comparison |= {"more": len(rows) - MOST_ROWS, "figures": figures, "answers": _answers(reports)}
+    return comparison | {"items": items, "forms": forms, "reasons": [report.reasons for report in reports]}
 
 
 def _forms(report: OwnerReport) -> Forms:
@@ -67,11 +67,11 @@ def _counted(forms: Sequence[Sequence[str]]) -> list[str]:
     """Sentences on how many items are unchanged, generalized or deleted in each of both releases."""
     kinds = {AS_ITSELF: "unchanged", DELETED: DELETED}
     counts = Counter(tuple(kinds.get(form, "generalized") for form in both) for both in forms)
-    said = []
+    sentences = []
     for (first, second), n in counts.items():
         how = f"{first} differently" if first == second else f"{first} in the first and {second} in the second"
-        said.append(f"{counted(n, 'item')} {how}")
-    return said
+        sentences.append(f"{counted(n, 'item')} {how}")
+    return sentences
 
 
 def _items(report: OwnerReport) -> str:
@@ -88,13 +88,13 @@ def _answers(reports: Sequence[OwnerReport]) -> list[list[str]]:
     estimate and its bounds."""
     chosen = []
     for words in ("1 item", "2 items"):
-        told = [
+        answered = [
             {items: figures for asked in report.asked if asked.words == words for items, *figures in asked.answers}
             for report in reports
         ]
-        for items in spread([items for items in told[0] if items in told[1]], 5):
-            row = [", ".join(items), number(told[0][items][0])]
-            for _, estimate, low, high in (answers[items] for answers in told):
+        for items in spread([items for items in answered[0] if items in answered[1]], 5):
+            row = [", ".join(items), number(answered[0][items][0])]
+            for _, estimate, low, high in (answers[items] for answers in answered):
                 row += [number(estimate), f"{number(low)} to {number(high)}"]
             chosen.append(row)
     return chosen

@@ -49,11 +49,11 @@ def prepare(say: Say, project: Project, name: str, options: dict[str, Any] | Non
         return {"verification": release.verification, "report": report, "warnings": warnings, **_pages(release, report)}
 
 
-def seal(say: Say, project: Project, name: str, path: str, how: dict[str, Any]) -> dict[str, Any]:
+def seal(say: Say, project: Project, name: str, path: str, options: dict[str, Any]) -> dict[str, Any]:
     """Publish a release; returns its ``PublishedFile`` as ``file``, and the pages ``owner`` and ``public``."""
     with connect(project.database, on_progress=say) as database:
         release = database.release(name)
-        file = release.publish(path, **how)
+        file = release.publish(path, **options)
         return {"file": file, **_pages(release, release.owner_report())}
 
 
@@ -74,17 +74,17 @@ def _plan(window: Window, project: Project) -> dict[str, Any]:
     window.kept = {"publish_how": {}, "publish_made": None, "publish_path": None, **window.kept}
     if (plan := window.kept.get("publish_chosen")) is not None:
         return dict(plan)
-    said = at_first(project)
-    return {"options": options_of(project, untried(planned(project, said)[1], said["use"])), "title": ""}
+    answers = at_first(project)
+    return {"options": options_of(project, untried(planned(project, answers)[1], answers["use"])), "title": ""}
 
 
 def commands(project: Project, recipe: Mapping[str, Any], path: str | None, how: Mapping[str, Any]) -> str:
     """The commands that make the same release, unless that was earlier, and publish it, if that was done."""
     lines = list[str]()
     if recipe["options"] is not None:
-        said = {**recipe["options"], "release": recipe["name"], "replace": recipe["replace"]}
+        options = {**recipe["options"], "release": recipe["name"], "replace": recipe["replace"]}
         lines += [project.load_command] if project.loaded else []
-        lines.append(project.command("anonymize", transactions=project.transactions, **said))
+        lines.append(project.command("anonymize", transactions=project.transactions, **options))
     if path is not None:
         lines.append(project.command("publish", release=recipe["name"], to=path, **how))
     return "\n".join(lines)
@@ -148,8 +148,8 @@ async def release(request: Request) -> Response:
         recipe["options"] = plan["options"] | ({"accept": accept} if accept else {})
         recipe["options"] |= {n: fields[n] for n in ("max_suppression",) if n in fields}
     window.kept |= {"publish_how": {}, "publish_path": None, "publish_made": recipe}
-    what = "Checking" if "open" in fields else "Making"
-    window.run("made", f"{what} the release {name}", prepare, project=project, **recipe)
+    verb = "Checking" if "open" in fields else "Making"
+    window.run("made", f"{verb} the release {name}", prepare, project=project, **recipe)
     window.run("history", "Reading the ledger", history, project=project)
     return back("/publish")
 
@@ -168,8 +168,8 @@ async def publish(request: Request) -> Response:
     how = {name: value for name, value in how.items() if (name, value) != ("format", "duckdb")}
     window.kept |= {"publish_how": how, "publish_path": path}
     name = prepared["report"].entry.name
-    what: dict[str, Any] = {"project": project, "name": name, "path": path, "how": how}
-    window.run("published", f"Publishing {name}", seal, then=prepared.update, **what)
+    arguments: dict[str, Any] = {"project": project, "name": name, "path": path, "options": how}
+    window.run("published", f"Publishing {name}", seal, then=prepared.update, **arguments)
     window.run("history", "Reading the ledger", history, project=project)
     return back("/publish#published")
 

@@ -25,13 +25,13 @@ SIZES, WHOLE = "understand_sizes", "understand_profile"
 def page(request: Request) -> Response:
     """The page of the part."""
     window, project = project_at(request)
-    what: dict[str, Any] = {"database": project.database, "method": "profile", "transactions": project.transactions}
-    what |= {name: value for name, value in project.options.items() if name != "accept"}
+    arguments: dict[str, Any] = {"database": project.database, "method": "profile", "transactions": project.transactions}
+    arguments |= {name: value for name, value in project.options.items() if name != "accept"}
     if SIZES not in window.jobs:
-        window.run(SIZES, f"Reading {project.transactions}", tasks.call, attackers=False, **what)
+        window.run(SIZES, f"Reading {project.transactions}", tasks.call, attackers=False, **arguments)
     tree = trees.shown_tree(window, project)
     if WHOLE not in window.jobs:
-        window.run(WHOLE, "Counting what attackers find", tasks.call, **what)
+        window.run(WHOLE, "Counting what attackers find", tasks.call, **arguments)
     sizes, whole = window.result(SIZES), window.result(WHOLE)
     profile: Profile | None = whole or sizes
     values: dict[str, Any] = {"profile": profile, "jobs": (SIZES, WHOLE), **tree}
@@ -56,8 +56,8 @@ def attackers_of(profile: Profile) -> tuple[tuple[str, str], ...]:
 
 def source_of(project: Project, *others: str) -> dict[str, Any]:
     """The options that name the transactions and how they are read, and other options of the project."""
-    said = {n: project.options[n] for n in ("id", "item", *others, *READING) if n in project.options}
-    return {"transactions": project.transactions, **said}
+    options = {n: project.options[n] for n in ("id", "item", *others, *READING) if n in project.options}
+    return {"transactions": project.transactions, **options}
 
 
 ROUTES = [Route("/understand", page), *trees.ROUTES]

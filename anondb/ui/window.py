@@ -68,8 +68,8 @@ class Project:
     @property
     def load_command(self) -> str:
         """The command that loaded the files; empty without."""
-        said = {"as" if name == "transactions_as" else name: value for name, value in self.loaded.items()}
-        return self.command("load", **said) if said else ""
+        options = {"as" if name == "transactions_as" else name: value for name, value in self.loaded.items()}
+        return self.command("load", **options) if options else ""
 
 
 @dataclass
@@ -211,13 +211,13 @@ async def posted(request: Request) -> tuple[dict[str, str], FormData]:
     """The texts of a form that are not blank, by name, and the form. ``path`` is that of the file that it names or has."""
     async with request.form() as form:
         texts = {name: value for name, value in form.items() if isinstance(value, str) and value.strip()}
-        said = {name: text if name in _LABELS else text.strip() for name, text in texts.items()}
+        fields = {name: text if name in _LABELS else text.strip() for name, text in texts.items()}
         file = form.get("file")
         if isinstance(file, UploadFile) and file.filename:
-            said["path"] = str(await window_of(request).dropped(file))
-        elif "path" in said:
-            said["path"] = os.path.expanduser(said["path"])
-    return said, form
+            fields["path"] = str(await window_of(request).dropped(file))
+        elif "path" in fields:
+            fields["path"] = os.path.expanduser(fields["path"])
+    return fields, form
 
 
 def saved(text: str | None, name: str, kind: str = "text/plain") -> Response:
