@@ -127,8 +127,8 @@ def compare(
 ) -> Comparison:
     """Run promises, algorithms and parameters on the same data and questions.
 
-    What the runs read lies in a private directory meanwhile (mode 0700), but for files. Each result is kept in the ledger at
-    once, where the engine may write one.
+    Runs read files where they are; all else is copied into a private directory (mode 0700), which is removed at the end.
+    Each result is stored in the ledger as soon as its run has ended, if there is a ledger that can be written.
 
     Args:
         engine: the engine, outside a transaction.

@@ -3,7 +3,7 @@
 import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -55,7 +55,7 @@ class Advice:
         sample, sample_k: the number of persons in the sample, and the k of its runs; None if there was none.
         on_sample, on_whole: the results of the runs, in their order.
         chosen, next_best: results of the best and second best release; ``next_best`` is None if there is no other.
-            Without leave to publish item supports, a run with them is for comparison only.
+            If item supports may not be published, a run with them is only for comparison.
         is_tested: whether ``chosen`` ran on all persons, not only on the sample.
         command: the command, or the call, that makes the release.
         profile: of people with attributes: what attackers find, the columns, and the costs.
@@ -168,7 +168,7 @@ def _prepare(
     engine: Engine, transactions: Any, needs: Needs, taxonomy: Any, id_column: str, item_column: str, folder: Path
 ) -> Prepared:
     """Read the sources, and write the input of the runs into the folder."""
-    tree, place = None, folder / "taxonomy.tree"
+    tree, sample, place = None, None, folder / "taxonomy.tree"
     with engine.transaction(), open_source(engine, transactions, "transactions") as source:
         engine.progress("loading transactions")
         dataset = load_transactions(engine, source, id_column=id_column, item_column=item_column)
@@ -183,13 +183,12 @@ def _prepare(
         part = write_input(engine, dataset, folder, "sample", SAMPLE) if dataset.n_transactions > SAMPLE else None
     if tree is not None:
         write_taxonomy(engine, tree, str(place))
-    prepared = Prepared(dataset.table, dataset.n_transactions, threats, runs, whole)
-    if part is None:
-        return prepared
-    with engine.transaction(), open_source(engine, part, "sample") as rows:
-        queries = write_queries(engine, load_transactions(engine, rows), folder, "sample")
-    sample = Input(part, queries, k=sample_k(needs.k, SAMPLE, dataset.n_transactions))
-    return replace(prepared, sample=sample, sampled=SAMPLE)
+    if part is not None:
+        with engine.transaction(), open_source(engine, part, "sample") as rows:
+            queries = write_queries(engine, load_transactions(engine, rows), folder, "sample")
+        sample = Input(part, queries, k=sample_k(needs.k, SAMPLE, dataset.n_transactions))
+    sampled = None if sample is None else SAMPLE
+    return Prepared(dataset.table, dataset.n_transactions, threats, runs, whole, sample, sampled)
 
 
 def _try(prepared: Prepared, limits: Sequence[Limits], say: Callable[[str], None]) -> tuple[list[Result], list[Result]]:

@@ -137,8 +137,12 @@ class CountScale:
 
 
 def side_by_side(places: Mapping[str, Sequence[Place]], room: float = math.inf) -> dict[str, list[Place]]:
-    """The places of marks by series, moved sideways where those of several series would hide each other; those of one
-    place stay within ``room``."""
+    """Move marks sideways where marks of several series would hide each other.
+
+    Args:
+        places: the places of the marks by series.
+        room: the width in which the marks of one place stay.
+    """
     moved = {name: list(points) for name, points in places.items()}
     near: list[tuple[Place, list[tuple[str, int]]]] = []
     for name, points in places.items():

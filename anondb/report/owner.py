@@ -87,13 +87,13 @@ class OwnerReport:
     reasons: dict[str, str]
     stopped: bool
     asked: tuple[Asked, ...]
-    threats: tuple[Threats, ...]
-    attacks: tuple[Attack, ...]
     promised: int | None
     overlaps: tuple[str, ...]
     publications: tuple[history.Publication, ...]
     seconds: dict[str, float]
     read: tuple[str, ...] = ()
+    threats: tuple[Threats, ...] = ()
+    attacks: tuple[Attack, ...] = ()
     supports: Mapping[str, int] = field(default_factory=dict)
     seen: tuple[Seen, ...] = ()
     groups: Groups | None = None
@@ -190,8 +190,6 @@ def collect(engine: DuckDBEngine, name: str, *, queries: int = 1000, individuals
         reasons=_reasons(decisions, entry.parameters),
         stopped=any(d["action"] == "specialize" for d in decisions),
         asked=tuple(Asked(words.removeprefix(f"{entry.name}: "), tuple(answers)) for words, answers in recorded.items()),
-        threats=(),
-        attacks=(),
         promised=most if isinstance(most, int) else None,
         overlaps=(*history.notes(intersections_of(engine, name, earlier_of(engine, name))), *stated),
         publications=tuple(published),

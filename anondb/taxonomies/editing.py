@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -70,7 +70,7 @@ class Draft:
     states: list[Nodes]
     at: int = 0
     saved: int = 0  # which one was saved last; -1 for none
-    next: int = field(default=0)
+    next: int = 0  # the number of the next new node
 
     @classmethod
     def of(cls, tree: Taxonomy, persons: Iterable[int]) -> Draft:

@@ -31,7 +31,7 @@ _SHOWN, _BARS, _EARLIER, _ITEMS = 200, 40, 20, 2000
 
 @dataclass(frozen=True)
 class Opened:
-    """A release as its reader sees it: tables with the types of their columns, items, what it keeps, and remarks."""
+    """A release as its reader sees it: tables with the types of their columns, items, its promise, and remarks."""
 
     path: str
     trusted: str | None

@@ -80,8 +80,8 @@ def page(request: Request) -> Response:
 
 
 def _audit(request: Request, path: str, expected: str | None, trusted: str | None) -> None:
-    arguments: dict[str, Any] = {"path": path, "expected": expected, "trusted": trusted}
-    window_of(request).run("audit", f"Checking {name_of(path)}", auditing, beside=True, **arguments)
+    window, words = window_of(request), f"Checking {name_of(path)}"
+    window.run("audit", words, auditing, beside=True, path=path, expected=expected, trusted=trusted)
 
 
 async def check(request: Request) -> Response:

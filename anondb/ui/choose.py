@@ -48,12 +48,12 @@ FIRST |= {"k": "5", "m": "2", "l": "2", "p": "2", "h": "4/5", "delta": "0.05, 0.
 
 
 def at_first(project: Project | None) -> dict[str, str]:
-    """What the owner need not say."""
+    """The answers to all questions before the owner changes any."""
     return {**FIRST, "model": "kkm" if project is not None and "quasi_identifiers" in project.options else "km"}
 
 
 def asked(window: Window) -> dict[str, str]:
-    """What the owner said."""
+    """The owner's answers so far."""
     window.kept = {"choose": {}, "choose_pair": None, "choose_problem": None, **window.kept}
     return {**at_first(window.project), **window.kept["choose"]}
 
@@ -72,7 +72,7 @@ def accepted(options: Mapping[str, Any]) -> list[str]:
 
 
 def planned(project: Project, answers: Mapping[str, str]) -> tuple[dict[str, Any], list[Run]]:
-    """The options of ``Database.compare`` for what the owner said, and its runs, those first that are tried first.
+    """The options of ``Database.compare`` for the owner's answers, and its runs in the order in which they are tried.
 
     Raises:
         InputError: ``bad_parameter``; ``no_taxonomy``.

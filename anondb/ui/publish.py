@@ -70,7 +70,7 @@ def history(say: Say, project: Project, drop: str = "") -> tuple[list[Any], list
 
 
 def _plan(window: Window, project: Project) -> dict[str, Any]:
-    """The options and the title of what is to be released: that which was chosen, or what the project needs at least."""
+    """The options and the title of the release to make: the candidate that was chosen, else the default for the project."""
     window.kept = {"publish_how": {}, "publish_made": None, "publish_path": None, **window.kept}
     if (plan := window.kept.get("publish_chosen")) is not None:
         return dict(plan)
@@ -79,7 +79,7 @@ def _plan(window: Window, project: Project) -> dict[str, Any]:
 
 
 def commands(project: Project, recipe: Mapping[str, Any], path: str | None, how: Mapping[str, Any]) -> str:
-    """The commands that make the same release, unless that was earlier, and publish it, if that was done."""
+    """The commands that make the same release, if this window made it, and publish it, if it is published."""
     lines = list[str]()
     if recipe["options"] is not None:
         options = {**recipe["options"], "release": recipe["name"], "replace": recipe["replace"]}

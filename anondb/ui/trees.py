@@ -82,7 +82,7 @@ def shown_tree(window: Window, project: Project) -> dict[str, Any]:
 
 
 def read(window: Window, view: View, **how: Any) -> None:
-    """Read, build or complete the tree of a view. All that opens the database waits for each other: none finds it locked."""
+    """Read, build or complete the tree of a view. Jobs run one after the other, so that none finds the database locked."""
 
     def then(draft: Draft) -> None:
         view.draft, view.opened, view.chosen, view.hits = draft, {ROOT}, set(), set()
