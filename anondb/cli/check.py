@@ -72,17 +72,20 @@ def verify(
     if not sealed and any(value is not None for value in of_file.values()):
         raise InputError("--expect, --published-in and --trusted need a sealed file.", code="bad_usage")
     knowledge = {"witnesses": witnesses, **taken(values, KNOWLEDGE)}
+    checked: Verification | SealedCheck
+    accounts: Sequence[Account] = ()
     if sealed:
         if of_rows.keys() & RECORDS:
             raise InputError("A sealed file contains its records.", code="bad_usage", hint="Name only the file.")
-        _verify_file(source, promised, {**of_file, **knowledge}, connection, as_json)
+        checked = _verify_file(source, promised, {**of_file, **knowledge}, connection)
     elif against_source:
-        _verify_source(source, release, promised, witnesses, connection, as_json)
+        return _verify_source(source, release, promised, witnesses, connection, as_json)
     elif release is not None:
-        _verify_release(source, release, promised, knowledge, connection, as_json)
+        checked = _verify_release(source, release, promised, knowledge, connection)
     else:
         options = {**values, **of_rows, **knowledge}
-        _verify_data(source, transactions, buckets, promised(), options, connection, as_json)
+        checked, accounts = _verify_data(source, transactions, buckets, promised(), options, connection)
+    _print(checked, witnesses, as_json, accounts)
 
 
 def _is_release(source: str) -> bool:
@@ -145,7 +148,7 @@ def _check_usage(
         raise InputError("--on-engine needs --transactions.", code="bad_usage")
 
 
-def _print(checked: Verification | SealedCheck, witnesses: int, as_json: bool, accounts: Sequence[Account] = ()) -> None:
+def _print(checked: Verification | SealedCheck, witnesses: int, as_json: bool, accounts: Sequence[Account]) -> None:
     """Print a verification, the identity of a sealed file and what was read of others; exit 4 if the promise or a comparison
     fails."""
     from anondb.publications.sealed import SealedCheck
@@ -186,13 +189,13 @@ def _print(checked: Verification | SealedCheck, witnesses: int, as_json: bool, a
 
 
 def _verify_file(
-    source: str, promised: Callable[[Model], Model], options: dict[str, Any], connection: dict[str, Any], as_json: bool
-) -> None:
+    source: str, promised: Callable[[Model], Model], options: dict[str, Any], connection: dict[str, Any]
+) -> SealedCheck:
     from anondb.publications.sealed import verify_file
 
     settings = dict(connection)
     shown = app.shown_statements(settings.pop("show_sql"))
-    _print(verify_file(source, promised, **options, **settings, on_statement=shown), options["witnesses"], as_json)
+    return verify_file(source, promised, **options, **settings, on_statement=shown)
 
 
 def _verify_data(
@@ -202,9 +205,9 @@ def _verify_data(
     model: Model,
     options: dict[str, Any],
     connection: dict[str, Any],
-    as_json: bool,
-) -> None:
-    """Verify transactions or, for an anatomy, buckets; on the engine in tables, which read-only connections refuse."""
+) -> tuple[Verification, Sequence[Account]]:
+    """Verify transactions or, for an anatomy, buckets; also return what was read of files. On the engine this makes tables,
+    which read-only connections refuse."""
     from anondb.engine.elsewhere import is_url
     from anondb.reading.formats import is_data_file
 
@@ -225,7 +228,7 @@ def _verify_data(
         else:
             where = app.transactions_of(database, source, transactions, id, item, reading)
             checked = database.verify(where, model=model, **options)
-    _print(checked, options["witnesses"], as_json, accounts)
+    return checked, accounts
 
 
 def _verify_release(
@@ -234,8 +237,7 @@ def _verify_release(
     promised: Callable[[Model], Model],
     knowledge: dict[str, Any],
     connection: dict[str, Any],
-    as_json: bool,
-) -> None:
+) -> Verification:
     """``verify --release``, on a locked connection because the file may be untrusted."""
     from anondb.api.database import Database
     from anondb.publications.sealed import files_among
@@ -244,8 +246,7 @@ def _verify_release(
     with app.locked(source, files=files, **connection) as engine:
         database = Database(engine)
         model = _promise_of(database, release, promised)
-        checked = database.verify(release=release, model=model, **knowledge)
-    _print(checked, knowledge["witnesses"], as_json)
+        return database.verify(release=release, model=model, **knowledge)
 
 
 def _promise_of(database: Database, release: str, promised: Callable[[Model], Model]) -> Model:

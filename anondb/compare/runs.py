@@ -22,6 +22,7 @@ from anondb.pages.text import number
 from anondb.policy import choose_algorithm
 from anondb.promises import PROMISES
 
+_OUTCOME = ("status", "message", "seconds", "cpu_seconds", "peak_mib")  # the fields of a result beside run and figures
 SETTLED = ("done", "infeasible")  # results that a repeated run would not change
 
 
@@ -102,14 +103,13 @@ class Result:
 
     def to_json(self) -> dict[str, Any]:
         """The result as JSON values."""
-        outcome = {n: getattr(self, n) for n in ("status", "message", "seconds", "cpu_seconds", "peak_mib")}
-        return {**asdict(self.run), **outcome, **self.figures}
+        return {**asdict(self.run), **{n: getattr(self, n) for n in _OUTCOME}, **self.figures}
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Result:
         """Read a result from the JSON values of ``to_json``."""
         run = Run(*(values[n] for n in ("algorithm", "model", "parameters", "options")))
-        outcome = {n: values[n] for n in ("status", "message", "seconds", "cpu_seconds", "peak_mib")}
+        outcome = {n: values[n] for n in _OUTCOME}
         return cls(run, **outcome, figures={n: v for n, v in values.items() if n not in outcome | asdict(run)})
 
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal, InvalidOperation
+from functools import partial
 from itertools import count, pairwise
 from typing import Any
 
@@ -89,10 +90,8 @@ def build_hierarchy(
         check_names([values.attribute], id_column, "")
         request = completed(request, values)
         build.check_request(request, HIERARCHIES)
-        builders = dict(_BUILDERS)
-        if request.by == "mapping":
-            builders["mapping"] = _by_mapping(load_taxonomy(engine, request.mapping)), build.named_by_key
-        builder, name = builders[request.by]
+        mapping: tuple[build.Builder, build.Name] = (partial(_by_mapping, engine), build.named_by_key)
+        builder, name = _BUILDERS.get(request.by, mapping)
         paths = builder(values.labels, values.persons, request)
     tree = build.tree_of(values.labels, paths, name, request.root)
     return Hierarchy(values.attribute, tree, request, sum(not path for path in paths))
@@ -247,7 +246,6 @@ def _by_bands(labels: Sequence[str], weights: Ints, request: build.Request) -> l
 
 def _by_dates(labels: Sequence[str], weights: Ints, request: build.Request) -> list[build.Path]:
     """Dates and times: decades, years, quarters, months and, for times, days."""
-
     paths = [path for label in labels if (path := _date(label))]
     if len(paths) < len(labels):
         raise InputError(
@@ -268,21 +266,18 @@ def _date(text: str) -> build.Path | None:
     return months if len(text) == 10 else (*months, f"{d:%Y-%m-%d}")
 
 
-def _by_mapping(tree: Taxonomy) -> build.Builder:
+def _by_mapping(engine: Engine, labels: Sequence[str], weights: Ints, request: build.Request) -> list[build.Path]:
     """Groups that the owner has: the nodes above each value in a taxonomy; a value that it lacks is in none."""
-
-    def builder(labels: Sequence[str], weights: Ints, request: build.Request) -> list[build.Path]:
-        paths: list[build.Path] = []
-        for label in labels:
-            node, above = tree.node_of.get(label, 0), list[str]()
-            while node > 0:
-                if tree.labels[node] != label or not tree.is_leaf[node]:
-                    above.append(tree.labels[node])
-                node = int(tree.parent[node])
-            paths.append(tuple(reversed(above)))
-        return paths
-
-    return builder
+    tree = load_taxonomy(engine, request.mapping)
+    paths: list[build.Path] = []
+    for label in labels:
+        node, above = tree.node_of.get(label, 0), list[str]()
+        while node > 0:
+            if tree.labels[node] != label or not tree.is_leaf[node]:
+                above.append(tree.labels[node])
+            node = int(tree.parent[node])
+        paths.append(tuple(reversed(above)))
+    return paths
 
 
 _BUILDERS: Mapping[str, tuple[build.Builder, build.Name]] = {
