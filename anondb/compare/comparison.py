@@ -68,11 +68,7 @@ class Comparison:
     @property
     def unanswered(self) -> dict[int, str]:
         """The statements of the log that a release did not answer, by number, each with a reason."""
-        return {
-            number: reason
-            for r in self.runs
-            for number, reason in (refusal.values() for refusal in r.figures.get("refused", ()))
-        }
+        return dict(refusal.values() for r in self.runs for refusal in r.figures.get("refused", ()))
 
     @property
     def facts(self) -> dict[str, Any]:

@@ -200,11 +200,8 @@ async def take(request: Request) -> Response:
     results = [comparison.runs[n] for n in chosen]
     window.kept["choose_pair"] = chosen
     window.forget("why")
-    arguments: dict[str, Any] = {
-        "project": project,
-        "trial": trials(window),
-        "names": [name_of(result) for result in results],
-    }
+    arguments: dict[str, Any] = {"project": project, "trial": trials(window)}
+    arguments["names"] = [name_of(result) for result in results]
     arguments["options"] = [options_of(project, result.run) for result in results]
     window.run("pair", "Making both releases in a private place", make_both, **arguments)
     return back("/choose/pair")

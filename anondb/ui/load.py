@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -114,12 +115,10 @@ def proposed_file(window: Window, source: str) -> str:
     """A name for the DuckDB file, beside the data file or, for a dropped one, in the current folder."""
     path = Path(source)
     beside = Path(path.name) if path.is_relative_to(window.folder) else path
-    stem, number = beside.with_name(path.name.partition(".")[0] or "data"), 1
-    free = stem.with_name(f"{stem.name}.duckdb")
-    while os.path.lexists(free):
-        number += 1
-        free = stem.with_name(f"{stem.name}-{number}.duckdb")
-    return str(free)
+    stem = path.name.partition(".")[0] or "data"
+    names = chain([stem], (f"{stem}-{number}" for number in count(2)))
+    files = (beside.with_name(f"{name}.duckdb") for name in names)
+    return str(next(file for file in files if not os.path.lexists(file)))
 
 
 async def source(request: Request) -> Response:
