@@ -17,7 +17,7 @@ from anondb.data.transactions import load_transactions
 from anondb.engine import Engine
 from anondb.engine.spill import private_directory
 from anondb.errors import BudgetExceeded, InfeasibleError
-from anondb.guide.knowledge import SIZES, Ranged, what_attackers_find
+from anondb.guide.knowledge import SIZES, Threat, what_attackers_find
 from anondb.guide.needs import Needs
 from anondb.guide.page import section_html
 from anondb.guide.people_trials import prepare_people
@@ -64,7 +64,7 @@ class Advice:
     source: str
     persons: int
     needs: Needs
-    known: Ranged
+    known: Threat
     sample: int | None
     sample_k: int | None
     on_sample: tuple[Result, ...]

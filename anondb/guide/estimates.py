@@ -14,7 +14,7 @@ from anondb.algorithms import METHODS
 from anondb.algorithms.transactional.clump import block_of
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine
-from anondb.guide.knowledge import MAX_ROWS, Ranged, ranges
+from anondb.guide.knowledge import MAX_ROWS, Threat, ranges
 from anondb.guide.people import People
 from anondb.models.named import make_model
 from anondb.promises import PROMISES
@@ -112,7 +112,7 @@ COSTS: Mapping[str, Cost] = {
 }
 
 
-def features(engine: Engine, dataset: Dataset, threats: tuple[Ranged, ...], people: People | None = None) -> Features:
+def features(engine: Engine, dataset: Dataset, threats: tuple[Threat, ...], people: People | None = None) -> Features:
     """The figures of transactions, inside a transaction of the engine; ``threats`` are what attackers find, with ``people``
     those who know attributes."""
     rows = next(x.rows for x in threats if x.m == M)

@@ -17,7 +17,7 @@ CHUNK_ROWS = 3_000_000  # of one aggregate: some hundred MB
 
 
 @dataclass(frozen=True)
-class Ranged:
+class Threat:
     """What an attacker finds who knows at most m items of a person."""
 
     m: int  # the number of known items
@@ -31,7 +31,7 @@ class Ranged:
     skipped: str | None = None  # why they were not counted; None if they were
 
 
-def what_attackers_find(engine: Engine, dataset: Dataset, k: int, *, most: int = max(SIZES)) -> tuple[Ranged, ...]:
+def what_attackers_find(engine: Engine, dataset: Dataset, k: int, *, most: int = max(SIZES)) -> tuple[Threat, ...]:
     """What attackers find who know one, two and three items of a person.
 
     Args:
@@ -40,7 +40,7 @@ def what_attackers_find(engine: Engine, dataset: Dataset, k: int, *, most: int =
     """
     rows = join_rows(engine, dataset.transactions)
     alone = engine.create("guide_alone", alone_by_one(dataset.transactions))
-    counts: list[Ranged] = []
+    counts: list[Threat] = []
     for m in SIZES[:most]:
         skipped = counts[-1].skipped if counts else None
         if skipped is None and rows[m] > MAX_ROWS:
@@ -52,11 +52,11 @@ def what_attackers_find(engine: Engine, dataset: Dataset, k: int, *, most: int =
             except BudgetExceeded as error:
                 skipped = str(error)
         if skipped is not None:
-            counts.append(Ranged(m, None, None, rows[m], skipped))
+            counts.append(Threat(m, None, None, rows[m], skipped))
             continue
         if m > 1:
             add_alone(engine, dataset.transactions, alone, m)
-        counts.append(Ranged(m, verified.violations, row_count(engine, alone), rows[m]))
+        counts.append(Threat(m, verified.violations, row_count(engine, alone), rows[m]))
     engine.drop(alone)
     return tuple(counts)
 

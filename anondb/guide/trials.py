@@ -21,7 +21,7 @@ from anondb.compare.runs import Result, Run, Setting, run_one
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, Table, load, reads
 from anondb.errors import InputError
-from anondb.guide.knowledge import Ranged
+from anondb.guide.knowledge import Threat
 from anondb.guide.needs import order_of
 from anondb.guide.profile import Profile
 from anondb.release.publish import hand_over_table
@@ -73,7 +73,7 @@ class Prepared:
     # source, persons: the name of the transactions, and the number of persons
     source: str
     persons: int
-    threat: Ranged  # what attackers find who know items
+    threat: Threat  # what attackers find who know items
     runs: list[Run]  # the candidates, those first that are tried first if time is short
     # whole, sample: the inputs. The k of the sample is its share, at least 2: so about the same items and pairs are
     # rare.

@@ -32,8 +32,8 @@ def make_both(say: Say, project: Project, trial: str, names: list[str], options:
     with connect(trial, attach=project.database, on_progress=say) as database:
         database.engine.on_finding = lambda finding: True  # nothing of it is given away
         releases = [
-            database.anonymize(project.transactions, name=f"candidate_{n}", replace=True, queries=0, **options_of)
-            for n, options_of in enumerate(options, 1)
+            database.anonymize(project.transactions, name=f"candidate_{n}", replace=True, queries=0, **chosen)
+            for n, chosen in enumerate(options, 1)
         ]
         reports = [release.owner_report(queries=QUERIES) for release in releases]
     forms, persons = [_forms(report) for report in reports], reports[0].supports
