@@ -179,6 +179,7 @@ def collect(engine: DuckDBEngine, name: str, *, queries: int = 1000, individuals
         read = reports.read_of(engine, catalog, entry.release_id)
         stated = overlap.stated(engine, catalog, entry.release_id)
         published = [p for p in history.publications(engine, catalog) if p.release_id == entry.release_id]
+    reasons, why = _causes(decisions, entry.parameters)
     parameters = model_of(release.manifest).parameters()
     most = parameters.get("m", parameters.get("p", "inf" if entry.model == "k" else 0))
     report = OwnerReport(
@@ -186,8 +187,8 @@ def collect(engine: DuckDBEngine, name: str, *, queries: int = 1000, individuals
         entry=entry,
         source=GONE,
         k=group_size(parameters),
-        suppressed=_suppressed(decisions, entry.parameters, parents, None, contents),
-        reasons=_reasons(decisions, entry.parameters),
+        suppressed=tuple(Suppressed(label, None, words) for label, words in why.items()),
+        reasons=reasons,
         stopped=any(d["action"] == "specialize" for d in decisions),
         asked=tuple(Asked(words.removeprefix(f"{entry.name}: "), tuple(answers)) for words, answers in recorded.items()),
         promised=most if isinstance(most, int) else None,
@@ -196,13 +197,13 @@ def collect(engine: DuckDBEngine, name: str, *, queries: int = 1000, individuals
         seconds=seconds,
         read=read,
     )
-    return _with_source(engine, report, decisions, parents, queries, individuals, seed)
+    return _with_source(engine, report, why, parents, queries, individuals, seed)
 
 
 def _with_source(
     engine: DuckDBEngine,
     report: OwnerReport,
-    decisions: list[dict[str, Any]],
+    why: dict[str, str | None],
     parents: dict[str, str | None],
     queries: int,
     individuals: int,
@@ -215,7 +216,7 @@ def _with_source(
             entry, dataset = stored.load_source(engine, name)
             same = dataset.n_transactions == report.contents.transactions
             source = UNCHANGED if same and entry.fingerprint == fingerprint(engine, dataset) else CHANGED
-            suppressed = _suppressed(decisions, entry.parameters, parents, dataset, report.contents)
+            suppressed = _suppressed(why, parents, dataset, report.contents)
             supports = dict(zip(dataset.labels, dataset.supports.tolist(), strict=True))
     except (InputError, EngineError):
         return report
@@ -284,30 +285,22 @@ def _threats(engine: DuckDBEngine, name: str, release: StoredRelease, k: int, li
     return threats
 
 
-def _reasons(decisions: list[dict[str, Any]], parameters: dict[str, Any]) -> dict[str, str]:
-    """The last decision that formed each generalized item."""
+def _causes(decisions: list[dict[str, Any]], parameters: dict[str, Any]) -> tuple[dict[str, str], dict[str, str | None]]:
+    """Why each generalized item was formed, by its last decision; and why items were suppressed in the last round."""
     last = max((int(d["round"]) for d in decisions), default=1)
-    causes = ((d["subject"], cause(d, parameters, last)) for d in decisions if d["action"] in ("generalize", "merge"))
-    return {str(subject): words for subject, words in causes if words is not None}
+    formed = ((d["subject"], cause(d, parameters, last)) for d in decisions if d["action"] in ("generalize", "merge"))
+    suppressed = (d for d in decisions if d["action"] == "suppress" and int(d["round"]) == last)
+    return (
+        {str(subject): words for subject, words in formed if words is not None},
+        {str(d["subject"]): cause(d, parameters, last) for d in suppressed},
+    )
 
 
 def _suppressed(
-    decisions: list[dict[str, Any]],
-    parameters: dict[str, Any],
-    parents: dict[str, str | None],
-    dataset: Dataset | None,
-    contents: Contents,
+    why: dict[str, str | None], parents: dict[str, str | None], dataset: Dataset, contents: Contents
 ) -> tuple[Suppressed, ...]:
     """The suppressed items, those with the most transactions first; ``parents`` is the taxonomy, whose nodes may have been
     suppressed with all items below them."""
-    last = max((int(d["round"]) for d in decisions), default=1)
-    why = {
-        str(d["subject"]): cause(d, parameters, last)
-        for d in decisions
-        if d["action"] == "suppress" and int(d["round"]) == last
-    }
-    if dataset is None:
-        return tuple(Suppressed(label, None, words) for label, words in why.items())
     shown = {member for item in contents.items for member in item.members}
     items = [
         Suppressed(label, support, _why_suppressed(label, why, parents))
