@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from anondb.pages.plots import CountScale, svg, text
+from anondb.pages.plots import CountScale, grid, svg, text
 from anondb.pages.text import cut, label, name_room, number, percent, short, wide
 
 T = TypeVar("T")
@@ -33,11 +33,7 @@ def against_truth(title: str, answers: Sequence[Answered], width: int) -> str:
     """Plot queries in the order of their true counts: a bar from the lower to the upper bound, a dot for the estimate, and a
     line for the truth."""
     up = CountScale(max((a.upper for a in answers), default=1), _HEIGHT - _BOTTOM, _TOP)
-    parts = []
-    for value in up.ticks():
-        at = up.at(value)
-        parts.append(f'<line x1="{_LEFT}" x2="{width}" y1="{at:.1f}" y2="{at:.1f}" class="grid"/>')
-        parts.append(text(_LEFT - 6, at + 4, number(value), anchor="end"))
+    parts = grid(up, _LEFT, width)
     step = (width - _LEFT) / max(len(answers), 1)
     thick = min(step * 0.6, 12)
     for i, a in enumerate(answers):

@@ -136,6 +136,16 @@ class CountScale:
         return [0.0, *(f * 10.0**i for i in range(powers) for f in factors if f * 10.0**i <= self._most)]
 
 
+def grid(up: Scale | EvenScale | CountScale, left: float, right: float) -> list[str]:
+    """Horizontal lines at the round values of a scale, each with its number on the left."""
+    parts = []
+    for value in up.ticks():
+        at = up.at(value)
+        parts.append(f'<line x1="{left}" x2="{right}" y1="{at:.1f}" y2="{at:.1f}" class="grid"/>')
+        parts.append(text(left - 6, at + 4, number(value), anchor="end"))
+    return parts
+
+
 def side_by_side(places: Mapping[str, Sequence[Place]], room: float = math.inf) -> dict[str, list[Place]]:
     """Move marks sideways where marks of several series would hide each other.
 
@@ -166,10 +176,7 @@ class _Frame:
         self.right, self.across, self.up = WIDTH - RIGHT, across, up
         note = ", logarithmic" if self.up.logarithmic else ""
         self.parts = [text(self.right, HEIGHT - 6, x_name, "axis", "end"), text(4, TOP - 16, y_name + note, "axis")]
-        for value in self.up.ticks():
-            at = self.up.at(value)
-            self.parts.append(f'<line x1="{LEFT}" x2="{self.right}" y1="{at:.1f}" y2="{at:.1f}" class="grid"/>')
-            self.parts.append(text(LEFT - 6, at + 4, number(value), anchor="end"))
+        self.parts += grid(up, LEFT, self.right)
         self.parts += [text(across.at(x), HEIGHT - BOTTOM + 14, number(x), anchor="middle") for x in across.ticks()]
 
     def names(self, ends: Sequence[tuple[float, float, str]]) -> None:
