@@ -164,10 +164,7 @@ def make_shop(database: Database) -> None:
 
 
 def run_demo(
-    directory: Path,
-    *,
-    on_statement: Callable[[str], None] | None = None,
-    on_progress: Callable[[str], None] | None = None,
+    directory: Path, *, on_statement: Callable[[str], None] | None = None, on_progress: Callable[[str], None] | None = None
 ) -> Story:
     """Make the shop in ``directory``, publish it with k=5 and m=2 without and with item supports, and query both files.
 
@@ -181,11 +178,9 @@ def run_demo(
         raise InputError(f"The directory {directory.name!r} cannot be created.", code="not_writable") from None
     if any(file.exists() for file in (owner, *files)):
         raise InputError(
-            f"The directory {directory.name!r} already has a shop.",
-            code="target_exists",
-            hint="Name another directory.",
+            f"The directory {directory.name!r} already has a shop.", code="target_exists", hint="Name another directory."
         )
-    made = []
+    published = []
     with (
         removed_after_error(owner, owner.with_name(f"{owner.name}.wal"), *files),
         private_files(),
@@ -204,8 +199,8 @@ def run_demo(
             )
             if not isinstance(release.report, Report):
                 raise EngineError("The demo made no report.")
-            made.append(Published(sealed, release.report, _answers(sealed)))
-    return Story(owner, *made)
+            published.append(Published(sealed, release.report, _answers(sealed)))
+    return Story(owner, *published)
 
 
 def _answers(sealed: Path) -> tuple[Answer, ...]:

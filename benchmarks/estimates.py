@@ -32,7 +32,7 @@ from anondb.data.taxonomy import load_taxonomy
 from anondb.data.transactions import load_transactions
 from anondb.demo import make_shop
 from anondb.guide.estimates import Estimate, Features, estimates, features, terms
-from anondb.guide.knowledge import known
+from anondb.guide.knowledge import what_attackers_find
 from anondb.taxonomies.check import checked
 
 K, M = 5, 2
@@ -141,7 +141,7 @@ def features_of(source: Path, tree: Path) -> tuple[Features, tuple[Estimate, ...
     """What costs depend on, and the estimates, as ``anondb profile`` makes them."""
     with anondb.connect() as db, db.engine.transaction(), open_source(db.engine, source, "transactions") as rows:
         dataset = load_transactions(db.engine, rows)
-        figures = features(db.engine, dataset, known(db.engine, dataset, K, most=M))
+        figures = features(db.engine, dataset, what_attackers_find(db.engine, dataset, K, most=M))
         return figures, estimates(figures, K, checked(db.engine, tree, dataset.labels, dataset.item_kind))
 
 

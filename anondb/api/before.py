@@ -35,13 +35,13 @@ class BeforeRelease:
 
         return tables(self.engine)
 
-    def peek(self, source: str | os.PathLike[str], **given: Any) -> Peek:
+    def peek(self, source: str | os.PathLike[str], **options: Any) -> Peek:
         """Propose how a data file or a table is read, and read it so: layout, columns, three persons, what was read, and
         what has to be confirmed. Nothing is written.
 
         Args:
             source: a data file, or the name of a table.
-            given: what you know: ``id``, ``item``, and options of reading (``anondb.reading.options.Reading``).
+            options: what you know: ``id``, ``item``, and options of reading (``anondb.reading.options.Reading``).
 
         Returns:
             The proposal; its ``problem`` says why the source cannot be read so.
@@ -52,8 +52,8 @@ class BeforeRelease:
         from anondb.guide.peek import peek
 
         if isinstance(source, str) and (not is_data_file(source) or warehouse_at(source) is not None):
-            return peek(self.engine, source, given)
-        return peek(self.engine, Path(source), given)
+            return peek(self.engine, source, options)
+        return peek(self.engine, Path(source), options)
 
     def load(
         self,
@@ -230,12 +230,7 @@ class BeforeRelease:
 
         grid = {"k": [5], "m": [2]} | {n: _listed(options.pop(n)) for n in GRID if options.get(n) is not None}
         reading = {name: options.pop(name) for name in READING if name in options}
-        limits = {
-            "threads": threads,
-            "memory_limit": memory_limit,
-            "time_limit": time_limit,
-            "total_limit": total_limit,
-        }
+        each = {"threads": threads, "memory_limit": memory_limit, "time_limit": time_limit}
         return compare(
             self.engine,
             read_as(transactions, reading),
@@ -245,7 +240,7 @@ class BeforeRelease:
             options=options,
             item_supports=item_supports,
             workload=workload,
-            limits=limits,
+            limits={**each, "total_limit": total_limit},
             again=again,
         )
 

@@ -77,21 +77,21 @@ def connect(
         EngineError: the file is locked.
     """
     settings: dict[str, Any] = {"threads": threads, "memory_limit": memory_limit, "read_only": read_only}
-    told: dict[str, Any] = {"on_statement": on_statement, "on_progress": on_progress}
+    callbacks: dict[str, Any] = {"on_statement": on_statement, "on_progress": on_progress}
     as_it_is = not read_only and threads is None and memory_limit is None
     if type(database).__module__.startswith("pyspark.sql"):
         if one_shot or attach is not None or not as_it_is:
             raise InputError("Spark has its own settings of threads and memory.", code="bad_parameter")
         from anondb.api.spark import SparkDatabase
 
-        return SparkDatabase(cast("SparkSession", database), **told, **of_spark)
+        return SparkDatabase(cast("SparkSession", database), **callbacks, **of_spark)
     if of_spark:
         raise TypeError(f"connect() got an unexpected keyword argument {next(iter(of_spark))!r}")
     if isinstance(database, duckdb.DuckDBPyConnection):
         if not as_it_is or attach is not None:
             words = "threads, memory_limit, read_only and attach apply to connections that anondb opens itself."
             raise InputError(words, code="bad_parameter", hint="Set them on your connection.")
-        return Database(DuckDBEngine(database, **told))
+        return Database(DuckDBEngine(database, **callbacks))
     if threads is not None:
         check_count("threads", threads)
     if memory_limit is not None and not isinstance(memory_limit, str):
@@ -100,11 +100,11 @@ def connect(
     if attach is not None and (place is not None or is_url(attach)):
         raise InputError("Only a DuckDB file is attached, to one of DuckDB.", code="bad_usage")
     if place is None:
-        engine = DuckDBEngine.open(path_of(database), one_shot=one_shot, **settings, **told)
+        engine = DuckDBEngine.open(path_of(database), one_shot=one_shot, **settings, **callbacks)
         return _attached(Database(engine), attach)
     from anondb.warehouse.postgres.owner import PostgresEngine
 
-    return Database(PostgresEngine.connect(place, **settings, **told))
+    return Database(PostgresEngine.connect(place, **settings, **callbacks))
 
 
 @contextlib.contextmanager

@@ -56,8 +56,8 @@ class Database(BeforeRelease):
         """The name of the database and its releases."""
         with contextlib.suppress(AnondbError, RuntimeError):  # a closed one
             names = [e.name for e in self.releases() if e.status == ledger.PRESENT]
-            known = quote_list(names) if names else "none"
-            return f"<database {stored.current_catalog(self.engine)!r}, releases: {known}>"
+            releases = quote_list(names) if names else "none"
+            return f"<database {stored.current_catalog(self.engine)!r}, releases: {releases}>"
         return "<database, closed>"
 
     def __enter__(self) -> Database:
@@ -103,13 +103,13 @@ class Database(BeforeRelease):
         Raises:
             InputError, InfeasibleError, VerificationFailed, EngineError: see ``anondb.errors``; the database is unchanged.
         """
-        how = {option: options.pop(option) for option in PUBLICATION if option in options}
+        publication = {option: options.pop(option) for option in PUBLICATION if option in options}
         if isinstance(model, str):
             options["model"], promise = model, None
         else:
             promise = model or KmAnonymity()
         policy = policy_of(transactions, options, model=promise, name=name, replace=replace)
-        self._check_publication(policy, publish, how)
+        self._check_publication(policy, publish, publication)
         clock = Clock(limit=check_seconds(time_limit))
         with self._noting_committed_release():
             report = run(self.engine, policy, sums=publish is not None, clock=clock, resume=resume)
@@ -118,21 +118,23 @@ class Database(BeforeRelease):
                 with clock.step(self.engine, "publish", "publishing") as counts, _kept(report.release):
                     accept = preflight.FINDINGS  # the pipeline had them confirmed
                     rows = policy.modelled_rows
-                    file = release.publish(publish, replace=replace, modelled_rows=rows, accept=accept, **how)
+                    file = release.publish(publish, replace=replace, modelled_rows=rows, accept=accept, **publication)
                     counts["bytes"] = file.size
                 release._report = reports.published(dataclasses.replace(report, seconds=clock.report()), file)
         return release
 
-    def _check_publication(self, policy: Policy, where: Any, how: Mapping[str, Any]) -> None:
+    def _check_publication(self, policy: Policy, where: Any, publication: Mapping[str, Any]) -> None:
         """Check, before the long work, that a release can be published in this way, and that no source is the target."""
-        written = targets.how(where, {**how, "modelled_rows": policy.modelled_rows})
+        written = targets.how(where, {**publication, "modelled_rows": policy.modelled_rows})
         if where is None:
             return
-        place = target_of(where, how.get("analysts"), how.get("counters"), bool(how.get("same_database")))
+        place = target_of(
+            where, publication.get("analysts"), publication.get("counters"), bool(publication.get("same_database"))
+        )
         targets.check_target(self.engine, place, policy.replace, written["format"])
         named = (policy.transactions, policy.workload.table, *(getattr(policy, name) for name in SOURCES))
         _check_not_a_source(where, *named, *policy.options.values())
-        if not how.get("allow_overlap"):
+        if not publication.get("allow_overlap"):
             check_source_not_published(self.engine, policy)
 
     @contextlib.contextmanager

@@ -230,13 +230,12 @@ class Release:
             InputError: ``no_report``: the ledger has no figures of the release, which the owner's page needs.
         """
         from anondb.report.contents import read_contents
-        from anondb.report.public_page import public_page
 
         engine = self._database.engine
         if not public:
             return self.owner_report(queries=queries, seed=seed).html()
         with engine.transaction():
-            return public_page(read_contents(engine, stored.find_whole(engine, self.name)))
+            return read_contents(engine, stored.find_whole(engine, self.name)).html()
 
     def query(self, sql: str, parameters: Sequence[Any] | Mapping[str, Any] | None = None, bounds: str = "columns") -> Rows:
         """Answer a query that is written for the original tables, as analysts' sessions do (``anondb.Session.sql``).

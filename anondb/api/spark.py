@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 MOST_NODES = 5_000_000
+FILES = (".tree", ".csv", ".txt", ".parquet")  # whose names end so, in ``taxonomy``
 
 
 class SparkDatabase(AbstractContextManager["SparkDatabase"]):
@@ -114,6 +115,3 @@ class SparkDatabase(AbstractContextManager["SparkDatabase"]):
                 return load_taxonomy(engine, taxonomy if is_file else self._warehouse.table_rows(taxonomy, MOST_NODES))
         finally:
             engine.close()
-
-
-FILES = (".tree", ".csv", ".txt", ".parquet")

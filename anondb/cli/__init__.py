@@ -55,11 +55,11 @@ def program(command: str | None = None) -> typer.Typer:
     """The Typer application with one command, or with all: importing and building them all takes longer."""
     app = new_app()
     for name in COMMANDS if command is None else (command,):
-        made = getattr(import_module(f"anondb.cli.{COMMANDS[name]}"), name)
-        if isinstance(made, typer.Typer):
-            app.add_typer(made)
+        subcommand = getattr(import_module(f"anondb.cli.{COMMANDS[name]}"), name)
+        if isinstance(subcommand, typer.Typer):
+            app.add_typer(subcommand)
         else:
-            app.command(cls=PanelCommand, epilog=epilog(name))(made)
+            app.command(cls=PanelCommand, epilog=epilog(name))(subcommand)
     return app
 
 
@@ -70,10 +70,7 @@ def _built(command: str | None) -> Callable[..., Any]:
 
 
 def _fail(error: AnondbError) -> NoReturn:
-    for say in (
-        partial(json_error, error.code, str(error), error.place),
-        partial(typer.echo, f"anondb: {error}", err=True),
-    ):
+    for say in (partial(json_error, error.code, str(error), error.place), partial(typer.echo, f"anondb: {error}", err=True)):
         with contextlib.suppress(OSError):  # writing to stdout or stderr may be the failure itself
             say()
     raise SystemExit(error.exit_code)
@@ -111,7 +108,7 @@ def main() -> None:
     except Exception as error:  # a bug; its text and trace may hold data values
         _fail(InternalError(f"An unexpected {type(error).__name__} stopped the command; please report it."))
     if code == 130:  # Typer turns KeyboardInterrupt into this code without a message
-        said = "interrupted; unfinished work was undone, finished work is kept (see anondb releases)"
-        json_error("interrupted", said)
-        typer.echo(f"anondb: {said}", err=True)
+        message = "interrupted; unfinished work was undone, finished work is kept (see anondb releases)"
+        json_error("interrupted", message)
+        typer.echo(f"anondb: {message}", err=True)
     raise SystemExit(code if isinstance(code, int) else 0)

@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -23,6 +23,7 @@ from anondb.pages.text import plain
 
 if TYPE_CHECKING:
     from anondb.api.database import Database
+    from anondb.engine import DuckDBEngine
     from anondb.models import Model
 
 Source = Annotated[
@@ -133,8 +134,10 @@ def opened(
     log_file: str | None = None,
     command: str = "",
 ) -> Iterator[Database]:
-    """Open the database of a SOURCE: the DuckDB file, that of PostgreSQL, or memory for a data file; show progress on a
-    terminal unless ``quiet``, and write the steps of the ``command`` to a log file."""
+    """Open the database of a SOURCE: a DuckDB file, a database of PostgreSQL or, for a data file, one in memory.
+
+    Progress is shown on a terminal unless ``quiet``; the steps of ``command`` are written to ``log_file``.
+    """
     with logged(log_file, command) as log:
         with _leaving_at_once():
             from anondb.api.connect import connect
@@ -168,11 +171,28 @@ def opened(
                 database.close()
 
 
+@contextlib.contextmanager
+def locked(source: str, *, show_sql: bool = False, files: Sequence[str] = (), **limits: Any) -> Iterator[DuckDBEngine]:
+    """Open the database of a SOURCE to read releases of it: a DuckDB file, which may be untrusted, on a locked connection
+    that can also read ``files``."""
+    from anondb.engine.elsewhere import is_url
+    from anondb.release.reader import locked_engine
+
+    if is_url(source):
+        with opened(source, read_only=True, show_sql=show_sql, **limits) as database:
+            yield database.engine
+        return
+    engine, schema, _ = locked_engine(source, files=files, on_statement=shown_statements(show_sql), **limits)
+    with contextlib.closing(engine):
+        engine.use(schema.catalog)
+        yield engine
+
+
 def asked_on_terminal() -> Callable[[Any], bool] | None:
-    """The question whether a finding about the data is as the owner wants it; None where nobody can answer."""
+    """Return a function that asks whether to go on despite a finding about the data; None if there is no terminal."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return None
-    return lambda found: typer.confirm(f"{plain(found.message)} Go on?", default=False, err=True)
+    return lambda finding: typer.confirm(f"{plain(finding.message)} Go on?", default=False, err=True)
 
 
 def shown_statements(show_sql: bool) -> Callable[[str], None] | None:
@@ -295,5 +315,5 @@ def buckets_of(database: Database, source: str, table: str | None) -> Any:
 def model_from(name: str | None, default: Model | None = None, **parameters: Any) -> Model:
     """The model that the user asks for; missing parameters come from ``default`` if it has the same name."""
     asked = name or (default.name if default is not None else "km")
-    known = default.parameters() if default is not None and default.name == asked else {}
-    return make_model(asked, **{**known, **parameters})
+    defaults = default.parameters() if default is not None and default.name == asked else {}
+    return make_model(asked, **{**defaults, **parameters})

@@ -106,12 +106,9 @@ def _run_policies(path: Path, flags: Mapping[str, Any], as_json: bool, show_sql:
     settings = {**policies.settings, **flags}
     reading = {name: settings.pop(name) for name in OF_FILES if name in settings}
     results = []
-    with contextlib.ExitStack() as opening:
-        if policies.load:
-            opening.enter_context(new_file(policies.source))
-        create = bool(policies.load)
-        open_it = opened(policies.source, show_sql=show_sql, quiet=quiet, create=create, command="run", **settings)
-        database = opening.enter_context(open_it)
+    making = new_file(policies.source) if policies.load else contextlib.nullcontext()
+    settings |= {"show_sql": show_sql, "quiet": quiet, "create": bool(policies.load)}
+    with making, opened(policies.source, command="run", **settings) as database:
         for table in database.load(**policies.load, replace=True) if policies.load else ():
             if not as_json and not quiet:
                 typer.echo(f"{table.table}: read {plain(table.account.words)}")

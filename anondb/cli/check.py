@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
@@ -73,17 +72,20 @@ def verify(
     if not sealed and any(value is not None for value in of_file.values()):
         raise InputError("--expect, --published-in and --trusted need a sealed file.", code="bad_usage")
     knowledge = {"witnesses": witnesses, **taken(values, KNOWLEDGE)}
+    checked: Verification | SealedCheck
+    accounts: Sequence[Account] = ()
     if sealed:
         if of_rows.keys() & RECORDS:
             raise InputError("A sealed file contains its records.", code="bad_usage", hint="Name only the file.")
-        _verify_file(source, promised, {**of_file, **knowledge}, connection, as_json)
+        checked = _verify_file(source, promised, {**of_file, **knowledge}, connection)
     elif against_source:
-        _verify_source(source, release, promised, witnesses, connection, as_json)
+        return _verify_source(source, release, promised, witnesses, connection, as_json)
     elif release is not None:
-        _verify_release(source, release, promised, knowledge, connection, as_json)
+        checked = _verify_release(source, release, promised, knowledge, connection)
     else:
-        how = {**values, **of_rows, **knowledge}
-        _verify_data(source, transactions, buckets, promised(), how, connection, as_json)
+        options = {**values, **of_rows, **knowledge}
+        checked, accounts = _verify_data(source, transactions, buckets, promised(), options, connection)
+    _print(checked, witnesses, as_json, accounts)
 
 
 def _is_release(source: str) -> bool:
@@ -128,12 +130,7 @@ def table_to_check(source: str, id_column: str, item_column: str) -> str:
 
 
 def _check_usage(
-    source: str,
-    of_release: bool,
-    transactions: str | None,
-    buckets: str | None,
-    model: Model,
-    of_rows: Mapping[str, Any],
+    source: str, of_release: bool, transactions: str | None, buckets: str | None, model: Model, of_rows: Mapping[str, Any]
 ) -> None:
     """Refuse flags that exclude each other."""
     from anondb.engine.elsewhere import warehouse_at
@@ -151,7 +148,7 @@ def _check_usage(
         raise InputError("--on-engine needs --transactions.", code="bad_usage")
 
 
-def _print(checked: Verification | SealedCheck, witnesses: int, as_json: bool, accounts: Sequence[Account] = ()) -> None:
+def _print(checked: Verification | SealedCheck, witnesses: int, as_json: bool, accounts: Sequence[Account]) -> None:
     """Print a verification, the identity of a sealed file and what was read of others; exit 4 if the promise or a comparison
     fails."""
     from anondb.publications.sealed import SealedCheck
@@ -192,13 +189,13 @@ def _print(checked: Verification | SealedCheck, witnesses: int, as_json: bool, a
 
 
 def _verify_file(
-    source: str, promised: Callable[[Model], Model], how: dict[str, Any], connection: dict[str, Any], as_json: bool
-) -> None:
+    source: str, promised: Callable[[Model], Model], options: dict[str, Any], connection: dict[str, Any]
+) -> SealedCheck:
     from anondb.publications.sealed import verify_file
 
     settings = dict(connection)
     shown = app.shown_statements(settings.pop("show_sql"))
-    _print(verify_file(source, promised, **how, **settings, on_statement=shown), how["witnesses"], as_json)
+    return verify_file(source, promised, **options, **settings, on_statement=shown)
 
 
 def _verify_data(
@@ -206,30 +203,32 @@ def _verify_data(
     transactions: str | None,
     buckets: str | None,
     model: Model,
-    how: dict[str, Any],
+    options: dict[str, Any],
     connection: dict[str, Any],
-    as_json: bool,
-) -> None:
-    """Verify transactions or, for an anatomy, buckets; on the engine in tables, which read-only connections refuse."""
+) -> tuple[Verification, Sequence[Account]]:
+    """Verify transactions or, for an anatomy, buckets; also return what was read of files. On the engine this makes tables,
+    which read-only connections refuse."""
     from anondb.engine.elsewhere import is_url
     from anondb.reading.formats import is_data_file
 
-    reading, id, item = taken(how, READING), how["id"], how["item"]
+    reading, id, item = taken(options, READING), options["id"], options["item"]
     if transactions is None and buckets is None and is_url(source):
         raise InputError("Say what to verify: --transactions TABLE or --release NAME.", code="bad_usage")
     of_buckets = model.name == "anatomy"
     if transactions is None and not of_buckets and not is_data_file(source):
         transactions = table_to_check(source, id, item)
     with (
-        app.opened(source, read_only=not how["on_engine"], **connection) as database,
+        app.opened(source, read_only=not options["on_engine"], **connection) as database,
         database.engine.accounting() as accounts,
     ):
         if of_buckets:
-            checked = database.verify(transactions, buckets=app.buckets_of(database, source, buckets), model=model, **how)
+            checked = database.verify(
+                transactions, buckets=app.buckets_of(database, source, buckets), model=model, **options
+            )
         else:
             where = app.transactions_of(database, source, transactions, id, item, reading)
-            checked = database.verify(where, model=model, **how)
-    _print(checked, how["witnesses"], as_json, accounts)
+            checked = database.verify(where, model=model, **options)
+    return checked, accounts
 
 
 def _verify_release(
@@ -238,27 +237,16 @@ def _verify_release(
     promised: Callable[[Model], Model],
     knowledge: dict[str, Any],
     connection: dict[str, Any],
-    as_json: bool,
-) -> None:
+) -> Verification:
     """``verify --release``, on a locked connection because the file may be untrusted."""
     from anondb.api.database import Database
-    from anondb.engine.elsewhere import is_url
     from anondb.publications.sealed import files_among
-    from anondb.release.reader import locked_engine
 
-    with contextlib.ExitStack() as open:
-        if is_url(source):
-            database = open.enter_context(app.opened(source, read_only=True, **connection))
-        else:
-            settings = dict(connection)
-            shown = app.shown_statements(settings.pop("show_sql"))
-            files = files_among(*(knowledge.get(name) for name in KNOWLEDGE))
-            engine, schema, _ = locked_engine(source, files=files, on_statement=shown, **settings)
-            database = open.enter_context(Database(engine))
-            engine.use(schema.catalog)
+    files = files_among(*(knowledge.get(name) for name in KNOWLEDGE))
+    with app.locked(source, files=files, **connection) as engine:
+        database = Database(engine)
         model = _promise_of(database, release, promised)
-        checked = database.verify(release=release, model=model, **knowledge)
-    _print(checked, knowledge["witnesses"], as_json)
+        return database.verify(release=release, model=model, **knowledge)
 
 
 def _promise_of(database: Database, release: str, promised: Callable[[Model], Model]) -> Model:

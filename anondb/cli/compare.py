@@ -55,10 +55,10 @@ def compare(
     app.check_targets(source, report, csv)
     lists: dict[str, list[Any]] = {"k": [_whole("k", x) for x in _listed(k)], "m": _listed(m)}
     lists |= {"delta": _listed(delta)} if delta else {}
-    given = {**values, **pairs(option or ()), **lists}
+    options = {**values, **pairs(option or ()), **lists}
     with app.opened(source, threads=threads) as database:
         rows = app.transactions_of(database, source, transactions, values["id"], values["item"])
-        found = database.compare(
+        comparison = database.compare(
             rows,
             algorithms=_listed(algorithms or ""),
             model=_listed(model or "km"),
@@ -67,19 +67,19 @@ def compare(
             total_limit=total_limit,
             memory_limit=memory_limit,
             threads=threads,
-            **given,
+            **options,
             again=again,
         )
     if csv is not None:
-        found.csv(csv)
+        comparison.csv(csv)
     if report is not None:
-        found.report(report)
+        comparison.report(report)
     if as_json:
-        print_json({**found.to_json(), "report": report, "csv": csv})
+        print_json({**comparison.to_json(), "report": report, "csv": csv})
     else:
-        _print(found)
-    if not found.done:
-        infeasible = all(r.status == "infeasible" for r in found.runs)
+        _print(comparison)
+    if not comparison.done:
+        infeasible = all(r.status == "infeasible" for r in comparison.runs)
         raise typer.Exit(InfeasibleError.exit_code if infeasible else EngineError.exit_code)
 
 
@@ -100,9 +100,7 @@ def _check_file(source: str) -> None:
 
     if is_url(source):
         raise InputError(
-            "Comparisons read a DuckDB file or a data file.",
-            code="bad_usage",
-            hint="Export the table to Parquet first.",
+            "Comparisons read a DuckDB file or a data file.", code="bad_usage", hint="Export the table to Parquet first."
         )
 
 
@@ -138,13 +136,13 @@ def _risks(result: Result) -> list[str]:
     return ["-", "-"] if risk is None else [f"{risk['after']['alone']:,}", figure(risk["after"]["chance"])]
 
 
-def _print(found: Comparison) -> None:
+def _print(comparison: Comparison) -> None:
     from rich.console import Console
     from rich.table import Table
 
     from anondb.compare.merits import asked_the_same, name_of
 
-    same = asked_the_same(found.done)
+    same = asked_the_same(comparison.done)
     table = Table(box=None, caption=_CAPTION + ("" if same else _DIFFERENT), caption_justify="left")
     errors = ("error where truth >= k", "error over all", "answer 0", "median truth", "bounds' width", "suppressed")
     names = (*errors, "alone", "chance", "NCP", "LM", "released", "seconds", "CPU s", "MiB")
@@ -153,7 +151,7 @@ def _print(found: Comparison) -> None:
     for name in names:
         table.add_column(name, justify="right")
     table.add_column("outcome", overflow="fold")
-    for r in found.runs:
+    for r in comparison.runs:
         promise = f"{r.run.model}, " + ", ".join(f"{n}={v}" for n, v in r.run.parameters.items())
         values = [
             *_errors(r),
@@ -165,7 +163,7 @@ def _print(found: Comparison) -> None:
         outcome = r.status if r.message is None else f"{r.status}: {r.message}"
         table.add_row(*map(shown, (r.run.name, promise, *values, *costs, outcome)))
     Console(width=None if Console().is_terminal else 200).print(table)
-    for result, why in found.recommended:
+    for result, why in comparison.recommended:
         typer.echo(plain(f"recommended: {name_of(result)}: {why}"))
-    for number, reason in found.unanswered.items():
+    for number, reason in comparison.unanswered.items():
         typer.echo(plain(f"note: statement {number} of the log is not answered: {reason}"), err=True)

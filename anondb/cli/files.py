@@ -55,8 +55,7 @@ def publish(
     source: Source,
     release: ExistingRelease,
     to: Annotated[
-        str,
-        typer.Option("--to", help="The new file or folder, or postgresql://HOST/DATABASE/SCHEMA.", metavar="FILE|URL"),
+        str, typer.Option("--to", help="The new file or folder, or postgresql://HOST/DATABASE/SCHEMA.", metavar="FILE|URL")
     ],
     include_constraints: Annotated[
         bool, typer.Option("--include-constraints", help="The proof may show your privacy constraints.")
@@ -69,11 +68,11 @@ def publish(
     """Seal a release into a new DuckDB file that holds nothing else, a folder of Parquet, or a schema of PostgreSQL."""
     from anondb.publications.history import notes
 
-    how = flag_values(flags)
-    log_file = how.pop("log_file", None)
+    options = flag_values(flags)
+    log_file = options.pop("log_file", None)
     with opened(source, show_sql=show_sql, quiet=quiet, log_file=log_file, command="publish") as database:
         database.engine.on_finding = None if quiet or as_json else asked_on_terminal()
-        file = database.release(release).publish(to, include_constraints=include_constraints, **how)
+        file = database.release(release).publish(to, include_constraints=include_constraints, **options)
     if as_json:
         print_json(
             {
@@ -123,9 +122,9 @@ def releases(source: Source, as_json: Json = False) -> None:
     for e in entries:
         parameters = ", ".join(f"{n} = {e.parameters[n]}" for n in parameters_of(e.model) if n in e.parameters)
         promise = f"{e.model}, {parameters}, by {e.algorithm}"
-        made = f"{e.created:%Y-%m-%d %H:%M}"
+        created = f"{e.created:%Y-%m-%d %H:%M}"
         status = e.status + (", published" if any(p.release_id == e.release_id for p in gone) else "")
-        rows.append((e.name, promise, e.source_table, f"{e.transactions:,}", figure(e.lm), made, e.user_name, status))
+        rows.append((e.name, promise, e.source_table, f"{e.transactions:,}", figure(e.lm), created, e.user_name, status))
     print_grid(("release", "promise", "source", "persons", "LM", "made (UTC)", "by", "status"), rows, (3, 4))
 
 

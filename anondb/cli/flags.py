@@ -22,7 +22,8 @@ _TYPES: Mapping[tuple[str, ...], type] = {(BOOLEAN,): bool, (INTEGER,): int, (NU
 
 
 def with_flags(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Decorate a command: give it the flags of these parameters and options, in its arguments or its ``**flags``."""
+    """Decorate a command with the flags of these parameters and options; a value arrives in the argument of the same name,
+    else in ``**flags``."""
 
     def derive(command: Callable[..., None]) -> Callable[..., None]:
         written = inspect.signature(command, eval_str=True).parameters.values()
@@ -62,7 +63,7 @@ def flag_values(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def taken(values: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
-    """Take the values of some options out of those of flags."""
+    """Remove the values of some options from ``values``, and return them."""
     return {name: values.pop(name) for name in names if name in values}
 
 

@@ -12,7 +12,7 @@ import typer
 
 from anondb.cli import app
 from anondb.cli.flags import LIMITS, flag_values, taken, with_flags
-from anondb.cli.words import print_json, shown
+from anondb.cli.words import print_grid, print_json, shown
 from anondb.errors import InputError
 from anondb.guide.needs import PEOPLE
 from anondb.models import PROMISE
@@ -92,7 +92,7 @@ def advise(
     needs = _asked(needs, asked, sys.stdin.isatty() and sys.stderr.isatty() and not as_json)
     with app.opened(source, show_sql=show_sql, threads=threads, read_only=True) as database:
         rows = app.transactions_of(database, source, transactions, values["id"], values["item"], reading)
-        made = run_advice(
+        advice = run_advice(
             database.engine,
             rows,
             Needs(**needs),
@@ -106,18 +106,18 @@ def advise(
             memory_limit=memory_limit,
         )
     if as_json:
-        print_json(made.to_json())
+        print_json(advice.to_json())
         return
-    for section in made.sections():
+    for section in advice.sections():
         print_section(section)
-    typer.echo(f"to run it:\n{plain(made.command)}")
+    typer.echo(f"to run it:\n{plain(advice.command)}")
 
 
 def _asked(needs: dict[str, Any], asked: Collection[str], on_terminal: bool) -> dict[str, Any]:
     """What the owner needs: what no flag says is asked on a terminal, elsewhere stated as a default."""
     from anondb.guide.needs import QUESTIONS, Needs, read_answer
 
-    known = dict(needs)
+    answers = dict(needs)
     for name, question in QUESTIONS.items():
         if name in needs or name not in asked:
             continue
@@ -125,12 +125,12 @@ def _asked(needs: dict[str, Any], asked: Collection[str], on_terminal: bool) -> 
         if not on_terminal:
             flag = "--no-item-supports" if name == "item_supports" else f"--{name} {default}"
             typer.echo(f"assumed: {flag}", err=True)
-        while on_terminal and name not in known:
+        while on_terminal and name not in answers:
             try:
-                known[name] = read_answer(name, typer.prompt(question, default=str(default or "no"), err=True))
+                answers[name] = read_answer(name, typer.prompt(question, default=str(default or "no"), err=True))
             except InputError as error:
                 typer.echo(str(error), err=True)
-    return known
+    return answers
 
 
 def _command(source: str, transactions: str | None, values: dict[str, Any]) -> Callable[[Run], str]:
@@ -159,17 +159,13 @@ def print_section(section: Section) -> None:
     """Print a section as a table, and its notes."""
     from rich.console import Console
     from rich.padding import Padding
-    from rich.table import Table
 
-    table = Table(
-        title=shown(section.title), box=None, title_justify="left", title_style="bold", show_header=bool(section.head)
-    )
-    for i, name in enumerate(section.head):
-        table.add_column(shown(name), justify="right" if i in section.numbers else "left", overflow="fold")
-    for row in section.rows:
-        table.add_row(*map(shown, row))
-    console = Console(width=None if sys.stdout.isatty() else 100)
-    console.print(table if section.rows else shown(section.title), style=None if section.rows else "bold")
+    title, width = shown(section.title), None if sys.stdout.isatty() else 100
+    console = Console(width=width)
+    if section.rows:
+        print_grid(section.head, section.rows, section.numbers, title, width)
+    else:
+        console.print(title, style="bold")
     for note in section.notes:
         console.print(Padding(shown(note), (0, 1)), style="dim")
     console.print()
@@ -190,9 +186,9 @@ def peek(
     if not is_data_file(file) or warehouse_at(file) is not None:
         raise InputError("This is no data file.", code="bad_usage", hint="Databases need no peek: name their tables.")
     named = {name: value for name, value in (("id", id), ("item", item)) if value is not None}
-    given = {name: value for name, value in flag_values(flags).items() if value is not False or name == "header"}
+    reading = {name: value for name, value in flag_values(flags).items() if value is not False or name == "header"}
     with app.opened(file) as database:
-        proposal = database.peek(Path(file), **{**given, **named})
+        proposal = database.peek(Path(file), **{**reading, **named})
     if as_json:
         print_json(proposal.to_json())
     else:

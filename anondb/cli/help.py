@@ -18,10 +18,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "anondb anonymize shop.duckdb --transactions sales --taxonomy food --k 5 --m 2 --release spring",
         "anondb anonymize clicks.dat --taxonomy pages.csv --model k --algorithm clump --option candidates=10",
     ),
-    "verify": (
-        "anondb verify spring.duckdb",
-        "anondb verify shop.duckdb --transactions sales --k 5 --m 2 --witnesses 5",
-    ),
+    "verify": ("anondb verify spring.duckdb", "anondb verify shop.duckdb --transactions sales --k 5 --m 2 --witnesses 5"),
     "accuracy": (
         "anondb accuracy shop.duckdb --release spring",
         "anondb accuracy shop.duckdb --release spring --workload log.sql",
@@ -48,10 +45,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     ),
     "releases": ("anondb releases shop.duckdb", "anondb releases shop.duckdb --json"),
     "inspect": ("anondb inspect spring.duckdb", "anondb inspect spring.duckdb --json"),
-    "attack": (
-        "anondb attack shop.duckdb --release spring",
-        "anondb attack shop.duckdb --release spring --known 2 --json",
-    ),
+    "attack": ("anondb attack shop.duckdb --release spring", "anondb attack shop.duckdb --release spring --known 2 --json"),
     "compare": (
         "anondb compare shop.duckdb --transactions sales --taxonomy food --k 2,5 --m 1,2",
         "anondb compare clicks.dat --taxonomy pages.csv --algorithms mhghs,apriori --report compare.html",

@@ -58,8 +58,8 @@ def build(
     from anondb.taxonomies.editing import save
     from anondb.taxonomies.hierarchies import build_hierarchy
 
-    said = {"separator": separator, "lengths": lengths, "fan_out": fan_out, "root": root}
-    request = Request.said(by, steps=steps, mapping=mapping, **said)
+    texts = {"separator": separator, "lengths": lengths, "fan_out": fan_out, "root": root}
+    request = Request.from_texts(by, steps=steps, mapping=mapping, **texts)
     with opened(source) as database:
         if database.engine.one_shot and not to.endswith("/"):
             to += "/"  # a data file has no tables
@@ -92,12 +92,12 @@ def check(
         if records is None and not database.engine.one_shot:
             raise InputError("Hierarchies are checked against records.", code="no_records", hint="Name them with --records.")
         rows = transactions_of(database, source, records, id_column, "", flag_values(flags))
-        found = check_hierarchies(database.engine, name, rows, id_column=id_column)
-    fits = all(fit.fits for fit in found)
+        checks = check_hierarchies(database.engine, name, rows, id_column=id_column)
+    fits = all(fit.fits for fit in checks)
     if as_json:
-        print_json({"fits": fits, "hierarchies": [fit.to_json() for fit in found]})
+        print_json({"fits": fits, "hierarchies": [fit.to_json() for fit in checks]})
     else:
-        for fit in found:
+        for fit in checks:
             near = f"; did you mean {fit.nearest!r}?" if fit.nearest else ""
             no_column = () if fit.column else (f"the records have no attribute {fit.attribute!r}{near}",)
             print_check(dataclasses.replace(fit.checked, name=fit.attribute), OF_VALUES, *no_column)

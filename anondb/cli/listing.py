@@ -19,14 +19,14 @@ def algorithms(name: Name = None, as_json: Json = False) -> None:
     """List the algorithms, or one with its inputs and options."""
     if name is not None and name not in METHODS:
         raise InputError(
-            f"There is no algorithm {name!r}, only {', '.join(METHODS)}.{nearest(name, METHODS)}",
-            code="unknown_algorithm",
+            f"There is no algorithm {name!r}, only {', '.join(METHODS)}.{nearest(name, METHODS)}", code="unknown_algorithm"
         )
     listed = list(METHODS.values()) if name is None else [METHODS[name]]
     if as_json:
         print_json({"algorithms": [_to_json(method) for method in listed]})
     elif name is None:
-        _print_all(listed)
+        rows = [(m.name, *map(", ".join, (m.models, m.needs, m.option_parameters))) for m in listed]
+        print_grid(("algorithm", "models", "needs", "options"), rows)
     else:
         _print_one(listed[0])
 
@@ -38,11 +38,6 @@ def _to_json(method: Method) -> dict[str, Any]:
     }
     described = {"name": method.name, "paper": method.paper, "models": list(method.models)}
     return {**described, "needs": list(method.needs), "takes": list(method.takes), "options": options}
-
-
-def _print_all(methods: list[Method]) -> None:
-    rows = [(m.name, *map(", ".join, (m.models, m.needs, m.option_parameters))) for m in methods]
-    print_grid(("algorithm", "models", "needs", "options"), rows)
 
 
 def _print_one(method: Method) -> None:

@@ -72,17 +72,13 @@ def anonymize(
     parameters = taken(options, MODEL_PARAMETERS)
     options |= _algorithm_options(option)
     id, item, taxonomy = options["id"], options["item"], options.get("taxonomy")
-    with (
-        app.opened(source, show_sql=show_sql, command="anonymize", quiet=quiet, **settings) as database,
-        contextlib.ExitStack() as listing,
-    ):
+    with app.opened(source, show_sql=show_sql, command="anonymize", quiet=quiet, **settings) as database:
         rows = app.transactions_of(database, source, transactions, id, item)
-        how = {name: options[name] for name in READING if name in options}
-        listing.enter_context(_listing(database, witnesses, read_as(rows, how), taxonomy, id, item))
+        reading = {name: options[name] for name in READING if name in options}
         database.engine.on_finding = None if quiet or as_json else app.asked_on_terminal()
         promise = app.model_from(model, **parameters)
-        made = database.anonymize(rows, model=promise, name=release, resume=resume, **options)
-        report = made.report
+        with _listing(database, witnesses, read_as(rows, reading), taxonomy, id, item):
+            report = database.anonymize(rows, model=promise, name=release, resume=resume, **options).report
         kept = not database.engine.one_shot
     from anondb.pipeline.reports import Report
 

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from anondb.cli.app import Json, ReleaseName, ShowSql, Trusted, opened, read_sql, shown_statements
+from anondb.cli.app import Json, ReleaseName, ShowSql, Trusted, locked, read_sql, shown_statements
 from anondb.cli.words import print_count, print_json, print_rows
 from anondb.errors import InputError
 
 if TYPE_CHECKING:
     from anondb.session.session import Session
-
-Said = Callable[[str], None] | None
 
 
 def query(
@@ -50,7 +48,7 @@ def query(
         raise InputError("--trusted needs a sealed file.", code="bad_usage", hint="Leave --release out.")
     if sql is None and as_json:
         raise InputError("The prompt has no --json.", code="bad_usage", hint="Pass SQL, or - to read stdin.")
-    with _session(file, release, trusted, shown_statements(show_sql)) as session:
+    with _session(file, release, trusted, show_sql) as session:
         if sql is None:
             from anondb.cli.prompt import prompt
 
@@ -62,27 +60,18 @@ def query(
 
 
 @contextlib.contextmanager
-def _session(file: str, release: str | None, trusted: str | None, on_statement: Said) -> Iterator[Session]:
+def _session(file: str, release: str | None, trusted: str | None, show_sql: bool) -> Iterator[Session]:
     """A session on sealed releases, or on a release in the owner's database."""
-    if release is None:
-        from anondb.session.opening import open_session
+    from anondb.session.opening import open_session, session_of
 
-        with open_session(file, on_statement=on_statement, trusted=trusted) as session:
+    if release is None:
+        with open_session(file, on_statement=shown_statements(show_sql), trusted=trusted) as session:
             yield session
         return
-    from anondb.engine.elsewhere import is_url
     from anondb.ledger.stored import find_whole
-    from anondb.release.reader import locked_engine
-    from anondb.session.opening import session_of
 
-    with contextlib.ExitStack() as stack:
-        if is_url(file):
-            engine = stack.enter_context(opened(file, read_only=True, show_sql=on_statement is not None)).engine
-        else:
-            engine, schema, _ = locked_engine(file, on_statement=on_statement)
-            stack.callback(engine.close)
-            engine.use(schema.catalog)
-        yield stack.enter_context(session_of(engine, release, find_whole(engine, release)))
+    with locked(file, show_sql=show_sql) as engine, session_of(engine, release, find_whole(engine, release)) as session:
+        yield session
 
 
 def _answer(session: Session, sql: str, bounds: str, as_json: bool) -> None:

@@ -37,7 +37,7 @@ def report(
     if release is None:
         from anondb.warehouse.at_hand import name_of
 
-        _public(_contents_of_file(source, show_sql), name_of(source), html, as_json)
+        _print(_contents_of_file(source, show_sql), name_of(source), html, as_json)
         return
     with opened(source, read_only=True, show_sql=show_sql) as database:
         if public:
@@ -51,9 +51,9 @@ def report(
 
             collected = collect(database.engine, release, **flags)
     if public:
-        _public(contents, release, html, as_json)
+        _print(contents, release, html, as_json)
     else:
-        _owner(collected, html, as_json)
+        _print(collected, collected.entry.name, html, as_json)
 
 
 def _contents_of_file(file: str, show_sql: bool) -> Contents:
@@ -75,31 +75,21 @@ def _contents_of_file(file: str, show_sql: bool) -> Contents:
         return read_contents(sealed.engine, StoredRelease(sealed.schema, sealed.kind, sealed.manifest))
 
 
-def _public(contents: Contents, name: str, html: str | None, as_json: bool) -> None:
+def _print(report: Contents | OwnerReport, name: str, html: str | None, as_json: bool) -> None:
+    """Write the page of a report if ``html`` names a file; print it as JSON, else what was written, else its rows."""
     from anondb.engine.files import write_private
-    from anondb.report.public_page import public_page
-    from anondb.report.text import public_rows
+    from anondb.report.contents import Contents
+    from anondb.report.text import owner_rows, public_rows
 
     if html is not None:
-        write_private(html, public_page(contents))
+        write_private(html, report.html())
     if as_json:
-        print_json({**contents.to_json(), "html": html})
-    elif html is not None:
+        print_json({**report.to_json(), "html": html})
+    elif isinstance(report, Contents) and html is not None:
         typer.echo(plain(f"{html}: the page for analysts of {name}"))
-    else:
-        print_table(f"release {shown(name)}, for analysts", public_rows(contents))
-
-
-def _owner(collected: OwnerReport, html: str | None, as_json: bool) -> None:
-    from anondb.engine.files import write_private
-    from anondb.report.text import owner_rows
-
-    name = collected.entry.name
-    if html is not None:
-        write_private(html, collected.html())
-    if as_json:
-        print_json({**collected.to_json(), "html": html})
     elif html is not None:
         typer.echo(plain(f"{html}: the owner's page of {name}; it has true counts, do not pass it on"))
+    elif isinstance(report, Contents):
+        print_table(f"release {shown(name)}, for analysts", public_rows(report))
     else:
-        print_table(f"release {shown(name)}, for its owner", owner_rows(collected))
+        print_table(f"release {shown(name)}, for its owner", owner_rows(report))

@@ -14,15 +14,13 @@ from anondb.errors import EngineError, InputError
 
 def serve(
     file: Annotated[
-        str,
-        typer.Argument(help="A sealed release, a folder, or a pattern of several.", metavar="FILE", show_default=False),
+        str, typer.Argument(help="A sealed release, a folder, or a pattern of several.", metavar="FILE", show_default=False)
     ],
     port: Annotated[int, typer.Option(help="The port on 127.0.0.1; 0 for a free one.", min=0, max=65535)] = 5433,
     password_file: Annotated[
         Path | None,
         typer.Option(
-            help="A file with the password, that only you can read; by default each start makes a new one.",
-            metavar="PATH",
+            help="A file with the password, that only you can read; by default each start makes a new one.", metavar="PATH"
         ),
     ] = None,
     connections: Annotated[int, typer.Option(help="The most connections at a time.", min=1, max=100)] = 8,

@@ -55,8 +55,8 @@ def build(
     from anondb.taxonomies.build import Request, build_taxonomy
     from anondb.taxonomies.editing import check_target, save
 
-    said = {"separator": separator, "lengths": lengths, "columns": columns, "fan_out": fan_out, "root": root}
-    request = Request.said(by, **said)
+    texts = {"separator": separator, "lengths": lengths, "columns": columns, "fan_out": fan_out, "root": root}
+    request = Request.from_texts(by, **texts)
     with opened(source) as database:
         check_target(database.engine, to)
         items = transactions_of(database, source, transactions, id_column, item_column, flag_values(flags))

@@ -49,13 +49,7 @@ def shown(text: str) -> str:
 
 def print_table(title: str, rows: list[tuple[str, Any]]) -> None:
     """Print a table of names and values."""
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(title=title, box=None, show_header=False, title_justify="left", title_style="bold")
-    for name, value in rows:
-        table.add_row(shown(name), shown(str(value)))
-    Console().print(table)
+    print_grid((), [(name, str(value)) for name, value in rows], title=title)
 
 
 def print_grid(
@@ -65,11 +59,11 @@ def print_grid(
     title: str | None = None,
     width: int | None = None,
 ) -> None:
-    """Print a table, with some columns on the right; what is too wide is folded."""
+    """Print a table, with some columns on the right; what is too wide is folded. Without a head, it has no line of names."""
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(title=title, box=None, title_justify="left", title_style="bold")
+    table = Table(title=title, box=None, title_justify="left", title_style="bold", show_header=bool(head))
     for i, name in enumerate(head):
         table.add_column(shown(name), overflow="fold", justify="right" if i in right else "left")
     for row in rows:

@@ -75,13 +75,13 @@ def _risk(engine: DuckDBEngine, task: Task, job: dict[str, Any]) -> dict[str, An
     if not job["known"]:
         return None
     schema, hidden = find_release(engine, NAME), task.sensitive or ()
-    sizes = {"individuals": PERSONS, "known": job["known"]}
+    drawn = {"individuals": PERSONS, "known": job["known"]}
     try:
-        found = candidates(engine, schema, task.dataset, task.records, hidden, **sizes)
+        sizes = candidates(engine, schema, task.dataset, task.records, hidden, **drawn)
     except InputError:  # nobody has an item that can be known
         return None
-    before, after = ({"alone": int((n == 1).sum()), "chance": float((1 / n).mean())} for n in found)
-    return {"persons": len(found[0]), "known": job["known"], "before": before, "after": after}
+    before, after = ({"alone": int((n == 1).sum()), "chance": float((1 / n).mean())} for n in sizes)
+    return {"persons": len(sizes[0]), "known": job["known"], "before": before, "after": after}
 
 
 def _open(engine: DuckDBEngine, job: dict[str, Any]) -> Any:

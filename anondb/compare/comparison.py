@@ -68,9 +68,7 @@ class Comparison:
     @property
     def unanswered(self) -> dict[int, str]:
         """The statements of the log that a release did not answer, by number, each with a reason."""
-        return {
-            number: reason for r in self.runs for number, reason in (one.values() for one in r.figures.get("refused", ()))
-        }
+        return dict(refusal.values() for r in self.runs for refusal in r.figures.get("refused", ()))
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -84,7 +82,7 @@ class Comparison:
         import pandas as pd
 
         own = ({"run": r.run.name, **{n: r.run.options.get(n) for n in ("delta", "item_supports")}} for r in self.runs)
-        return pd.DataFrame([{**one, **row(r)} for one, r in zip(own, self.runs, strict=True)])
+        return pd.DataFrame([{**first, **row(r)} for first, r in zip(own, self.runs, strict=True)])
 
     def csv(self, path: str | os.PathLike[str]) -> None:
         """Write the results as CSV. Raises an ``InputError`` if the file cannot be written."""
@@ -125,8 +123,8 @@ def compare(
 ) -> Comparison:
     """Run promises, algorithms and parameters on the same data and questions.
 
-    What the runs read lies in a private directory meanwhile (mode 0700), but for files. Each result is kept in the ledger at
-    once, where the engine may write one.
+    Runs read files where they are; all else is copied into a private directory (mode 0700), which is removed at the end.
+    Each result is stored in the ledger as soon as its run has ended, if there is a ledger that can be written.
 
     Args:
         engine: the engine, outside a transaction.
@@ -144,11 +142,14 @@ def compare(
     columns = {name: options.get(name, getattr(Policy, name)) for name in ("id", "item")}
     asked = {name: options[name] for name in WORKLOAD if name in options}
     asked = {n: getattr(Workload(**asked), n) for n in WORKLOAD}
-    given = {n: os.fspath(v) if isinstance(v, os.PathLike) else v for n, v in options.items() if v is not None}
-    given = {n: v for n, v in given.items() if n not in (*columns, *asked)}
+    options = {
+        n: os.fspath(v) if isinstance(v, os.PathLike) else v
+        for n, v in options.items()
+        if v is not None and n not in (*columns, *asked)
+    }
     workload = os.fspath(workload) if isinstance(workload, os.PathLike) else workload
-    planned = plan(algorithms, models, grid, {n: _shown(n, v) for n, v in given.items()}, item_supports)
-    _check_used(planned, [*given, *(["delta"] if "delta" in grid else [])])
+    planned = plan(algorithms, models, grid, {n: _shown(n, v) for n, v in options.items()}, item_supports)
+    _check_used(planned, [*options, *(["delta"] if "delta" in grid else [])])
     read = as_read(transactions)
     log = workload if isinstance(workload, str) and workload.lower().endswith(".sql") else None
     numbers = [r.parameters[name] for r in planned for name in ("m", "p") if isinstance(r.parameters.get(name), int)]
@@ -157,9 +158,9 @@ def compare(
     setting = Setting(str(read.data) if isinstance(read.data, str | Path) else "", None, **asked, **each, fingerprint="")
     folder = private_directory()
     try:
-        setting, facts = _read(engine, transactions, setting, {**given, "workload": workload}, folder)
-        known = {} if again else stored_results(engine)
-        results = run_all(setting, planned, known, _keeping(engine), engine.progress, limits.get("total_limit"))
+        setting, facts = _read(engine, transactions, setting, {**options, "workload": workload}, folder)
+        earlier = {} if again else stored_results(engine)
+        results = run_all(setting, planned, earlier, _keeping(engine), engine.progress, limits.get("total_limit"))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     return Comparison(**facts, runs=tuple(results), setting=setting)
@@ -184,15 +185,15 @@ def _check_used(runs: list[Run], options: list[str]) -> None:
 
 
 def _read(
-    engine: DuckDBEngine, transactions: Any, setting: Setting, given: Mapping[str, Any], folder: Path
+    engine: DuckDBEngine, transactions: Any, setting: Setting, options: Mapping[str, Any], folder: Path
 ) -> tuple[Setting, dict[str, Any]]:
     """Read the sources once, to refuse bad data before any run, to compute the fingerprint of the results, and to copy what
     the processes of the runs cannot read."""
     data = as_read(transactions).data
     in_file = isinstance(data, Path) or (isinstance(data, str) and is_file(data))
-    named = {name: given.get(name) for name in _SOURCES} | {"workload": given.get("workload")}
+    named = {name: options.get(name) for name in _SOURCES} | {"workload": options.get("workload")}
     with copying(engine, folder / "sources.duckdb") as copies, engine.transaction():
-        if "quasi_identifiers" in given and named["records"] is None:  # columns of the transactions
+        if "quasi_identifiers" in options and named["records"] is None:  # columns of the transactions
             named["records"] = os.fspath(data) if isinstance(data, os.PathLike) else data
         others = [digest(engine, v, name.replace("_", " ")) for name, v in named.items() if v is not None]
         with open_source(engine, transactions, "transactions") as source:
@@ -200,10 +201,10 @@ def _read(
             if not in_file:
                 place = _copied(copies, source.query, "transactions", source.table)
                 setting = replace(setting, source=str(folder / "sources.duckdb"), transactions=place)
-        if given.get("taxonomy") is not None:
-            load_taxonomy(engine, given["taxonomy"]).leaf_nodes(dataset)
+        if options.get("taxonomy") is not None:
+            load_taxonomy(engine, options["taxonomy"]).leaf_nodes(dataset)
         places = {}
-        for name, value in given.items():
+        for name, value in options.items():
             if name in named and is_table(value):
                 with open_source(engine, value, name.replace("_", " ")) as source:
                     places[name] = _copied(copies, source.query, name, name if is_frame(value) else source.table)
@@ -221,7 +222,7 @@ def _copied(copies: Copies, rows: Any, schema: str, name: str) -> str:
 
 
 def _keeping(engine: DuckDBEngine) -> Any:
-    """What keeps each result in the ledger; nothing where there is none, or it cannot be written."""
+    """Return a function that stores a result in the ledger; it does nothing if there is no ledger that can be written."""
     with contextlib.suppress(InputError):
         check_writable(engine, current_catalog(engine))
         if not engine.one_shot:

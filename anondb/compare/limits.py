@@ -41,7 +41,7 @@ def parse_size(text: str) -> int:
 
 
 def end_with_parent() -> None:
-    """End this process as soon as that which called ``run_limited`` is gone, because nobody would stop it at a limit."""
+    """End this process when the process that called ``run_limited`` ends: nobody would stop it at a limit any more."""
     number = os.environ.get(PARENT)
     if number is None:
         return

@@ -95,8 +95,8 @@ def chance(result: Result) -> float | None:
 
 def judged(done: Sequence[Result]) -> list[tuple[float, float, Result]]:
     """The error and the risk of each run that has both and does not delete most."""
-    found = ((mean_error(r), chance(r), r) for r in done if not deletes_most(r))
-    return [(error, risk, r) for error, risk, r in found if error is not None and risk is not None]
+    figures = ((mean_error(r), chance(r), r) for r in done if not deletes_most(r))
+    return [(error, risk, r) for error, risk, r in figures if error is not None and risk is not None]
 
 
 def frontier(done: Sequence[Result]) -> list[Result]:
@@ -117,27 +117,28 @@ def recommended(done: Sequence[Result]) -> list[tuple[Result, str]]:
     """
     chosen = []
     for relational in (False, True):
-        some = judged([r for r in done if PROMISES[r.run.model].relational == relational])
-        if not some or not asked_the_same([r for *_, r in some]):
+        points = judged([r for r in done if PROMISES[r.run.model].relational == relational])
+        if not points or not asked_the_same([r for *_, r in points]):
             continue
-        fewest = min(r.figures["risk"]["after"]["alone"] for *_, r in some)
-        safe = [p for p in some if p[2].figures["risk"]["after"]["alone"] == fewest]
+        fewest = min(r.figures["risk"]["after"]["alone"] for *_, r in points)
+        safe = [p for p in points if p[2].figures["risk"]["after"]["alone"] == fewest]
         best = min(safe, key=lambda p: (round(p[0], 2), round(p[1], 4), bool(p[2].run.options.get("item_supports"))))
-        chosen.append((best[2], _reason(best, safe, len(some), relational)))
+        chosen.append((best[2], _reason(best, safe, len(points), relational)))
     return chosen
 
 
 def _reason(best: tuple[float, float, Result], safe: list[tuple[float, float, Result]], runs: int, relational: bool) -> str:
     """Why a run is recommended, beside the next ones with less risk."""
     error, risk, result = best
-    found = result.figures["risk"]
+    measured = result.figures["risk"]
     what = "with" if relational else "without"
     words = (
         f"of {counted(runs, 'release')} {what} attributes, {len(safe):,} leave the fewest persons alone, and of these it has"
         f" the least error in two digits: {number(error)} (0: exact, 1: no better than answering 0). An attacker who knows"
-        f" {counted(found['known'], 'item')}{' and the attributes' if relational else ''} of a person is right with a"
-        f" chance of {percent(risk)} ({percent(found['before']['chance'])} in the original), and finds"
-        f" {found['after']['alone']:,} of {found['persons']:,} persons alone ({found['before']['alone']:,} in the original)"
+        f" {counted(measured['known'], 'item')}{' and the attributes' if relational else ''} of a person is right with a"
+        f" chance of {percent(risk)} ({percent(measured['before']['chance'])} in the original), and finds"
+        f" {measured['after']['alone']:,} of {measured['persons']:,} persons alone"
+        f" ({measured['before']['alone']:,} in the original)"
     )
     if useful_error(result) is None and median_frequent(result) is not None:
         words += "; half of its answers where the truth is k or more are no better than 0: read its bounds"

@@ -4,11 +4,12 @@ It contains labels and exact figures of the original data: like the ledger, it i
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from anondb.compare.merits import (
     MEANINGS,
+    Value,
     asked_the_same,
     deletes_most,
     frequent_queries,
@@ -29,8 +30,6 @@ from anondb.pages.html import page, table
 from anondb.pages.plots import bars, lines, mark, scatter
 from anondb.pages.text import label, number, or_dash, percent, raised
 from anondb.promises import PROMISES
-
-Value = Callable[[Result], float | None]
 
 
 def write_report(path: str, results: Sequence[Result], setting: Setting, facts: Mapping[str, Any]) -> None:
@@ -71,7 +70,7 @@ def recommendation(done: Sequence[Result]) -> str:
     chosen, points, best = recommended(done), judged(done), frontier(done)
     if not chosen:
         return "<h2>Recommendation</h2><p>None: no runs have errors of the same questions and a measured risk.</p>"
-    said = "".join(f"<li><b>{raised(name_of(r))}</b>: {raised(why)}</li>" for r, why in chosen)
+    listed = "".join(f"<li><b>{raised(name_of(r))}</b>: {raised(why)}</li>" for r, why in chosen)
     numbers = {name: i for i, name in enumerate(dict.fromkeys(r.run.algorithm for *_, r in points))}
     drawn = [
         (e, 100 * c, r.run.algorithm, name_of(r) + ("; on the frontier" if r in best else ""), r in best)
@@ -79,7 +78,7 @@ def recommendation(done: Sequence[Result]) -> str:
     ]
     plot = scatter("Risk against error", "mean error (0 exact, 1 no better than 0)", "chance of a guess, %", drawn, numbers)
     return (
-        f'<h2>Recommendation</h2><div class="plots"><ul>{said}</ul><figure><h3>Risk against error</h3>{plot}'
+        f'<h2>Recommendation</h2><div class="plots"><ul>{listed}</ul><figure><h3>Risk against error</h3>{plot}'
         "<figcaption>Left and low is best."
         f" Rings, joined: no other run has less of both. On this frontier: {'; '.join(raised(name_of(r)) for r in best)}."
         " Runs that delete most items or occurrences are left out. Names appear at the pointer.</figcaption></figure></div>"
@@ -91,20 +90,24 @@ def _strength(result: Result) -> str:
     return raised(make_model(result.run.model, **result.run.parameters).promise)
 
 
-def _asked(result: Result) -> tuple[Any, ...]:
-    """What comparable results must share: the promise with its parameters."""
-    return (result.run.model, *result.run.parameters.items())
+def _by_promise(results: Sequence[Result]) -> Iterable[list[Result]]:
+    """The results in groups that can be compared: those of the same promise with the same parameters."""
+    groups: dict[tuple[Any, ...], list[Result]] = {}
+    for result in results:
+        groups.setdefault((result.run.model, *result.run.parameters.items()), []).append(result)
+    return groups.values()
 
 
 def _answer(done: Sequence[Result]) -> str:
     """The summary: for each promise, the runs with the least loss, the best answers and the shortest time. The suppression
     of each run follows its name; a run that deletes most items is not named (see ``merits``)."""
     parts = []
-    for asked in dict.fromkeys(map(_asked, done)):
-        some = [r for r in done if _asked(r) == asked]
-        named = [r for r in some if not deletes_most(r)]
-        said = [*_praise(named), *_not_named(some)]
-        parts.append(f"<li>{_strength(some[0])}: {'; '.join(said)}.</li>")
+    for runs in _by_promise(done):
+        named = [r for r in runs if not deletes_most(r)]
+        sentences = _praise(named)
+        most = [f"{label(r.run.name)} ({suppressed_words(r)})" for r in runs if deletes_most(r)]
+        sentences += [f"not compared, since it deletes most: {', '.join(most)}"] if most else []
+        parts.append(f"<li>{_strength(runs[0])}: {'; '.join(sentences)}.</li>")
     return f"<h2>In short</h2><ul>{''.join(parts)}</ul>" if parts else "<h2>In short</h2><p>No run was done.</p>"
 
 
@@ -116,15 +119,15 @@ def _praise(named: Sequence[Result]) -> list[str]:
         error = f"the median error of its {_queries(named[0])} {or_dash(median_frequent(named[0]))}"
         loss = percent(named[0].figures["ncp"])
         return [f"{_who(named)} has no other run to compare with; its loss (NCP) is {loss}, {error}"]
-    said: dict[str, list[str]] = {}
+    merits: dict[str, list[str]] = {}
     same = asked_the_same(named)
     for words, value, shown, of_answers in _MERITS:
         best = least(named, value) if same or not of_answers else []
         if best:
             figure = shown(value(best[0]) or 0.0)
             figure += f" over {_queries(best[0])}" if value is useful_error else ""
-            said.setdefault(_who(best), []).append(f"{words} {figure}")
-    parts = [f"{who}: {', '.join(what)}" for who, what in said.items()]
+            merits.setdefault(_who(best), []).append(f"{words} {figure}")
+    parts = [f"{who}: {', '.join(what)}" for who, what in merits.items()]
     if not same:
         parts.append("errors and bounds are not compared, since the runs answered different queries")
     elif all(median_frequent(r) is None for r in named):
@@ -155,12 +158,6 @@ def _who(results: Sequence[Result]) -> str:
     return " and ".join(f"{', '.join(names)} ({words})" for words, names in who.items())
 
 
-def _not_named(some: Sequence[Result]) -> list[str]:
-    """The runs that are not compared."""
-    most = [f"{label(r.run.name)} ({suppressed_words(r)})" for r in some if deletes_most(r)]
-    return [f"not compared, since it deletes most: {', '.join(most)}"] if most else []
-
-
 HEAD = (
     *("algorithm", "queries, truth &ge; k", "error of them, median / mean", "error of all, median / mean", "answer 0"),
     *("median truth", "bounds' width", "persons alone", "chance of a guess", "suppressed items", "share suppressed"),
@@ -170,11 +167,8 @@ HEAD = (
 
 def runs_tables(results: Sequence[Result]) -> str:
     """A table for each promise."""
-    parts = ["<h2>All runs</h2>"]
-    for asked in dict.fromkeys(map(_asked, results)):
-        listed = [r for r in results if _asked(r) == asked]
-        parts.append(f"<h3>{_strength(listed[0])}</h3>{table(HEAD, map(_row, listed))}")
-    return "".join(parts)
+    tables = (f"<h3>{_strength(runs[0])}</h3>{table(HEAD, map(_row, runs))}" for runs in _by_promise(results))
+    return "".join(["<h2>All runs</h2>", *tables])
 
 
 def _row(r: Result) -> list[str]:
@@ -224,21 +218,20 @@ def _plots(done: Sequence[Result], numbers: Mapping[str, int]) -> str:
     varied = False
     for axis, fixed in (("k", "m"), ("m", "k")):
         for value in _ends(done, fixed):
-            some = [r for r in done if str(r.run.parameters.get(fixed, value)) == value and axis in r.run.parameters]
-            if len({_number(r.run.parameters[axis]) for r in some}) < 2:
+            runs = [r for r in done if str(r.run.parameters.get(fixed, value)) == value and axis in r.run.parameters]
+            if len({_number(r.run.parameters[axis]) for r in runs}) < 2:
                 continue
             varied = True
             of = "" if value == "any" else f" at {fixed} = {value}"
-            parts.append(f"<h3>Against {axis}{of}</h3>" + _figures(some, axis, numbers))
+            parts.append(f"<h3>Against {axis}{of}</h3>" + _figures(runs, axis, numbers))
     if varied:
         parts.append(
             '<p class="note">Plots against k are at the smallest and the largest m, those against m at the smallest and the'
             " largest k. The tables above have all values.</p>"
         )
     else:
-        for asked in dict.fromkeys(map(_asked, done)):
-            some = [r for r in done if _asked(r) == asked]
-            parts.append(f"<h3>{_strength(some[0])}</h3>" + _figures(some, None, numbers))
+        for runs in _by_promise(done):
+            parts.append(f"<h3>{_strength(runs[0])}</h3>" + _figures(runs, None, numbers))
     return "".join(parts)
 
 
@@ -252,10 +245,10 @@ def _number(value: Any) -> float:
     return math.inf if value == "inf" else float(value)
 
 
-def _figures(some: Sequence[Result], axis: str | None, numbers: Mapping[str, int]) -> str:
+def _figures(runs: Sequence[Result], axis: str | None, numbers: Mapping[str, int]) -> str:
     figures = []
     for title, unit, value in MEASURES:
-        drawn = [(r, v) for r in some if (v := value(r)) is not None]
+        drawn = [(r, v) for r in runs if (v := value(r)) is not None]
         if not drawn:
             continue
         named = [(r.run.name, r, v) for r, v in drawn]
@@ -278,9 +271,9 @@ def _generalized(done: Sequence[Result]) -> str:
     """The most frequent generalized items of each algorithm under the strictest promise."""
     parts = []
     for name in dict.fromkeys(r.run.algorithm for r in done):
-        some = [r for r in done if r.run.algorithm == name and not r.run.options.get("item_supports")]
-        some = some or [r for r in done if r.run.algorithm == name]
-        strictest = max(some, key=lambda r: [_number(r.run.parameters.get(p, 0)) for p in ("k", "m")])
+        runs = [r for r in done if r.run.algorithm == name and not r.run.options.get("item_supports")]
+        runs = runs or [r for r in done if r.run.algorithm == name]
+        strictest = max(runs, key=lambda r: [_number(r.run.parameters.get(p, 0)) for p in ("k", "m")])
         items, transactions = strictest.figures["generalized"], strictest.figures["transactions"]
         rows = [
             [label(i["item"]), f"{i['size']:,}", f"{i['support']:,}", percent(i["support"] / transactions)] for i in items

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from itertools import product
 from typing import Any
 
 from anondb import __version__
@@ -21,6 +22,7 @@ from anondb.pages.text import number
 from anondb.policy import choose_algorithm
 from anondb.promises import PROMISES
 
+_OUTCOME = ("status", "message", "seconds", "cpu_seconds", "peak_mib")  # the fields of a result beside run and figures
 SETTLED = ("done", "infeasible")  # results that a repeated run would not change
 
 
@@ -35,7 +37,7 @@ class Run:
 
     @property
     def name(self) -> str:
-        """The algorithm, with what else than the promise makes a difference between runs."""
+        """The algorithm, with delta and item supports: what tells runs with the same promise apart."""
         delta = f" \N{GREEK SMALL LETTER DELTA}={self.options['delta']}" if "delta" in self.options else ""
         return self.algorithm + delta + (" + supports" if self.options.get("item_supports") else "")
 
@@ -101,14 +103,13 @@ class Result:
 
     def to_json(self) -> dict[str, Any]:
         """The result as JSON values."""
-        outcome = {n: getattr(self, n) for n in ("status", "message", "seconds", "cpu_seconds", "peak_mib")}
-        return {**asdict(self.run), **outcome, **self.figures}
+        return {**asdict(self.run), **{n: getattr(self, n) for n in _OUTCOME}, **self.figures}
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Result:
         """Read a result from the JSON values of ``to_json``."""
         run = Run(*(values[n] for n in ("algorithm", "model", "parameters", "options")))
-        outcome = {n: values[n] for n in ("status", "message", "seconds", "cpu_seconds", "peak_mib")}
+        outcome = {n: values[n] for n in _OUTCOME}
         return cls(run, **outcome, figures={n: v for n, v in values.items() if n not in outcome | asdict(run)})
 
 
@@ -143,8 +144,8 @@ def plan(
     for name in algorithms:
         if not any(name in keeping for keeping in able.values()):
             what = "cannot keep" if name in METHODS else "does not exist, or cannot keep"
-            known = dict.fromkeys(other for keeping in able.values() for other in keeping)
-            words = f"The algorithm {name!r} {what} the model {', '.join(models)}; these can: {', '.join(known)}."
+            capable = dict.fromkeys(other for keeping in able.values() for other in keeping)
+            words = f"The algorithm {name!r} {what} the model {', '.join(models)}; these can: {', '.join(capable)}."
             raise InputError(words, code="unknown_algorithm")
     present = dict(options)
     if "quasi_identifiers" in options:  # the records are then those of the transactions, unless another table is named
@@ -164,17 +165,17 @@ def _runs_of(
 ) -> list[Run]:
     """The runs of an algorithm for a model: every combination of the parameters, with what they take of the options."""
     taken = {n: v for n, v in present.items() if n in _taken(name, model)}
-    known, runs = METHODS[name], []
-    for values in _combinations([*parameters_of(model), *(["delta"] if "delta" in known.takes else [])], grid):
-        given = {**taken, **({"delta": values.pop("delta")} if "delta" in values else {})}
+    method, runs = METHODS[name], []
+    for values in _combinations([*parameters_of(model), *(["delta"] if "delta" in method.takes else [])], grid):
+        options = {**taken, **({"delta": values.pop("delta")} if "delta" in values else {})}
         promise = make_model(model, **values)
-        choose_algorithm(promise, name, given)
-        if "delta" in given:
-            read_delta(given["delta"])  # checks it
-        known.read_options({n: v for n, v in given.items() if n in known.option_parameters})
-        run = Run(name, model, dict(promise.parameters()), {n: v for n, v in given.items() if v is not None})
+        choose_algorithm(promise, name, options)
+        if "delta" in options:
+            read_delta(options["delta"])  # checks it
+        method.read_options({n: v for n, v in options.items() if n in method.option_parameters})
+        run = Run(name, model, dict(promise.parameters()), {n: v for n, v in options.items() if v is not None})
         wanted = (False, True) if item_supports is None else (item_supports,)
-        runs += [with_supports(run, one) for one in (wanted if may_have_supports(run) else (False,))]
+        runs += [with_supports(run, supports) for supports in (wanted if may_have_supports(run) else (False,))]
     return runs
 
 
@@ -184,8 +185,8 @@ WITHOUT_SUPPORTS = ("clump",)  # its bags hold nodes that overlap (docs/item_sup
 def may_have_supports(run: Run) -> bool:
     """Whether releases of a run may have item supports: not those that delete items, and leave all others unchanged."""
     method = METHODS[run.algorithm]
-    known = PROMISES[run.model].known_items is not None
-    return known and method.releases != "item" and run.algorithm not in WITHOUT_SUPPORTS
+    limits_items = PROMISES[run.model].known_items is not None
+    return limits_items and method.releases != "item" and run.algorithm not in WITHOUT_SUPPORTS
 
 
 def with_supports(run: Run, wanted: bool) -> Run:
@@ -195,33 +196,27 @@ def with_supports(run: Run, wanted: bool) -> Run:
 
 def _model_for(algorithm: str, model: str) -> str | None:
     """The model that an algorithm runs for: ``model``, or one that implies it; None if it keeps neither."""
-    for name in (model, *PROMISES[model].implied_by):
-        if name in METHODS[algorithm].models:
-            return name
-    return None
+    return next((name for name in (model, *PROMISES[model].implied_by) if name in METHODS[algorithm].models), None)
 
 
 def _taken(algorithm: str, model: str) -> set[str]:
     """The options that a run gets: those of the algorithm that do not belong to another promise. Only algorithms that need a
     taxonomy get one, or use one to form sets of near items: it changes no other's result."""
-    known, spec = METHODS[algorithm], PROMISES[model]
+    method, spec = METHODS[algorithm], PROMISES[model]
     others = {n for other in PROMISES.values() for n in (*other.needs, *other.takes)} - {*spec.needs, *spec.takes}
-    takes = (o for o in known.takes if o != "taxonomy" or spec.relational)
-    return {*known.needs, *known.option_parameters, *takes} - others
+    takes = (o for o in method.takes if o != "taxonomy" or spec.relational)
+    return {*method.needs, *method.option_parameters, *takes} - others
 
 
 def _combinations(names: Sequence[str], grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
-    combinations: list[dict[str, Any]] = [{}]
-    for name in names:
-        if name in grid:
-            combinations = [{**some, name: value} for some in combinations for value in grid[name]]
-    return combinations
+    varied = [name for name in names if name in grid]
+    return [dict(zip(varied, values, strict=True)) for values in product(*(grid[name] for name in varied))]
 
 
 def run_all(
     setting: Setting,
     runs: Sequence[Run],
-    known: Mapping[str, Result],
+    stored: Mapping[str, Result],
     keep: Callable[[str, Result], None],
     say: Callable[[str, float | None], None],
     total_limit: float | None = None,
@@ -229,7 +224,7 @@ def run_all(
     """Run all runs that have no settled result yet; store each result before the next run begins.
 
     Args:
-        known: results of earlier comparisons, by key.
+        stored: results of earlier comparisons, by key.
         keep: called with the key and the result of each new run.
         say: called with a message on each step, and the share that is done.
         total_limit: the seconds for all of them; those that are not done by then are stopped, or not begun.
@@ -238,7 +233,7 @@ def run_all(
     until = math.inf if total_limit is None else time.monotonic() + total_limit
     for run in runs:
         key = setting.key(run)
-        earlier = known.get(key)
+        earlier = stored.get(key)
         if earlier is not None and earlier.status in SETTLED:
             results.append(earlier)
             continue

@@ -11,6 +11,7 @@ from anondb.guide.needs import knowledge_words
 from anondb.guide.trials import ITEMS, PAIRS, error, supported
 from anondb.guide.words import Section, profile_sections, share
 from anondb.models.named import make_model
+from anondb.pages.text import counted
 
 _ERRORS = (
     "Error: the mean of |truth - estimate| / the larger of both, over the same items and pairs of items, all that occur"
@@ -38,46 +39,42 @@ def advice_sections(advice: Advice) -> list[Section]:
         sections.append(_runs(f"runs on all {advice.persons:,} persons", advice.on_whole))
     last = sections.pop()
     note = _ERRORS.format(others="" if profile is None else _OTHERS)
-    return [
-        *sections,
-        replace(last, notes=(note, *last.notes)),
-        *([] if profile is None else profile_sections(profile)[1:]),
-    ]
+    of_people = [] if profile is None else profile_sections(profile)[1:]
+    return [*sections, replace(last, notes=(note, *last.notes)), *of_people]
 
 
 def reasons(advice: Advice) -> list[str]:
     """Why the advice is as it is, in sentences."""
     needs, chosen, people = advice.needs, advice.chosen, None if advice.profile is None else advice.profile.people
-    said = [f"Somebody who knows {knowledge_words(needs.m)} finds none or at least {needs.k} persons who fit."]
-    m, alone, knowing = (
-        advice.known.m,
-        advice.known.alone,
-        f"{advice.known.m} item{'s' * (advice.known.m != 1)} of theirs",
-    )
+    sentences = [f"Somebody who knows {knowledge_words(needs.m)} finds none or at least {needs.k} persons who fit."]
+    m, alone = advice.known.m, advice.known.alone
+    knowing = f"{counted(m, 'item')} of theirs"
     if people is not None:
         by = " (proposed: you know what others know)" if people.proposed else ""
         model = make_model(chosen.run.model, **chosen.run.parameters)
-        said = [
+        sentences = [
             f"Somebody who knows {', '.join(people.quasi_identifiers)}{by} and {knowledge_words(needs.m)} finds none or at"
             f" least {needs.k} persons who fit: {model.promise}."
         ]
         m, alone = [(m, n) for m, n in enumerate(people.alone) if n is not None and m <= needs.m][-1]
-        knowing = f"these and {m} item{'s' * (m != 1)}"
+        knowing = f"these and {counted(m, 'item')}"
     if alone is not None:
         of = f"{alone:,} of {advice.persons:,} persons ({share(alone, advice.persons)})"
-        said.append(f"In the original, {of} {'stands' if alone == 1 else 'stand'} alone for somebody who knows {knowing}.")
+        sentences.append(
+            f"In the original, {of} {'stands' if alone == 1 else 'stand'} alone for somebody who knows {knowing}."
+        )
     of_all = "in two digits the least of all runs" + ("" if needs.item_supports or people else " without item supports")
-    said.append(f"Its counts have the error {_errors(chosen)}, {of_all}; {suppressed_words(chosen)}.")
+    sentences.append(f"Its counts have the error {_errors(chosen)}, {of_all}; {suppressed_words(chosen)}.")
     most = [r.run.name for r in (*advice.on_whole, *advice.on_sample) if r.status == "done" and deletes_most(r)]
     if most:
-        said.append(f"Not advised, since most is deleted: {', '.join(dict.fromkeys(most))}.")
-    said += _supports(advice) if people is None else [*_delta(advice), *_worse_than_zero(advice)]
+        sentences.append(f"Not advised, since most is deleted: {', '.join(dict.fromkeys(most))}.")
+    sentences += _supports(advice) if people is None else [*_delta(advice), *_worse_than_zero(advice)]
     without = not any("taxonomy" in r.run.options for r in (*advice.on_whole, *advice.on_sample))
     if without and needs.use == "counts" and people is None:
-        said.append("There is no taxonomy: with one (anondb taxonomy build, --taxonomy) more algorithms are tried.")
+        sentences.append("There is no taxonomy: with one (anondb taxonomy build, --taxonomy) more algorithms are tried.")
     if not advice.is_tested:
-        said.append("No run on all persons was done in time: this rests on the sample. Raise --time-limit to be sure.")
-    return said
+        sentences.append("No run on all persons was done in time: this rests on the sample. Raise --time-limit to be sure.")
+    return sentences
 
 
 def _delta(advice: Advice) -> list[str]:
@@ -87,13 +84,13 @@ def _delta(advice: Advice) -> list[str]:
     default = next((r for r in same if Fraction(r.run.options["delta"]) == DEFAULT_DELTA), None)
     tried = dict.fromkeys(r.run.name for r in (*advice.on_sample, *advice.on_whole))
     gives, keeps = ("items", "attributes") if advice.chosen.run.algorithm.startswith("tum") else ("attributes", "items")
-    said = (
+    sentence = (
         f"delta says how much of the {gives}' detail may be given up for that of the {keeps}, 0 to 1; tried:"
         f" {', '.join(tried)}."
     )
     if default is not None and default is not advice.chosen:
-        said += f" With the default, {float(DEFAULT_DELTA)}, the error is {_errors(default)}."
-    return [said]
+        sentence += f" With the default, {float(DEFAULT_DELTA)}, the error is {_errors(default)}."
+    return [sentence]
 
 
 def _worse_than_zero(advice: Advice) -> list[str]:
@@ -129,11 +126,8 @@ def beside(advice: Advice) -> str:
     if other is None:
         return "no other run made a release that can be advised"
     seconds = f"{chosen.cpu_seconds:.1f} CPU s instead of {other.cpu_seconds:.1f}"
-    return f"error {_errors(chosen)} instead of {_errors(other)} by {_name(other)}; {seconds}"
-
-
-def _name(result: Result) -> str:
-    return result.run.name + ("" if "delta" in result.run.options or supported(result) else " without item supports")
+    name = other.run.name + ("" if "delta" in other.run.options or supported(other) else " without item supports")
+    return f"error {_errors(chosen)} instead of {_errors(other)} by {name}; {seconds}"
 
 
 def _errors(result: Result) -> str:

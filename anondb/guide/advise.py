@@ -3,7 +3,7 @@
 import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from anondb.data.transactions import load_transactions
 from anondb.engine import Engine
 from anondb.engine.spill import private_directory
 from anondb.errors import BudgetExceeded, InfeasibleError
-from anondb.guide.knowledge import KNOWN, Ranged, what_attackers_find
+from anondb.guide.knowledge import SIZES, Threat, what_attackers_find
 from anondb.guide.needs import Needs
 from anondb.guide.page import section_html
 from anondb.guide.people_trials import prepare_people
@@ -55,7 +55,7 @@ class Advice:
         sample, sample_k: the number of persons in the sample, and the k of its runs; None if there was none.
         on_sample, on_whole: the results of the runs, in their order.
         chosen, next_best: results of the best and second best release; ``next_best`` is None if there is no other.
-            Without leave to publish item supports, a run with them is for comparison only.
+            If item supports may not be published, a run with them is only for comparison.
         is_tested: whether ``chosen`` ran on all persons, not only on the sample.
         command: the command, or the call, that makes the release.
         profile: of people with attributes: what attackers find, the columns, and the costs.
@@ -64,7 +64,7 @@ class Advice:
     source: str
     persons: int
     needs: Needs
-    known: Ranged
+    known: Threat
     sample: int | None
     sample_k: int | None
     on_sample: tuple[Result, ...]
@@ -79,16 +79,10 @@ class Advice:
         """The advice as JSON values."""
         from anondb.guide.advice_words import reasons
 
-        def shown(result: Result | None) -> dict[str, Any] | None:
-            if result is None:
-                return None
+        def shown(result: Result) -> dict[str, Any]:
             figures = {name: value for name, value in result.to_json().items() if name != "options"}
-            return {
-                **figures,
-                "delta": result.run.options.get("delta"),
-                "item_supports": supported(result),
-                "error": error(result),
-            }
+            figures |= {"delta": result.run.options.get("delta"), "item_supports": supported(result)}
+            return {**figures, "error": error(result)}
 
         run = self.chosen.run
         advised = {"model": run.model, **run.parameters, "algorithm": run.algorithm}
@@ -104,7 +98,7 @@ class Advice:
             "command": self.command,
             "reasons": reasons(self),
             "is_tested": self.is_tested,
-            "next_best": shown(self.next_best),
+            "next_best": None if self.next_best is None else shown(self.next_best),
             "on_sample": [shown(r) for r in self.on_sample],
             "on_whole": [shown(r) for r in self.on_whole],
             **{name: profile[name] for name in ("people", "estimates") if profile},
@@ -174,7 +168,7 @@ def _prepare(
     engine: Engine, transactions: Any, needs: Needs, taxonomy: Any, id_column: str, item_column: str, folder: Path
 ) -> Prepared:
     """Read the sources, and write the input of the runs into the folder."""
-    tree, place = None, folder / "taxonomy.tree"
+    tree, sample, place = None, None, folder / "taxonomy.tree"
     with engine.transaction(), open_source(engine, transactions, "transactions") as source:
         engine.progress("loading transactions")
         dataset = load_transactions(engine, source, id_column=id_column, item_column=item_column)
@@ -184,18 +178,17 @@ def _prepare(
             tree = load_taxonomy(engine, taxonomy)
             tree.leaf_nodes(dataset)
         runs = needs.candidates(None if tree is None else str(place))
-        threats = what_attackers_find(engine, dataset, needs.k, most=int(min(needs.m, max(KNOWN))))[-1]
+        threats = what_attackers_find(engine, dataset, needs.k, most=int(min(needs.m, max(SIZES))))[-1]
         whole = Input(write_input(engine, dataset, folder, "whole"), write_queries(engine, dataset, folder, "whole"))
         part = write_input(engine, dataset, folder, "sample", SAMPLE) if dataset.n_transactions > SAMPLE else None
     if tree is not None:
         write_taxonomy(engine, tree, str(place))
-    prepared = Prepared(dataset.table, dataset.n_transactions, threats, runs, whole)
-    if part is None:
-        return prepared
-    with engine.transaction(), open_source(engine, part, "sample") as rows:
-        queries = write_queries(engine, load_transactions(engine, rows), folder, "sample")
-    sample = Input(part, queries, k=sample_k(needs.k, SAMPLE, dataset.n_transactions))
-    return replace(prepared, sample=sample, sampled=SAMPLE)
+    if part is not None:
+        with engine.transaction(), open_source(engine, part, "sample") as rows:
+            queries = write_queries(engine, load_transactions(engine, rows), folder, "sample")
+        sample = Input(part, queries, k=sample_k(needs.k, SAMPLE, dataset.n_transactions))
+    sampled = None if sample is None else SAMPLE
+    return Prepared(dataset.table, dataset.n_transactions, threats, runs, whole, sample, sampled)
 
 
 def _try(prepared: Prepared, limits: Sequence[Limits], say: Callable[[str], None]) -> tuple[list[Result], list[Result]]:
@@ -229,7 +222,7 @@ def _concluded(
         source=prepared.source,
         persons=prepared.persons,
         needs=needs,
-        known=prepared.known,
+        known=prepared.threat,
         sample=prepared.sampled,
         sample_k=None if prepared.sample is None else prepared.sample.k,
         on_sample=tuple(on_sample),

@@ -25,7 +25,7 @@ class Counts:
         if len(self.lengths) <= _EXACT:
             return {f"{length:,}": persons for length, persons in self.lengths}
         doubled = groupby(self.lengths, key=lambda pair: (pair[0] - 1).bit_length() if pair[0] else -1)
-        return {_name(bits): sum(persons for _, persons in some) for bits, some in doubled}
+        return {_name(bits): sum(persons for _, persons in pairs) for bits, pairs in doubled}
 
 
 def _name(bits: int) -> str:

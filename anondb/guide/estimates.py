@@ -14,7 +14,7 @@ from anondb.algorithms import METHODS
 from anondb.algorithms.transactional.clump import block_of
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine
-from anondb.guide.knowledge import MAX_ROWS, Ranged, ranges
+from anondb.guide.knowledge import MAX_ROWS, Threat, ranges
 from anondb.guide.people import People
 from anondb.models.named import make_model
 from anondb.promises import PROMISES
@@ -112,10 +112,10 @@ COSTS: Mapping[str, Cost] = {
 }
 
 
-def features(engine: Engine, dataset: Dataset, known: tuple[Ranged, ...], people: People | None = None) -> Features:
-    """The figures of transactions, inside a transaction of the engine; ``known`` is what attackers find, with ``people``
+def features(engine: Engine, dataset: Dataset, threats: tuple[Threat, ...], people: People | None = None) -> Features:
+    """The figures of transactions, inside a transaction of the engine; ``threats`` are what attackers find, with ``people``
     those who know attributes."""
-    rows = next(x.rows for x in known if x.m == M)
+    rows = next(x.rows for x in threats if x.m == M)
     pairs = None
     if rows <= MAX_ROWS:
         tables = {"transactions": dataset.transactions}
@@ -128,10 +128,13 @@ def features(engine: Engine, dataset: Dataset, known: tuple[Ranged, ...], people
 
 
 def terms(features: Features, k: int) -> dict[str, float]:
-    """What the coefficients are multiplied with: 1 for the run, millions of occurrences, rows of pairs and pairs, thousands
-    of items. For clump, billions of pairs of an occurrence and a cluster of its block; for similar, millions of pairs that
-    occur, and of all pairs of items, over the root of k: larger groups need fewer merges. With attributes, thousands of
-    persons, and of clusters of k."""
+    """The figures that the coefficients are multiplied with.
+
+    They are 1 for the run; millions of occurrences, rows of pairs and pairs; thousands of items, persons and clusters of k
+    persons. For similar, ``merges`` and ``item_pairs`` are millions of pairs of items that occur, and of all pairs, divided
+    by the root of k, since larger groups need fewer merges. For clump, ``clusters`` are billions of pairs of an occurrence
+    and a cluster of its block.
+    """
     return {
         "run": 1,
         "occurrences": features.occurrences / 1e6,
@@ -149,7 +152,7 @@ def terms(features: Features, k: int) -> dict[str, float]:
 def estimates(features: Features, k: int, taxonomy: Checked | None) -> tuple[Estimate, ...]:
     """The cost of each algorithm that keeps k^m-anonymity, or more, and needs nothing but transactions and a taxonomy; with
     attributes, of those for (k,k^m)-anonymity."""
-    made = []
+    costs = []
     asked, inputs = ("kkm", {"records", "quasi_identifiers"}) if features.attributes else ("km", {"taxonomy"})
     for name, method in METHODS.items():
         model = next((m for m in (asked, *PROMISES[asked].implied_by) if m in method.models), None)
@@ -158,10 +161,10 @@ def estimates(features: Features, k: int, taxonomy: Checked | None) -> tuple[Est
         promise = make_model(model, **({"k": k, "m": M} if model == asked else {"k": k})).promise
         if "taxonomy" in method.needs and (taxonomy is None or not taxonomy.fits):
             reason = "a taxonomy is needed" if taxonomy is None else "a taxonomy that fits is needed"
-            made.append(Estimate(name, promise, None, None, reason))
+            costs.append(Estimate(name, promise, None, None, reason))
         else:
-            made.append(_estimate(name, promise, features, k))
-    return tuple(made)
+            costs.append(_estimate(name, promise, features, k))
+    return tuple(costs)
 
 
 def _estimate(name: str, promise: str, features: Features, k: int) -> Estimate:

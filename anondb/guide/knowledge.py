@@ -11,13 +11,13 @@ from anondb.errors import BudgetExceeded
 from anondb.models.transactional import KmAnonymity
 from anondb.verify.km import verify_km
 
-KNOWN = (1, 2, 3)
+SIZES = (1, 2, 3)  # how many items of a person are known
 MAX_ROWS = 50_000_000  # of the join over the sets of m items of each person: about half a minute of CPU time
 CHUNK_ROWS = 3_000_000  # of one aggregate: some hundred MB
 
 
 @dataclass(frozen=True)
-class Ranged:
+class Threat:
     """What an attacker finds who knows at most m items of a person."""
 
     m: int  # the number of known items
@@ -31,7 +31,7 @@ class Ranged:
     skipped: str | None = None  # why they were not counted; None if they were
 
 
-def what_attackers_find(engine: Engine, dataset: Dataset, k: int, *, most: int = max(KNOWN)) -> tuple[Ranged, ...]:
+def what_attackers_find(engine: Engine, dataset: Dataset, k: int, *, most: int = max(SIZES)) -> tuple[Threat, ...]:
     """What attackers find who know one, two and three items of a person.
 
     Args:
@@ -40,8 +40,8 @@ def what_attackers_find(engine: Engine, dataset: Dataset, k: int, *, most: int =
     """
     rows = join_rows(engine, dataset.transactions)
     alone = engine.create("guide_alone", alone_by_one(dataset.transactions))
-    counts: list[Ranged] = []
-    for m in KNOWN[:most]:
+    counts: list[Threat] = []
+    for m in SIZES[:most]:
         skipped = counts[-1].skipped if counts else None
         if skipped is None and rows[m] > MAX_ROWS:
             skipped = f"the sets of {m} items of each person are {rows[m]:,} rows, and at most {MAX_ROWS:,} are counted"
@@ -52,11 +52,11 @@ def what_attackers_find(engine: Engine, dataset: Dataset, k: int, *, most: int =
             except BudgetExceeded as error:
                 skipped = str(error)
         if skipped is not None:
-            counts.append(Ranged(m, None, None, rows[m], skipped))
+            counts.append(Threat(m, None, None, rows[m], skipped))
             continue
         if m > 1:
             add_alone(engine, dataset.transactions, alone, m)
-        counts.append(Ranged(m, verified.violations, row_count(engine, alone), rows[m]))
+        counts.append(Threat(m, verified.violations, row_count(engine, alone), rows[m]))
     engine.drop(alone)
     return tuple(counts)
 
@@ -74,7 +74,7 @@ def alone_by_one(transactions: Table | exp.Query) -> exp.Select:
 
 
 def add_alone(engine: Engine, transactions: Table, alone: Table, m: int) -> None:
-    """Add the persons who stand alone by m items, and are not there by fewer, to the table ``alone``."""
+    """Add to the table ``alone`` the persons who stand alone by m items but not by fewer, who are in it."""
     if m == 1:
         single = load("guide/newly_alone_by_one").bind({"transactions": transactions, "alone": alone}, {})
         engine.run(exp.Insert(this=alone.expression(), expression=single), "counting persons who stand alone")

@@ -75,18 +75,19 @@ def order_of(run: Run) -> int:
 def serving(runs: Sequence[Run], use: str) -> list[Run]:
     """The runs whose releases serve a use, in the order of ``order_of``. Raises InputError: ``no_taxonomy``: the use needs
     one."""
-    found = [run for run in runs if METHODS[run.algorithm].releases in USES[use]]
-    if not found:
+    suitable = [run for run in runs if METHODS[run.algorithm].releases in USES[use]]
+    if not suitable:
         raise InputError(
             "A release of categories needs a taxonomy.",
             code="no_taxonomy",
             hint="Name it with --taxonomy, or make one with anondb taxonomy build.",
         )
-    return sorted(found, key=order_of)
+    return sorted(suitable, key=order_of)
 
 
 def untried(runs: Sequence[Run], use: str) -> Run:
-    """The run to make if none is tried: the first, or for counts one of an algorithm whose groups are made for them."""
+    """Choose a run without trying any: the first; for counts, one with item supports whose algorithm forms groups for
+    them, if there is one."""
     made_for = [run for run in runs if METHODS[run.algorithm].item_supports and run.options.get("item_supports")]
     return made_for[0] if made_for and use == "counts" else runs[0]
 

@@ -80,95 +80,99 @@ class Peek:
         }
 
 
-def peek(engine: Engine, source: Path | str, given: Mapping[str, Any]) -> Peek:
+class _Guess(dict[str, Any]):
+    """The options of reading: those that the owner names, and those that are proposed, with the reasons."""
+
+    def __init__(self, options: Mapping[str, Any]) -> None:
+        super().__init__(options)
+        self.reasons: list[str] = []
+
+    def propose(self, reason: str, **options: Any) -> None:
+        """Add options that the reason stands for."""
+        self.update(options)
+        self.reasons.append(reason)
+
+
+def peek(engine: Engine, source: Path | str, options: Mapping[str, Any]) -> Peek:
     """Propose how transactions are read, and read them so.
 
     Args:
         engine: outside a transaction; nothing is written.
         source: a file, or the name of a table.
-        given: the options of reading that the owner names, with ``id`` and ``item``; all others are proposed.
+        options: the options of reading that the owner names, with ``id`` and ``item``; all others are proposed.
 
     Raises:
         InputError: the file does not exist, or is of no format that is read.
     """
-    reading, reasons, form = dict(given), list[str](), "table"
+    guess, form = _Guess(options), "table"
     if isinstance(source, Path):
         name = f"file {source.name!r}"
-        found = format_of(source, name)
+        file_format = format_of(source, name)
         with private_folder(engine) as private:
-            if found.name in ("text", "dat"):
-                _propose_text(source, found, private, name, reading, reasons)
-        form = found.name if found.compression is None else f"{found.name}, {found.compression}"
-    columns, rows, problem = _first_rows(engine, source, reading)
+            if file_format.name in ("text", "dat"):
+                _propose_text(source, file_format, private, name, guess)
+        form = file_format.name if file_format.compression is None else f"{file_format.name}, {file_format.compression}"
+    columns, rows, problem = _first_rows(engine, source, guess)
     if columns:
-        _propose_columns(columns, rows, reading, reasons)
+        _propose_columns(columns, rows, guess)
     called = source.name if isinstance(source, Path) else source
-    proposal = Peek(called, form, reading, tuple(reasons), _command(source, reading), problem=problem)
+    proposal = Peek(called, form, dict(guess), tuple(guess.reasons), _command(source, guess), problem=problem)
     if problem is not None:
         return proposal
-    return (
-        _people(engine, source, proposal, columns, rows)
-        if reading.get("layout") == PEOPLE
-        else _read(engine, source, proposal)
-    )
+    if guess.get("layout") == PEOPLE:
+        return _people(engine, source, proposal, columns, rows)
+    return _read(engine, source, proposal)
 
 
 def _options(reading: Mapping[str, Any]) -> Reading:
     return Reading(**{name: value for name, value in reading.items() if name not in ("id", "item")})
 
 
-def _propose_text(path: Path, found: Format, private: Path, name: str, reading: dict[str, Any], reasons: list[str]) -> None:
+def _propose_text(path: Path, file_format: Format, private: Path, name: str, guess: _Guess) -> None:
     """Propose encoding, skipped lines, delimiter, header and the layouts in which a line is a person."""
-    with decompressed(path, found.compression) as stream:
+    with decompressed(path, file_format.compression) as stream:
         marked = stream.read(2) in (b"\xff\xfe", b"\xfe\xff")
-    if "encoding" not in reading and marked:
-        reading["encoding"] = "utf-16"
-        reasons.append("it begins with the byte order mark of UTF-16")
+    if "encoding" not in guess and marked:
+        guess.propose("it begins with the byte order mark of UTF-16", encoding="utf-16")
     try:
-        sample = sample_of(plain_text(path, found, _options(reading), private, name))
-        if "encoding" not in reading and "\ufffd" in sample:
-            reading["encoding"] = "latin-1"
-            reasons.append("it is not UTF-8: Latin-1 is a guess")
-            sample = sample_of(plain_text(path, found, _options(reading), private, name))
+        sample = sample_of(plain_text(path, file_format, _options(guess), private, name))
+        if "encoding" not in guess and "\ufffd" in sample:
+            guess.propose("it is not UTF-8: Latin-1 is a guess", encoding="latin-1")
+            sample = sample_of(plain_text(path, file_format, _options(guess), private, name))
     except InputError:
         return
     note = EXCEL_NOTE.match(sample)
-    if note is not None and "skip" not in reading:
-        reading |= {"skip": 1, "delimiter": note[1]}
-        reasons.append("line 1 is Excel's note of the separator")
+    if note is not None and "skip" not in guess:
+        guess.propose("line 1 is Excel's note of the separator", skip=1, delimiter=note[1])
         sample = sample.partition("\n")[2]
-    if found.name == "dat" and "layout" not in reading and not looks_like_fimi(sample):
-        reading["layout"] = "long"
-        reasons.append("it is no FIMI file, whose items are separated by blanks")
-        _propose_dialect(sample, found, name, reading, reasons)
-    elif found.name != "dat" and "layout" not in reading:
-        _propose_dialect(sample, found, name, reading, reasons)
+    if "layout" in guess or (file_format.name == "dat" and looks_like_fimi(sample)):
+        return
+    if file_format.name == "dat":
+        guess.propose("it is no FIMI file, whose items are separated by blanks", layout="long")
+    _propose_dialect(sample, file_format, name, guess)
 
 
-def _propose_dialect(sample: str, found: Format, name: str, reading: dict[str, Any], reasons: list[str]) -> None:
+def _propose_dialect(sample: str, file_format: Format, name: str, guess: _Guess) -> None:
     try:
-        delimiter, share = detected_delimiter(sample, _options(reading), found.suffix, name)
+        delimiter, share = detected_delimiter(sample, _options(guess), file_format.suffix, name)
     except InputError:
         return
     lines = [line for line in sample.splitlines() if line]
     if delimiter is None and all(re.fullmatch(r"[\d ]+", line) for line in lines[:50]):
-        reading |= {"layout": "basket", "delimiter": " "}
-        reasons.append("each line has numbers separated by blanks")
+        guess.propose("each line has numbers separated by blanks", layout="basket", delimiter=" ")
         return
     if delimiter is None:
         widths = {len(record) for record in sample_records(sample, " ", '"')}
         if len(lines) < 2 or len(widths) > 1 or widths == {1}:
             return
-        delimiter, reading["delimiter"] = " ", " "
-        reasons.append("all lines have as many fields if blanks separate them")
+        delimiter = " "
+        guess.propose("all lines have as many fields if blanks separate them", delimiter=delimiter)
     records = sample_records(sample, delimiter, '"')
-    changes = sum(len(one) != len(other) for one, other in pairwise(records))
+    changes = sum(len(record) != len(other) for record, other in pairwise(records))
     if share < 1 and 4 * changes >= len(records) and not any(_ID.search(field) for field in records[0]):
-        reading |= {"layout": "basket", "delimiter": delimiter}
-        reasons.append("the lines have different numbers of fields, as baskets have")
-    elif "header" not in reading and records and not _has_header(records):
-        reading["header"] = False
-        reasons.append("the first line looks like the others, not like names")
+        guess.propose("the lines have different numbers of fields, as baskets have", layout="basket", delimiter=delimiter)
+    elif "header" not in guess and records and not _has_header(records):
+        guess.propose("the first line looks like the others, not like names", header=False)
 
 
 def _has_header(records: Sequence[Sequence[str]]) -> bool:
@@ -197,73 +201,63 @@ def _first_rows(
         return [], [], str(error)
 
 
-def _propose_columns(
-    columns: list[str], rows: list[tuple[str | None, ...]], reading: dict[str, Any], reasons: list[str]
-) -> None:
+def _propose_columns(columns: list[str], rows: list[tuple[str | None, ...]], guess: _Guess) -> None:
     """Propose the layout, and the columns of ids and of items."""
     values = {c: [row[i] or "" for row in rows] for i, c in enumerate(columns)}
     ids = sorted((c for c in columns if _ID.search(c)), key=lambda c: len(set(values[c])) == len(rows))
-    if "id" not in reading and ids and "tid" not in columns:
-        reading["id"] = ids[0]
-        reasons.append(f"{ids[0]!r} is called like an id")
-    others = [c for c in columns if c != reading.get("id", "tid")]
-    if "item" in reading or not others or reading.get("layout", "long") != "long":
+    if "id" not in guess and ids and "tid" not in columns:
+        guess.propose(f"{ids[0]!r} is called like an id", id=ids[0])
+    others = [c for c in columns if c != guess.get("id", "tid")]
+    if "item" in guess or not others or guess.get("layout", "long") != "long":
         return
-    if "layout" not in reading and _propose_several(others, values, reading, reasons):
+    if "layout" not in guess and _propose_several(others, values, guess):
         return
-    if "id" not in reading and "tid" not in columns and len(columns) > 1:
+    if "id" not in guess and "tid" not in columns and len(columns) > 1:
         repeating = [c for c in columns if len(set(values[c])) < len(rows)]
-        reading["id"] = (repeating or columns)[0]
-        reasons.append(f"{reading['id']!r} as the id is a guess")
+        id = (repeating or columns)[0]
+        guess.propose(f"{id!r} as the id is a guess", id=id)
     if "item" not in columns:
-        _propose_item([c for c in columns if c != reading.get("id", "tid")], ids, values, reading, reasons)
+        _propose_item([c for c in columns if c != guess.get("id", "tid")], ids, values, guess)
 
 
-def _propose_several(
-    others: list[str], values: Mapping[str, list[str]], reading: dict[str, Any], reasons: list[str]
-) -> bool:
+def _propose_several(others: list[str], values: Mapping[str, list[str]], guess: _Guess) -> bool:
     """Propose several columns of items: of true and false, or with names that differ by a number."""
-    numbered = [c for c in others if re.search(r"\d", c)] if reading.get("header") is not False else []
+    numbered = [c for c in others if re.search(r"\d", c)] if guess.get("header") is not False else []
     stems = {_NUMBER.sub("", c) for c in numbered}
     cells = {c: {v.strip().lower() for v in values[c]} for c in others}
     truth = [
         c for c in others if cells[c] <= {*TRUE, *FALSE} and (cells[c] & {*TRUE} or len(cells[c]) > 1 or cells[c] != {""})
     ]
     if len(truth) > 1 and 2 * len(truth) > len(others):
-        reading["layout"] = "one-hot"
-        reading |= {} if truth == others else {"item": ",".join(truth)}
-        reasons.append(f"{len(truth)} columns are true or false in the first rows")
+        item = {} if truth == others else {"item": ",".join(truth)}
+        guess.propose(f"{len(truth)} columns are true or false in the first rows", layout="one-hot", **item)
     elif len(numbered) > 2 and len(stems) == 1:
         stem = stems.pop()
         whole = [c for c in others if c.startswith(stem)] == numbered and stem
-        reading |= {"layout": "wide", "item": f"{stem}*" if whole else ",".join(numbered)}
-        reasons.append(f"{len(numbered)} columns differ in a number only")
-    return "layout" in reading
+        items = f"{stem}*" if whole else ",".join(numbered)
+        guess.propose(f"{len(numbered)} columns differ in a number only", layout="wide", item=items)
+    return "layout" in guess
 
 
-def _propose_item(
-    others: list[str], ids: list[str], values: Mapping[str, list[str]], reading: dict[str, Any], reasons: list[str]
-) -> None:
+def _propose_item(others: list[str], ids: list[str], values: Mapping[str, list[str]], guess: _Guess) -> None:
     """Propose the column of items, and that its cells are lists."""
     named = [c for c in others if _ITEM.search(c)]
-    of_ids = values.get(reading.get("id", "tid"), [])
+    of_ids = values.get(guess.get("id", "tid"), [])
     single = len(of_ids) > 1 and len(set(of_ids)) == len(of_ids)
     item = named[0] if named else max(others, key=lambda c: len(set(values[c])) if c not in ids else -1)
-    if reading.get("header") is False:
+    if guess.get("header") is False:
         item = others[0]
     cells = [v for v in values[item] if v]
     lists = 2 * sum(len(re.split("[ ;|,]", v)) > 1 for v in cells) > len(cells)
-    if single and not named and not lists and len(others) > 1 and "layout" not in reading and ids:
-        reading["layout"] = PEOPLE
-        reasons.append("each person has one row of attributes; in a release with a file of items this one is --records")
+    if single and not named and not lists and len(others) > 1 and "layout" not in guess and ids:
+        reason = "each person has one row of attributes; in a release with a file of items this one is --records"
+        guess.propose(reason, layout=PEOPLE)
         return
-    reading["item"] = item
-    reasons.append(f"{item!r} {'is called like an item' if named else 'as the item is a guess'}")
-    if single and "layout" not in reading and lists:
-        reading["layout"] = "list"
-        reasons.append("each person has one row, and most cells of items have separators")
-    if single and len(others) > 1 and reading.get("header") is not False:
-        reasons.append(
+    guess.propose(f"{item!r} {'is called like an item' if named else 'as the item is a guess'}", item=item)
+    if single and "layout" not in guess and lists:
+        guess.propose("each person has one row, and most cells of items have separators", layout="list")
+    if single and len(others) > 1 and guess.get("header") is not False:
+        guess.propose(
             "other columns may be attributes of people, which --quasi-identifiers A,B and --model kkm release, too"
         )
 
@@ -276,13 +270,13 @@ def _read(engine: Engine, data: Path | str, proposal: Peek) -> Peek:
         with engine.transaction(), open_source(engine, ReadAs(data, _options(reading)), "transactions") as source:
             dataset = load_transactions(engine, source, **names)
             persons = _persons(engine, dataset)
-            found = findings(engine, dataset, item_domains=bool(reading.get("item_domains")))
+            unconfirmed = findings(engine, dataset, item_domains=bool(reading.get("item_domains")))
     except InputError as error:
         return replace(proposal, problem=str(error))
     if not dataset.n_transactions:
         return replace(proposal, account=dataset.account, problem=NOBODY)
     counts = counts_of(dataset)
-    return replace(proposal, persons=persons, account=dataset.account, findings=tuple(found), counts=counts)
+    return replace(proposal, persons=persons, account=dataset.account, findings=tuple(unconfirmed), counts=counts)
 
 
 def _people(
@@ -296,21 +290,21 @@ def _people(
             dataset = load_transactions(engine, source, id_column=reading["id"])
             if not dataset.n_transactions:
                 return replace(proposal, account=dataset.account, problem=NOBODY)
-            found = people(engine, source, dataset)
+            counted = people(engine, source, dataset)
     except InputError as error:
         return replace(proposal, problem=str(error))
     at = columns.index(reading["id"])
     shown = [(str(r[at]), tuple(f"{c} {v}" for c, v in zip(columns, r, strict=True) if c != columns[at])) for r in rows]
-    others = [c.name for c in found.columns if c.role != IDENTIFIER]
-    known = ",".join(found.quasi_identifiers or others or [c.name for c in found.columns])
+    others = [c.name for c in counted.columns if c.role != IDENTIFIER]
+    named = ",".join(counted.quasi_identifiers or others or [c.name for c in counted.columns])
     words = [*_anonymize(data), "--id", reading["id"], *reading_flags(reading)]
-    words += ["--quasi-identifiers", known, "--model", "kkm", "--publish", "release.duckdb"]
+    words += ["--quasi-identifiers", named, "--model", "kkm", "--publish", "release.duckdb"]
     return replace(
         proposal,
         command=shlex.join(words),
         persons=tuple(shown[:PERSONS]),
         account=dataset.account,
-        columns=tuple((c.name, c.role, c.why) for c in found.columns),
+        columns=tuple((c.name, c.role, c.why) for c in counted.columns),
     )
 
 

@@ -108,11 +108,11 @@ def people(
     counts = _counts(engine, rows, len(names))
     persons = dataset.n_transactions
     roles = {n: role_of(n, source.columns[n], persons, *counts[i]) for i, n in enumerate(names)}
-    known = wanted or [name for name in names if roles[name][0] == QUASI]
-    places = [f"c{names.index(name)}" for name in known]
+    quasi = wanted or [name for name in names if roles[name][0] == QUASI]
+    places = [f"c{names.index(name)}" for name in quasi]
     alone_by = {
         n: (_alone(engine, rows, [c]), _alone(engine, rows, [x for x in places if x != c]))
-        for n, c in zip(known, places, strict=True)
+        for n, c in zip(quasi, places, strict=True)
     }
     hidden = set(() if sensitive is None else load_sensitive(engine, sensitive))
     alone = _with_items(engine, dataset, classes_of(engine, rows, places), hidden)
@@ -125,14 +125,14 @@ def people(
         return f"by {request.by}{' ' * bool(request.steps)}{','.join(request.steps)}"
 
     columns = [
-        Column(n, source.columns[n], counts[i][1], *roles[n], *((*alone_by[n], hierarchy(n)) if n in known else ()))
+        Column(n, source.columns[n], counts[i][1], *roles[n], *((*alone_by[n], hierarchy(n)) if n in quasi else ()))
         for i, n in enumerate(names)
     ]
-    columns.sort(key=lambda c: (c.name not in known, c.without or 0, -(c.alone or 0)))
+    columns.sort(key=lambda c: (c.name not in quasi, c.without or 0, -(c.alone or 0)))
     unread = [c for c in source.columns if c.lower() not in apart and c not in names]
     columns += [Column(c, source.columns[c], None, OTHER, "it was not read") for c in unread]
     engine.drop(rows)
-    return People(tuple(known), not wanted, len(hidden & set(dataset.labels)), alone, tuple(columns))
+    return People(tuple(quasi), not wanted, len(hidden & set(dataset.labels)), alone, tuple(columns))
 
 
 def role_of(name: str, kind: str, persons: int, present: int, values: int) -> tuple[str, str]:
@@ -163,8 +163,8 @@ def _counts(engine: Engine, rows: Table, n: int) -> list[tuple[int, int]]:
     if not n:
         return []
     counts = ", ".join(f"count(c{i}) AS p{i}, count(DISTINCT c{i}) AS d{i}" for i in range(n))
-    found = engine.select(reads.rows(rows, counts), "counting values")
-    return [(int(found[f"p{i}"][0]), int(found[f"d{i}"][0])) for i in range(n)]
+    row = engine.select(reads.rows(rows, counts), "counting values")
+    return [(int(row[f"p{i}"][0]), int(row[f"d{i}"][0])) for i in range(n)]
 
 
 def _alone(engine: Engine, rows: Table, columns: Sequence[str]) -> int:
@@ -178,15 +178,15 @@ def _with_items(engine: Engine, dataset: Dataset, classes: Table, hidden: set[st
     codes = [code for code, label in enumerate(dataset.labels) if label in hidden]
     unknown = engine.put("guide_hidden", {"item": ("INTEGER", np.asarray(codes, dtype=np.int32))})
     tables = {"transactions": dataset.transactions, "classes": classes, "hidden": unknown}
-    known = engine.create("guide_in_classes", "guide/items_in_classes", tables)
+    in_classes = engine.create("guide_in_classes", "guide/items_in_classes", tables)
     as_items = reads.rows(classes, "tid, class AS item")
     alone = engine.create("guide_alone_in_classes", alone_by_one(as_items))
     counts: list[int | None] = [row_count(engine, alone)]
     for m in range(1, KNOWN_ITEMS + 1):
-        if join_rows(engine, known)[m] > MAX_ROWS:
+        if join_rows(engine, in_classes)[m] > MAX_ROWS:
             counts.append(None)
             continue
-        add_alone(engine, known, alone, m)
+        add_alone(engine, in_classes, alone, m)
         counts.append(row_count(engine, alone))
-    engine.drop(known, alone, unknown, classes)
+    engine.drop(in_classes, alone, unknown, classes)
     return tuple(counts)

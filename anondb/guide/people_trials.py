@@ -35,16 +35,7 @@ FREQUENT, ITEMS = 12, 20  # the most frequent values and items, which are asked 
 
 Question = tuple[str, exp.Select]
 """Its kind, and the statement."""
-TRIED = (
-    (RUM, "0.65"),
-    (RUM, "0.8"),
-    (RUM, "0.3"),
-    (RUM, "0.9"),
-    (RUM, "0.5"),
-    (TUM, "0.3"),
-    (TUM, "0.1"),
-    (RUM, "0.15"),
-)
+TRIED = ((RUM, "0.65"), (RUM, "0.8"), (RUM, "0.3"), (RUM, "0.9"), (RUM, "0.5"), (TUM, "0.3"), (TUM, "0.1"), (RUM, "0.15"))
 """Algorithms with values of delta, those first that are tried first if time is short."""
 HELD, PEOPLE = "held", "people"  # tables of the items and of the attributes
 WHOLE, PART = "whole", "sample"  # their schemas
@@ -80,23 +71,23 @@ def prepare_people(
         words = "A release with attributes has no item supports: these would lead to private items."
         raise InputError(words, code="bad_usage", hint="Leave --item-supports out.")
     columns: dict[str, Any] = {"id_column": id_column, "item_column": item_column}
-    found = profile(engine, transactions, taxonomy=taxonomy, k=needs.k, **columns, **people)
-    if not found.items:
-        raise no_items(found.source)
-    names = () if found.people is None else found.people.quasi_identifiers
+    profiled = profile(engine, transactions, taxonomy=taxonomy, k=needs.k, **columns, **people)
+    if not profiled.items:
+        raise no_items(profiled.source)
+    names = () if profiled.people is None else profiled.people.quasi_identifiers
     if not names:
         hint = "Name them with --quasi-identifiers A,B."
         raise InputError("No column is proposed as a quasi-identifier.", code="no_quasi_identifiers", hint=hint)
     owners = {"quasi_identifiers": ",".join(names), **people}
     owners |= {} if taxonomy is None else {"taxonomy": taxonomy}
-    sampled = SAMPLE if found.persons > SAMPLE else None
+    sampled = SAMPLE if profiled.persons > SAMPLE else None
     with copying(engine, folder / "persons.duckdb") as copies:
         copy = _Copy(engine, folder, copies, owners)
         with engine.transaction():
             whole = copy.persons(transactions, **columns, most=sampled)
-        sample = None if sampled is None else copy.sample(whole, sample_k(needs.k, sampled, found.persons))
+        sample = None if sampled is None else copy.sample(whole, sample_k(needs.k, sampled, profiled.persons))
     runs = _candidates(needs, owners)
-    return Prepared(found.source, found.persons, found.known[0], runs, whole, sample, sampled, found)
+    return Prepared(profiled.source, profiled.persons, profiled.known[0], runs, whole, sample, sampled, profiled)
 
 
 def _candidates(needs: Needs, owners: Mapping[str, Any]) -> list[Run]:
@@ -119,17 +110,10 @@ class _Copy:
         records = owners.get("records") if owners.get("records") is not None else transactions
         for schema in (WHOLE, PART):
             self._copies.make_schema(schema)
-        options = {
-            "quasi_identifiers": owners["quasi_identifiers"],
-            "records": f"{WHOLE}.{PEOPLE}",
-            **self._knowledge(),
-        }
-        with (
-            open_source(engine, transactions, "transactions") as source,
-            open_source(engine, records, "records") as rows,
-        ):
-            how: dict[str, Any] = {"id_column": id_column, "item_column": item_column}
-            dataset = load_transactions(engine, source, **how, more_ids=rows)
+        named = {"quasi_identifiers": owners["quasi_identifiers"], "records": f"{WHOLE}.{PEOPLE}"}
+        options = named | self._knowledge()
+        with open_source(engine, transactions, "transactions") as source, open_source(engine, records, "records") as rows:
+            dataset = load_transactions(engine, source, id_column=id_column, item_column=item_column, more_ids=rows)
             read = {"quasi_identifiers": owners["quasi_identifiers"], "hierarchies": owners.get("hierarchies")}
             attributes = load_records(engine, records, dataset, **read).attributes
             names = [attribute.name for attribute in attributes]
@@ -181,19 +165,19 @@ class _Copy:
 
     def _knowledge(self) -> dict[str, Any]:
         """The taxonomy, the hierarchies and the sensitive items, with their places in the copy."""
-        engine, owners, found = self._engine, self._owners, dict[str, Any]()
+        engine, owners, places = self._engine, self._owners, dict[str, Any]()
         if "taxonomy" in owners:
             put_taxonomy(engine, load_taxonomy(engine, owners["taxonomy"]), self._copies.table(WHOLE, "taxonomy"))
-            found["taxonomy"] = f"{WHOLE}.taxonomy"
+            places["taxonomy"] = f"{WHOLE}.taxonomy"
         if owners.get("sensitive") is not None:
-            found["sensitive"] = list(load_sensitive(engine, owners["sensitive"]))
+            places["sensitive"] = list(load_sensitive(engine, owners["sensitive"]))
         if owners.get("hierarchies") is not None:
             names = [name for name, _ in parse_quasi_identifiers(owners["quasi_identifiers"])]
             trees, _ = attribute_hierarchies(engine, owners["hierarchies"], names)
             for i, tree in enumerate(trees.values()):
                 put_taxonomy(engine, tree, self._copies.table(WHOLE, f"hierarchy_{i}"))
-            found["hierarchies"] = {name: f"{WHOLE}.hierarchy_{i}" for i, name in enumerate(trees)}
-        return found
+            places["hierarchies"] = {name: f"{WHOLE}.hierarchy_{i}" for i, name in enumerate(trees)}
+        return places
 
 
 def questions(
@@ -218,22 +202,22 @@ def questions(
         columns = [exp.column(name, quoted=True) for name in by]
         return exp.select(*columns, number).from_(persons).where(*where).group_by(*columns)
 
-    made: list[Question] = []
+    listing: list[Question] = []
     for attribute in attributes:
         codes, counts = np.unique(attribute.codes[~attribute.null], return_counts=True)
         if not len(codes):
             continue
         if attribute.is_range:
             bands = list(_bands(attribute, codes, counts))
-            made += [(RANGES, asked([], [band])) for band in bands]
-            made += [(BOTH, asked([item], [band, listed]).join(holding)) for band in bands[::2]]
+            listing += [(RANGES, asked([], [band])) for band in bands]
+            listing += [(BOTH, asked([item], [band, listed]).join(holding)) for band in bands[::2]]
             continue
         if len(codes) <= MOST_VALUES:
-            made.append((VALUES, asked([attribute.name], [])))
+            listing.append((VALUES, asked([attribute.name], [])))
         frequent = codes[np.lexsort((codes, -counts))[:FREQUENT]]
-        some = exp.column(attribute.name, quoted=True).isin(*(_literal(attribute, int(code)) for code in frequent))
-        made.append((BOTH, asked([attribute.name, item], [some, listed]).join(holding)))
-    return [(kind, question) for kind, question in made if items or kind != BOTH]
+        often = exp.column(attribute.name, quoted=True).isin(*(_literal(attribute, int(code)) for code in frequent))
+        listing.append((BOTH, asked([attribute.name, item], [often, listed]).join(holding)))
+    return [(kind, question) for kind, question in listing if items or kind != BOTH]
 
 
 def _bands(attribute: Attribute, codes: np.ndarray, counts: np.ndarray) -> Iterator[exp.Expr]:

@@ -11,7 +11,7 @@ from anondb.data.transactions import Dataset, load_transactions
 from anondb.engine import Engine
 from anondb.guide.counts import Counts, counts_of
 from anondb.guide.estimates import Estimate, estimates, features
-from anondb.guide.knowledge import Ranged, what_attackers_find
+from anondb.guide.knowledge import Threat, what_attackers_find
 from anondb.guide.people import People, people
 from anondb.models.transactional import KmAnonymity
 from anondb.reading.account import Account, accounts_of, read_json
@@ -66,7 +66,7 @@ class Profile:
     rare_items: int
     rare_occurrences: int
     single_items: int
-    known: tuple[Ranged, ...]
+    known: tuple[Threat, ...]
     taxonomy: Checked | None
     estimates: tuple[Estimate, ...]
     warnings: tuple[str, ...] = ()
@@ -130,11 +130,11 @@ def profile(
         engine.progress("loading transactions")
         dataset = load_transactions(engine, source, id_column=id_column, item_column=item_column, more_ids=persons)
         fit = None if taxonomy is None else checked(engine, taxonomy, dataset.labels, dataset.item_kind)
-        threats, known_people, costs = tuple[Ranged, ...](), None, tuple[Estimate, ...]()
+        threats, of_people, costs = tuple[Threat, ...](), None, tuple[Estimate, ...]()
         if attackers:
             threats = what_attackers_find(engine, dataset, k)
-            known_people = None if persons is None else people(engine, persons, dataset, **attributes)
-            costs = estimates(features(engine, dataset, threats, known_people), k, fit)
+            of_people = None if persons is None else people(engine, persons, dataset, **attributes)
+            costs = estimates(features(engine, dataset, threats, of_people), k, fit)
     return Profile(
         **_sizes(dataset, k),
         k=k,
@@ -142,7 +142,7 @@ def profile(
         taxonomy=fit,
         estimates=costs,
         read=accounts_of(accounts, dataset.account),
-        people=known_people,
+        people=of_people,
     )
 
 

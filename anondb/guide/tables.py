@@ -21,10 +21,10 @@ def tables(engine: Engine) -> tuple[Columns, ...]:
     with engine.transaction():
         engine.look_up_all()
         rows = engine.query("transactions/columns")
-    found: dict[str, dict[str, str]] = {}
+    columns_of: dict[str, dict[str, str]] = {}
     for schema, table, column, kind, is_current in zip(*(column.tolist() for column in rows.values()), strict=True):
-        found.setdefault(_named(table, None if is_current else schema), {})[column] = kind
-    return tuple(Columns(name, columns) for name, columns in found.items())
+        columns_of.setdefault(_named(table, None if is_current else schema), {})[column] = kind
+    return tuple(Columns(name, columns) for name, columns in columns_of.items())
 
 
 def _named(table: str, schema: str | None) -> str:

@@ -21,7 +21,7 @@ from anondb.compare.runs import Result, Run, Setting, run_one
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, Table, load, reads
 from anondb.errors import InputError
-from anondb.guide.knowledge import Ranged
+from anondb.guide.knowledge import Threat
 from anondb.guide.needs import order_of
 from anondb.guide.profile import Profile
 from anondb.release.publish import hand_over_table
@@ -73,7 +73,7 @@ class Prepared:
     # source, persons: the name of the transactions, and the number of persons
     source: str
     persons: int
-    known: Ranged  # what attackers find who know items
+    threat: Threat  # what attackers find who know items
     runs: list[Run]  # the candidates, those first that are tried first if time is short
     # whole, sample: the inputs. The k of the sample is its share, at least 2: so about the same items and pairs are
     # rare.
@@ -108,28 +108,21 @@ def write_queries(engine: Engine, dataset: Dataset, folder: Path, name: str) -> 
     return folder / f"{name}_queries.parquet"
 
 
-def try_runs(given: Input, runs: Sequence[Run], limits: Limits, say: Callable[[str], None]) -> list[Result]:
+def try_runs(inputs: Input, runs: Sequence[Run], limits: Limits, say: Callable[[str], None]) -> list[Result]:
     """The results of the runs, one after the other, until the time is over; runs that do not begin have no result."""
-    log = None if given.log is None else str(given.log)
-    asked: dict[str, Any] = {
-        "workload": str(given.queries),
-        "log": log,
-        "queries": 1,
-        "size": 2,
-        "seed": 0,
-        "draw": "all",
-    }
+    asked: dict[str, Any] = {"workload": str(inputs.queries), "log": None if inputs.log is None else str(inputs.log)}
+    asked |= {"queries": 1, "size": 2, "seed": 0, "draw": "all"}
     how: dict[str, Any] = {"threads": limits.threads, "memory_limit": limits.memory_limit, "fingerprint": ""}
-    setting = Setting(str(given.source), given.transactions, given.id, given.item, **asked, **how, time_limit=0)
+    setting = Setting(str(inputs.source), inputs.transactions, inputs.id, inputs.item, **asked, **how, time_limit=0)
     results = []
     for run in runs:
         if limits.left <= 0:
             break
         say(run.words)
-        parameters = run.parameters if given.k is None else {**run.parameters, "k": given.k}
-        tried = replace(run, parameters=parameters, options={**run.options, **given.options})
+        parameters = run.parameters if inputs.k is None else {**run.parameters, "k": inputs.k}
+        tried = replace(run, parameters=parameters, options={**run.options, **inputs.options})
         result = run_one(replace(setting, time_limit=limits.left), tried)
-        results.append(replace(result, run=run, figures=_by_kind(result.figures, given.kinds)))
+        results.append(replace(result, run=run, figures=_by_kind(result.figures, inputs.kinds)))
     return results
 
 
@@ -176,7 +169,7 @@ def distinct(results: Sequence[Result]) -> list[Result]:
 
 
 def sample_k(k: int, persons: int, of: int) -> int:
-    """The share of k that falls to a sample, at least 2."""
+    """The k for a sample: as large a share of k as the sample is of all persons, rounded up, at least 2."""
     return max(2, math.ceil(k * persons / of))
 
 

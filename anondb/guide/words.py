@@ -5,11 +5,12 @@ from dataclasses import dataclass
 
 from anondb.guide.people import People
 from anondb.guide.profile import Profile, taxonomy_figures
+from anondb.taxonomies.check import Checked
 
 _COST = (
     "Estimated before any run, for all of reading, anonymizing, verifying and measuring, with m = 2; seconds of CPU time.",
 )
-_KNOWN = (
+_THREATS = (
     "Violations: smallest sets of at most so many items that at least 1 and fewer than {k} persons have, as anondb verify"
     " counts them. Alone: persons with such a set that nobody else has.",
 )
@@ -31,9 +32,10 @@ def profile_sections(profile: Profile) -> list[Section]:
     notes = (*(f"read {account.words}" for account in profile.read), *profile.warnings)
     sections = [Section(f"profile of {profile.source}", (), tuple(_sizes(profile)), notes)]
     if profile.known:
-        sections += [_known(profile)] if profile.people is None else _people(profile, profile.people)
+        sections += [_threats(profile)] if profile.people is None else _people(profile, profile.people)
     if profile.taxonomy is not None:
-        sections.append(Section("taxonomy", (), tuple(_taxonomy(profile)), _how_to_mend(profile)))
+        hint = () if profile.taxonomy.fits else ("To list the nodes and items at fault: anondb taxonomy check.",)
+        sections.append(Section("taxonomy", (), tuple(_taxonomy(profile.taxonomy)), hint))
     return [*sections, *([_costs(profile)] if profile.estimates else [])]
 
 
@@ -51,15 +53,15 @@ def _sizes(profile: Profile) -> Iterable[tuple[str, str]]:
     yield "items of < k persons", f"{rare} (k = {profile.k}); {profile.single_items:,} of a single person"
 
 
-def _known(profile: Profile) -> Section:
-    rows, notes = [], [note.format(k=profile.k) for note in _KNOWN]
-    for known in profile.known:
-        if known.skipped is not None:
-            rows.append((str(known.m), "not counted", "not counted", "-"))
-            notes.append(f"{known.m} items: {known.skipped}.")
+def _threats(profile: Profile) -> Section:
+    rows, notes = [], [note.format(k=profile.k) for note in _THREATS]
+    for threat in profile.known:
+        if threat.skipped is not None:
+            rows.append((str(threat.m), "not counted", "not counted", "-"))
+            notes.append(f"{threat.m} items: {threat.skipped}.")
             continue
-        alone = known.alone or 0
-        rows.append((str(known.m), f"{known.violations:,}", f"{alone:,}", share(alone, profile.persons)))
+        alone = threat.alone or 0
+        rows.append((str(threat.m), f"{threat.violations:,}", f"{alone:,}", share(alone, profile.persons)))
     head = ("known items", f"violations, k = {profile.k}", "persons alone", "of all")
     return Section("what an attacker finds who knows some items of a person", head, tuple(rows), tuple(notes), (1, 2, 3))
 
@@ -71,7 +73,7 @@ def _people(profile: Profile, people: People) -> Iterable[Section]:
     def cells(count: int | None) -> tuple[str, str]:
         return ("not counted", "-") if count is None else (f"{count:,}", share(count, of))
 
-    by_items = [0, *(known.alone for known in profile.known)]
+    by_items = [0, *(threat.alone for threat in profile.known)]
     rows = [(str(m), *cells(by_items[m]), *cells(both)) for m, both in enumerate(people.alone)]
     head = ("known items", "alone by the items", "of all", "by them and the quasi-identifiers", "of all")
     note = "Alone: persons whom such knowledge fits, and nobody else."
@@ -100,10 +102,8 @@ def _people(profile: Profile, people: People) -> Iterable[Section]:
     yield Section("columns of the records", names, tuple(shown), notes, (1, 2, 3))
 
 
-def _taxonomy(profile: Profile) -> Iterable[tuple[str, str]]:
-    if profile.taxonomy is None:
-        return
-    figures = taxonomy_figures(profile.taxonomy)
+def _taxonomy(taxonomy: Checked) -> Iterable[tuple[str, str]]:
+    figures = taxonomy_figures(taxonomy)
     yield "taxonomy", "fits" if figures["fits"] else "does not fit"
     for kind, number in figures["faults"].items():
         yield kind.replace("_", " "), f"{number:,} nodes"
@@ -115,12 +115,6 @@ def _taxonomy(profile: Profile) -> Iterable[tuple[str, str]]:
         yield "items that it lacks", f"{figures['missing']:,}"
         yield "items that are inner nodes", f"{figures['internal']:,}"
         yield "leaves that nobody has", f"{figures['unused']:,}"
-
-
-def _how_to_mend(profile: Profile) -> tuple[str, ...]:
-    if profile.taxonomy is None or profile.taxonomy.fits:
-        return ()
-    return ("To list the nodes and items at fault: anondb taxonomy check.",)
 
 
 def _costs(profile: Profile) -> Section:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from anondb.pages.plots import CountScale, svg, text
+from anondb.pages.plots import CountScale, grid, svg, text
 from anondb.pages.text import cut, label, name_room, number, percent, short, wide
 
 T = TypeVar("T")
@@ -33,11 +33,7 @@ def against_truth(title: str, answers: Sequence[Answered], width: int) -> str:
     """Plot queries in the order of their true counts: a bar from the lower to the upper bound, a dot for the estimate, and a
     line for the truth."""
     up = CountScale(max((a.upper for a in answers), default=1), _HEIGHT - _BOTTOM, _TOP)
-    parts = []
-    for value in up.ticks():
-        at = up.at(value)
-        parts.append(f'<line x1="{_LEFT}" x2="{width}" y1="{at:.1f}" y2="{at:.1f}" class="grid"/>')
-        parts.append(text(_LEFT - 6, at + 4, number(value), anchor="end"))
+    parts = grid(up, _LEFT, width)
     step = (width - _LEFT) / max(len(answers), 1)
     thick = min(step * 0.6, 12)
     for i, a in enumerate(answers):
@@ -105,13 +101,13 @@ class Shares:
 
 def shares(title: str, rows: Sequence[tuple[str, Sequence[Shares]]], width: int) -> str:
     """Plot, under each heading, a bar for each pair of shares: its whole length is the first, its dark part the second."""
-    top = max((s.few for _, some in rows for s in some), default=0) or 1.0
+    top = max((s.few for _, pairs in rows for s in pairs), default=0) or 1.0
     names, y, parts = 78.0, 4.0, []
     room = width - names - 142
-    for heading, some in rows:
+    for heading, pairs in rows:
         parts.append(text(0, y + 12, heading, "axis"))
         y += 20
-        for s in some:
+        for s in pairs:
             few, alone = s.few / top * room, s.alone / top * room
             parts.append(text(names - 6, y + 12, s.words, "name", "end"))
             parts.append(f'<rect x="{names}" y="{y}" width="{max(few, 1):.1f}" height="16" class="bar" opacity=".4"/>')

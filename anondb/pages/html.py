@@ -130,8 +130,12 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], text: Sequence[int
 
 
 def _long(lengths: Sequence[int]) -> set[int]:
-    """The columns of numbers that have a line of their own in narrow windows, where two others share a line: those with long
-    names, and who has no neighbour to share with; most of them if most names are long. The length of a text is 0."""
+    """The columns of numbers that have a line of their own in narrow windows. Two columns share a line there if they are
+    neighbours and have short names; none does if half of the names are long.
+
+    Args:
+        lengths: the length of the name of each column; 0 for columns of text.
+    """
     numbers = [i for i, length in enumerate(lengths) if length]
     long = {i for i in numbers if lengths[i] > SHORT}
     if 2 * len(long) >= len(numbers):
@@ -147,14 +151,8 @@ def _long(lengths: Sequence[int]) -> set[int]:
 
 def tiles(figures: Iterable[tuple[str, str, str]]) -> str:
     """The main figures of a page: name, value, and a remark, as HTML."""
-    return (
-        '<div class="tiles">'
-        + "".join(
-            f'<div class="tile"><span>{name}</span><b>{value}</b><span>{remark}</span></div>'
-            for name, value, remark in figures
-        )
-        + "</div>"
-    )
+    cells = (f"<span>{name}</span><b>{value}</b><span>{remark}</span>" for name, value, remark in figures)
+    return '<div class="tiles">' + "".join(f'<div class="tile">{cell}</div>' for cell in cells) + "</div>"
 
 
 def both(wide: str, narrow: str, paper: str = "") -> str:

@@ -30,17 +30,18 @@ def mark(number: int, x: float, y: float) -> str:
     shape, s = number % _MARKS, 4.5
     paint = 'fill="currentColor"' if shape in (0, 2, 5, 8, 10) else 'fill="var(--paper)"'
     stroke = f'{paint} stroke="currentColor" stroke-width="1.6"'
+    polygons = {
+        2: ((x, y - s - 1), (x + s + 1, y + s), (x - s - 1, y + s)),
+        4: ((x, y - s - 1.5), (x + s + 1.5, y), (x, y + s + 1.5), (x - s - 1.5, y)),
+        5: ((x, y + s + 1), (x + s + 1, y - s), (x - s - 1, y - s)),
+    }
+    if shape // 2 in polygons:
+        corners = " ".join(f"{a:.1f},{b:.1f}" for a, b in polygons[shape // 2])
+        return f'<polygon points="{corners}" {stroke}/>'
     if shape in (0, 1):
         return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{s}" {stroke}/>'
     if shape in (2, 3):
         return f'<rect x="{x - s:.1f}" y="{y - s:.1f}" width="{2 * s}" height="{2 * s}" {stroke}/>'
-    if shape in (4, 5):
-        corners = ((x, y - s - 1), (x + s + 1, y + s), (x - s - 1, y + s))
-        return _polygon(corners, stroke)
-    if shape in (8, 9):
-        return _polygon(((x, y - s - 1.5), (x + s + 1.5, y), (x, y + s + 1.5), (x - s - 1.5, y)), stroke)
-    if shape in (10, 11):
-        return _polygon(((x, y + s + 1), (x + s + 1, y - s), (x - s - 1, y - s)), stroke)
     if shape == 6:
         lines = ((x - s, y - s, x + s, y + s), (x - s, y + s, x + s, y - s))
     else:
@@ -49,10 +50,6 @@ def mark(number: int, x: float, y: float) -> str:
         f'<line x1="{a:.1f}" y1="{b:.1f}" x2="{c:.1f}" y2="{d:.1f}" stroke="currentColor" stroke-width="2"/>'
         for a, b, c, d in lines
     )
-
-
-def _polygon(corners: Sequence[Place], stroke: str) -> str:
-    return f'<polygon points="{" ".join(f"{a:.1f},{b:.1f}" for a, b in corners)}" {stroke}/>'
 
 
 def svg(title: str, width: float, height: float, parts: Sequence[str]) -> str:
@@ -139,13 +136,27 @@ class CountScale:
         return [0.0, *(f * 10.0**i for i in range(powers) for f in factors if f * 10.0**i <= self._most)]
 
 
+def grid(up: Scale | EvenScale | CountScale, left: float, right: float) -> list[str]:
+    """Horizontal lines at the round values of a scale, each with its number on the left."""
+    parts = []
+    for value in up.ticks():
+        at = up.at(value)
+        parts.append(f'<line x1="{left}" x2="{right}" y1="{at:.1f}" y2="{at:.1f}" class="grid"/>')
+        parts.append(text(left - 6, at + 4, number(value), anchor="end"))
+    return parts
+
+
 def side_by_side(places: Mapping[str, Sequence[Place]], room: float = math.inf) -> dict[str, list[Place]]:
-    """The places of marks by series, moved sideways where those of several series would hide each other; those of one
-    place stay within ``room``."""
-    moved = {name: list(some) for name, some in places.items()}
+    """Move marks sideways where marks of several series would hide each other.
+
+    Args:
+        places: the places of the marks by series.
+        room: the width in which the marks of one place stay.
+    """
+    moved = {name: list(points) for name, points in places.items()}
     near: list[tuple[Place, list[tuple[str, int]]]] = []
-    for name, some in places.items():
-        for i, (x, y) in enumerate(some):
+    for name, points in places.items():
+        for i, (x, y) in enumerate(points):
             group = next((g for (a, b), g in near if abs(a - x) < 1 and abs(b - y) < _NEAR), None)
             if group is None:
                 group = []
@@ -165,10 +176,7 @@ class _Frame:
         self.right, self.across, self.up = WIDTH - RIGHT, across, up
         note = ", logarithmic" if self.up.logarithmic else ""
         self.parts = [text(self.right, HEIGHT - 6, x_name, "axis", "end"), text(4, TOP - 16, y_name + note, "axis")]
-        for value in self.up.ticks():
-            at = self.up.at(value)
-            self.parts.append(f'<line x1="{LEFT}" x2="{self.right}" y1="{at:.1f}" y2="{at:.1f}" class="grid"/>')
-            self.parts.append(text(LEFT - 6, at + 4, number(value), anchor="end"))
+        self.parts += grid(up, LEFT, self.right)
         self.parts += [text(across.at(x), HEIGHT - BOTTOM + 14, number(x), anchor="middle") for x in across.ticks()]
 
     def names(self, ends: Sequence[tuple[float, float, str]]) -> None:
@@ -202,12 +210,12 @@ def lines(title: str, x_name: str, y_name: str, series: Mapping[str, Points], nu
     frame = _Frame(x_name, y_name, across, up)
     exact = {name: [(across.at(x), up.at(y)) for x, y in points] for name, points in series.items()}
     places = side_by_side(exact, 0.9 * across.step)
-    for name, some in places.items():
-        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in some)
+    for name, points in places.items():
+        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
         dash = DASHES[numbers[name] % len(DASHES)]
         frame.parts.append(f'<polyline points="{path}" class="line" stroke-dasharray="{dash}"/>')
-    frame.parts += [mark(numbers[name], x, y) for name, some in places.items() for x, y in some]
-    frame.names([(some[-1][1], some[-1][0], name) for name, some in places.items()])
+    frame.parts += [mark(numbers[name], x, y) for name, points in places.items() for x, y in points]
+    frame.names([(points[-1][1], points[-1][0], name) for name, points in places.items()])
     return svg(title, WIDTH, HEIGHT, frame.parts)
 
 
@@ -229,7 +237,7 @@ def scatter(
     frame = _Frame(x_name, y_name, across, up)
     ordered = sorted(points, key=lambda point: (point[1], point[0], point[2]))
     exact = {f"{i}": [(across.at(x), up.at(y))] for i, (x, y, *_) in enumerate(ordered)}
-    places = [some[0] for some in side_by_side(exact).values()]
+    places = [place[0] for place in side_by_side(exact).values()]
     front = [place for place, (*_, best) in zip(places, ordered, strict=True) if best]
     if len(front) > 1:
         path = " ".join(f"{x:.1f},{y:.1f}" for x, y in front)

@@ -45,9 +45,9 @@ def percent(value: float | None) -> str:
     return "-" if value is None else f"{number(100 * value)} %"
 
 
-def counted(n: int, one: str, several: str | None = None) -> str:
+def counted(n: int, singular: str, plural: str | None = None) -> str:
     """A number with its noun: ``1 item``, ``2 items``."""
-    return f"{n:,} {one if n == 1 else several or one + 's'}"
+    return f"{n:,} {singular if n == 1 else plural or singular + 's'}"
 
 
 def name_room(names: Iterable[str], most: float) -> float:
@@ -68,9 +68,9 @@ def cut(words: str, room: float) -> str:
 def wide(words: str) -> float:
     """The width of a text in pixels, about; letters of East Asia and emoji are twice as wide as others."""
 
-    def one(c: str) -> float:
+    def width(c: str) -> float:
         if east_asian_width(c) in "WF":
             return 2.0
         return 1.7 if c in "mwMW@%" else 1.2 if c.isupper() else 1.0
 
-    return _WIDTH * sum(map(one, words))
+    return _WIDTH * sum(map(width, words))

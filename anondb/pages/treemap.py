@@ -10,7 +10,7 @@ from anondb.pages.text import cut, label, percent, plain, wide
 Rectangle = tuple[float, float, float, float]
 LEAST_AREA = 2500.0  # cells that are smaller, in square pixels, are drawn together
 MOST_CELLS = 60
-FIRST = 4  # of the cells that are drawn together are named
+FIRST = 4  # how many of the cells that are drawn together are named
 LEAST_LABEL = 6  # letters; a text that is cut to no more says nothing
 _MORE = "\N{HORIZONTAL ELLIPSIS}"
 
@@ -33,11 +33,11 @@ def squarified(weights: Sequence[float], x: float, y: float, width: float, heigh
         return []
     scale = width * height / total
     areas = [w * scale for w in weights]
-    made: list[Rectangle] = []
-    while len(made) < len(areas):
-        row, short = [areas[len(made)]], min(width, height)
-        while len(made) + len(row) < len(areas):
-            longer = [*row, areas[len(made) + len(row)]]
+    rectangles: list[Rectangle] = []
+    while len(rectangles) < len(areas):
+        row, short = [areas[len(rectangles)]], min(width, height)
+        while len(rectangles) + len(row) < len(areas):
+            longer = [*row, areas[len(rectangles) + len(row)]]
             if _worst(longer, short) > _worst(row, short):
                 break
             row = longer
@@ -45,13 +45,13 @@ def squarified(weights: Sequence[float], x: float, y: float, width: float, heigh
         at = 0.0
         for area in row:
             long = area / deep if deep else 0.0
-            made.append((x, y + at, deep, long) if width >= height else (x + at, y, long, deep))
+            rectangles.append((x, y + at, deep, long) if width >= height else (x + at, y, long, deep))
             at += long
         if width >= height:
             x, width = x + deep, max(width - deep, 0.0)
         else:
             y, height = y + deep, max(height - deep, 0.0)
-    return made
+    return rectangles
 
 
 def _worst(areas: Sequence[float], side: float) -> float:
@@ -70,15 +70,15 @@ def folded(cells: Sequence[Cell], area: float) -> list[Cell]:
     rest: dict[str, list[Cell]] = {}
     for cell in ordered[len(shown) :]:
         rest.setdefault(_kind(cell.size), []).append(cell)
-    for kind, some in rest.items():
-        if len(some) == 1:
-            shown.append(some[0])
+    for kind, small in rest.items():
+        if len(small) == 1:
+            shown.append(small[0])
             continue
-        most, together = max(c.size for c in some), sum(c.weight for c in some)
-        listed = "; ".join(c.name[:40] for c in some[:FIRST])
-        note = f"{percent(round(together / total, 2))} of all, in at most {some[0].weight:,.0f} transactions each: {listed}"
-        note += "" if len(some) <= FIRST else f"; {_MORE}"
-        shown.append(Cell(f"{len(some):,} {kind}", note, together, most, len(some)))
+        most, together = max(c.size for c in small), sum(c.weight for c in small)
+        listed = "; ".join(c.name[:40] for c in small[:FIRST])
+        note = f"{percent(round(together / total, 2))} of all, in at most {small[0].weight:,.0f} transactions each: {listed}"
+        note += "" if len(small) <= FIRST else f"; {_MORE}"
+        shown.append(Cell(f"{len(small):,} {kind}", note, together, most, len(small)))
     return sorted(shown, key=lambda c: (-c.weight, c.name))
 
 
@@ -134,18 +134,18 @@ def _label(cell: Cell, x: float, y: float, width: float, height: float) -> str:
 
 def _wrapped(words: str, room: float, lines: int) -> list[str]:
     """A text in at most this many lines of whole words; nothing if only a few letters of it fit."""
-    made: list[str] = []
+    wrapped: list[str] = []
     for word in words.split():
-        if made and wide(f"{made[-1]} {word}") <= room:
-            made[-1] += f" {word}"
+        if wrapped and wide(f"{wrapped[-1]} {word}") <= room:
+            wrapped[-1] += f" {word}"
         else:
-            made.append(word)
-    kept = made[:lines]
-    if len(made) > lines and kept:
+            wrapped.append(word)
+    kept = wrapped[:lines]
+    if len(wrapped) > lines and kept:
         last = kept[-1].split(" ")
         while len(last) > 1 and wide(f"{' '.join(last)} {_MORE}") > room:
             last.pop()
         kept[-1] = f"{' '.join(last)} {_MORE}"
     shown = [cut(line, room) for line in kept]
-    broken = any(one != line and len(one) <= LEAST_LABEL for one, line in zip(shown, kept, strict=True))
-    return [] if broken or (shown != made and sum(map(len, shown)) <= LEAST_LABEL) else shown
+    broken = any(shortened != line and len(shortened) <= LEAST_LABEL for shortened, line in zip(shown, kept, strict=True))
+    return [] if broken or (shown != wrapped and sum(map(len, shown)) <= LEAST_LABEL) else shown

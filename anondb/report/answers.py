@@ -58,10 +58,10 @@ def by_support(answers: Sequence[Answer], k: int) -> Iterator[Group]:
     """The figures of answers by their true counts: below k, and in steps of a factor of ten from k on."""
     low, high = 0, 1
     while True:
-        some = [a for a in answers if low <= a[1] < high]
-        if some:
+        group = [a for a in answers if low <= a[1] < high]
+        if group:
             words = f"{low:,}" if high - low == 1 else f"{low:,} to {high - 1:,}"
-            yield figures(words, some, k)
+            yield figures(words, group, k)
         if not any(a[1] >= high for a in answers):
             return
         low, high = high, (k if k > 1 and high == 1 else max(high, k) * 10)

@@ -7,6 +7,7 @@ from typing import Any
 
 from anondb.data.records import DAY, Attribute, Records
 from anondb.engine import DuckDBEngine, Table, reads
+from anondb.pages.plots import of_categories, of_ranges
 from anondb.release.objects import StoredRelease
 from anondb.risk.attack import shown_values
 
@@ -33,6 +34,11 @@ class Seen:
     # the released ranges as places in the histogram (from, to, and persons), the most frequent first; empty for
     # categories
     ranges: tuple[tuple[float, float, int], ...] = ()
+
+    def drawn(self, width: int) -> str:
+        """The histogram as a drawing of this width."""
+        title, bins = f"{self.name} before and after", [(b.name, b.before, b.after) for b in self.bins]
+        return of_ranges(title, bins, self.ranges, width) if self.ranges else of_categories(title, bins, width)
 
 
 @dataclass(frozen=True)
@@ -62,23 +68,23 @@ def _ranges(engine: DuckDBEngine, release: StoredRelease, attribute: Attribute, 
     """A number or a date; NULL is left out."""
     values = [float(code * attribute.unit) for code in attribute.codes[~attribute.null].tolist()]
     ends = reads.rows(shown, f"low{i} AS low, high{i} AS high, null{i} AS missing")
-    found = engine.query("report/released_ranges", {"shown": ends})
-    rows = list(zip(*(found[name].tolist() for name in ("low", "high", "persons", "mixed")), strict=True))
+    released = engine.query("report/released_ranges", {"shown": ends})
+    rows = list(zip(*(released[name].tolist() for name in ("low", "high", "persons", "mixed")), strict=True))
     if not rows or not values:
         return Seen(attribute.name, 0.0, ())
-    first, last = min(*values, *found["low"].tolist()), max(*values, *found["high"].tolist())
+    first, last = min(*values, *released["low"].tolist()), max(*values, *released["high"].tolist())
     # bins have equally many whole numbers or days
-    one = {"BIGINT": 1.0, "DATE": float(DAY)}.get(attribute.sql_type, 0.0)
-    width = math.ceil((last - first + one) / one / BINS) * one if one else (last - first) / BINS or 1.0
-    n = math.ceil((last - first + one) / width) if one else BINS
-    ranges = {name: ("DOUBLE", found[name].tolist()) for name in ("low", "persons")}
-    ranges["high"] = ("DOUBLE", (found["high"] + one).tolist())
+    unit = {"BIGINT": 1.0, "DATE": float(DAY)}.get(attribute.sql_type, 0.0)
+    width = math.ceil((last - first + unit) / unit / BINS) * unit if unit else (last - first) / BINS or 1.0
+    n = math.ceil((last - first + unit) / width) if unit else BINS
+    ranges = {name: ("DOUBLE", released[name].tolist()) for name in ("low", "persons")}
+    ranges["high"] = ("DOUBLE", (released["high"] + unit).tolist())
     tables = {"original": engine.put("original", {"value": ("DOUBLE", values)}), "ranges": engine.put("ranges", ranges)}
     drawn = engine.query("report/range_histogram", tables, first=first, width=width, bins=n)
     engine.drop(*tables.values())
     bins = [
         Bin(
-            " to ".join(dict.fromkeys(_named(attribute, min(first + j * width + at, last)) for at in (0, width - one))),
+            " to ".join(dict.fromkeys(_named(attribute, min(first + j * width + at, last)) for at in (0, width - unit))),
             before,
             after,
         )
@@ -86,7 +92,7 @@ def _ranges(engine: DuckDBEngine, release: StoredRelease, attribute: Attribute, 
     ]
     spans = (((high - low) / (last - first or 1.0), persons, mixed) for low, high, persons, mixed in rows)
     loss = sum(span * (persons - mixed) + mixed for span, persons, mixed in spans) / len(attribute.codes)
-    places = tuple(((low - first) / width, (high + one - first) / width, int(persons)) for low, high, persons, _ in rows)
+    places = tuple(((low - first) / width, (high + unit - first) / width, int(persons)) for low, high, persons, _ in rows)
     return Seen(attribute.name, loss, tuple(bins), places)
 
 
@@ -96,10 +102,10 @@ def _categories(engine: DuckDBEngine, release: StoredRelease, attribute: Attribu
     original = engine.put("original", {"value": ("VARCHAR", values)})
     tables: dict[str, Any] = {"original": original, "released_values": release.schema.table("released_values")}
     tables["shown"] = reads.rows(shown, f"label{i} AS label")
-    found = engine.query("report/category_histogram", tables, attribute=attribute.name)
+    histogram = engine.query("report/category_histogram", tables, attribute=attribute.name)
     engine.drop(original)
-    listed = list(zip(*(found[name].tolist() for name in ("value", "before", "after")), strict=True))
-    loss = sum(found["spanned"].tolist()) / (len(values) * len(listed) or 1)
+    listed = list(zip(*(histogram[name].tolist() for name in ("value", "before", "after")), strict=True))
+    loss = sum(histogram["spanned"].tolist()) / (len(values) * len(listed) or 1)
     return Seen(attribute.name, loss, tuple(Bin(*row) for row in listed))
 
 

@@ -56,17 +56,17 @@ def conditional_questions(
 
 def _conditions(attribute: Attribute) -> list[tuple[Where, np.ndarray[Any, np.dtype[np.bool_]]]]:
     """Bands of an attribute, or its most frequent categories: the values that the macro takes, and who has one of them."""
-    codes, known = attribute.codes, ~attribute.null
-    values, n = np.unique(codes[known], return_counts=True)
+    codes, present = attribute.codes, ~attribute.null
+    values, n = np.unique(codes[present], return_counts=True)
     if not len(values):
         return []
     if not attribute.is_range:
         often = values[np.argsort(-n, kind="stable")][:BANDS].tolist()
-        return [((attribute.name, (attribute.values[code],)), known & (codes == code)) for code in often]
+        return [((attribute.name, (attribute.values[code],)), present & (codes == code)) for code in often]
     place = np.minimum((np.cumsum(n) - n) * BANDS // int(n.sum()), BANDS - 1)
     bands = [values[place == band] for band in range(BANDS) if (place == band).any()]
     return [
-        ((attribute.name, (_value(attribute, band[0]), _value(attribute, band[-1]))), known & np.isin(codes, band))
+        ((attribute.name, (_value(attribute, band[0]), _value(attribute, band[-1]))), present & np.isin(codes, band))
         for band in bands
     ]
 

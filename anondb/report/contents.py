@@ -107,6 +107,12 @@ class Contents:
         """The number of original items whose count it shows exactly."""
         return sum(c.lower == c.upper for c in self.counts)
 
+    def html(self) -> str:
+        """The page for analysts."""
+        from anondb.report.public_page import public_page
+
+        return public_page(self)
+
     def to_json(self) -> dict[str, Any]:
         """The contents as JSON values."""
         covered, uncovered = self.covers
@@ -152,7 +158,7 @@ def read_contents(engine: DuckDBEngine, release: StoredRelease) -> Contents:
         buckets = None
     items = [ReleasedItem(label, tuple(below), supports.get(label, 0)) for label, below in members.items()]
     items.sort(key=lambda item: (-item.support, item.label))
-    asked: list[tuple[tuple[str, ...], tuple[Where, ...]]] = [(some, ()) for some in _examples(items)]
+    asked: list[tuple[tuple[str, ...], tuple[Where, ...]]] = [(labels, ()) for labels in _examples(items)]
     where = _conditions(engine, schema, release.kind.attributes or ())
     asked += [(asked[0][0], where)] if asked and where else []
     return Contents(
@@ -161,7 +167,7 @@ def read_contents(engine: DuckDBEngine, release: StoredRelease) -> Contents:
         incomplete,
         tuple(items),
         counts,
-        tuple(bounds_of(engine, schema, *one) for one in asked),
+        tuple(bounds_of(engine, schema, *question) for question in asked),
         buckets,
     )
 
@@ -180,8 +186,8 @@ def _examples(items: Sequence[ReleasedItem]) -> list[tuple[str, ...]]:
     if first is None:
         return []
     second = next((i for i in plain if i is not first and i.members[0] != first.members[0]), None)
-    one = first.members[0]
-    return [(one,)] if second is None else [(one,), (one, second.members[0])]
+    item = first.members[0]
+    return [(item,)] if second is None else [(item,), (item, second.members[0])]
 
 
 def _is_simple(label: str | None) -> bool:
@@ -192,7 +198,7 @@ def _is_simple(label: str | None) -> bool:
 
 def _conditions(engine: DuckDBEngine, schema: SchemaName, attributes: Sequence[ReleasedAttribute]) -> tuple[Where, ...]:
     """A condition on the first attribute with ranges, its most frequent one, and on the first one with categories."""
-    made: list[Where] = []
+    conditions: list[Where] = []
     for ranges in (True, False):
         attribute = next((a for a in attributes if (a.ends is not None) == ranges), None)
         if attribute is None:
@@ -210,8 +216,8 @@ def _conditions(engine: DuckDBEngine, schema: SchemaName, attributes: Sequence[R
             condition = exp.and_(*(exp.column(name).eq(exp.convert(value)) for name, value in same.items()))
             listed = reads.rows(schema.table("released_values"), "value", where=condition, order="value")
             values = [v for v in engine.select(listed, "an example")["value"].tolist() if _is_simple(v)][:2]
-        made += [(attribute.name, tuple(values))] if values else []
-    return tuple(made)
+        conditions += [(attribute.name, tuple(values))] if values else []
+    return tuple(conditions)
 
 
 def _call(items: Sequence[str], where: Sequence[Where]) -> exp.Anonymous:

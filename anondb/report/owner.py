@@ -15,6 +15,7 @@ from anondb.ledger import ledger, stored
 from anondb.models import check_count
 from anondb.models.named import group_size, model_of
 from anondb.models.transactional import KmAnonymity
+from anondb.pages.text import counted
 from anondb.pipeline import reports
 from anondb.policy import Workload
 from anondb.promises.check import subject_of, verify_release, verify_subject
@@ -86,17 +87,21 @@ class OwnerReport:
     reasons: dict[str, str]
     stopped: bool
     asked: tuple[Asked, ...]
-    threats: tuple[Threats, ...]
-    attacks: tuple[Attack, ...]
     promised: int | None
     overlaps: tuple[str, ...]
     publications: tuple[history.Publication, ...]
     seconds: dict[str, float]
     read: tuple[str, ...] = ()
+    threats: tuple[Threats, ...] = ()
+    attacks: tuple[Attack, ...] = ()
     supports: Mapping[str, int] = field(default_factory=dict)
     seen: tuple[Seen, ...] = ()
     groups: Groups | None = None
     questions: tuple[Conditional, ...] = ()
+
+    def covers(self, attack: Attack) -> bool:
+        """Whether the promise covers the items that an attacker knows."""
+        return self.promised is None or attack.known <= self.promised
 
     def html(self) -> str:
         """The page of the report."""
@@ -129,13 +134,13 @@ class OwnerReport:
                 for asked in self.asked
             ],
             "infrequent_sets": [vars(threats) for threats in self.threats],
-            "attacks": [one.to_json() for one in self.attacks],
+            "attacks": [attack.to_json() for attack in self.attacks],
             "overlaps": list(self.overlaps),
             "publications": [
                 {"file": p.file, "sha256": p.sha256, "content_digest": p.content_digest} for p in self.publications
             ],
             "seconds": self.seconds,
-            "attributes": [asdict(one) for one in self.seen],
+            "attributes": [asdict(attribute) for attribute in self.seen],
             "groups": None if self.groups is None else vars(self.groups),
             "conditional": [question.to_json() for question in self.questions],
             "shows": self.contents.to_json(),
@@ -174,6 +179,7 @@ def collect(engine: DuckDBEngine, name: str, *, queries: int = 1000, individuals
         read = reports.read_of(engine, catalog, entry.release_id)
         stated = overlap.stated(engine, catalog, entry.release_id)
         published = [p for p in history.publications(engine, catalog) if p.release_id == entry.release_id]
+    reasons, why = _causes(decisions, entry.parameters)
     parameters = model_of(release.manifest).parameters()
     most = parameters.get("m", parameters.get("p", "inf" if entry.model == "k" else 0))
     report = OwnerReport(
@@ -181,25 +187,23 @@ def collect(engine: DuckDBEngine, name: str, *, queries: int = 1000, individuals
         entry=entry,
         source=GONE,
         k=group_size(parameters),
-        suppressed=_suppressed(decisions, entry.parameters, parents, None, contents),
-        reasons=_reasons(decisions, entry.parameters),
+        suppressed=tuple(Suppressed(label, None, words) for label, words in why.items()),
+        reasons=reasons,
         stopped=any(d["action"] == "specialize" for d in decisions),
         asked=tuple(Asked(words.removeprefix(f"{entry.name}: "), tuple(answers)) for words, answers in recorded.items()),
-        threats=(),
-        attacks=(),
         promised=most if isinstance(most, int) else None,
         overlaps=(*history.notes(intersections_of(engine, name, earlier_of(engine, name))), *stated),
         publications=tuple(published),
         seconds=seconds,
         read=read,
     )
-    return _with_source(engine, report, decisions, parents, queries, individuals, seed)
+    return _with_source(engine, report, why, parents, queries, individuals, seed)
 
 
 def _with_source(
     engine: DuckDBEngine,
     report: OwnerReport,
-    decisions: list[dict[str, Any]],
+    why: dict[str, str | None],
     parents: dict[str, str | None],
     queries: int,
     individuals: int,
@@ -212,7 +216,7 @@ def _with_source(
             entry, dataset = stored.load_source(engine, name)
             same = dataset.n_transactions == report.contents.transactions
             source = UNCHANGED if same and entry.fingerprint == fingerprint(engine, dataset) else CHANGED
-            suppressed = _suppressed(decisions, entry.parameters, parents, dataset, report.contents)
+            suppressed = _suppressed(why, parents, dataset, report.contents)
             supports = dict(zip(dataset.labels, dataset.supports.tolist(), strict=True))
     except (InputError, EngineError):
         return report
@@ -221,19 +225,19 @@ def _with_source(
         for size in SIZES
         if size <= dataset.longest
     ]
-    asked += [one for one in report.asked if not one.words.startswith("random ")]
+    asked += [answered for answered in report.asked if not answered.words.startswith("random ")]
     attacks = []
     limit = min(report.promised or SIZES[-1], SIZES[-1])
-    for known in (n for n in SIZES if n <= min(max(limit, KNOWN) + 1, dataset.longest)):
-        engine.progress(f"simulating an attacker who knows {known} items")
+    for size in (n for n in SIZES if n <= min(max(limit, KNOWN) + 1, dataset.longest)):
+        engine.progress(f"simulating an attacker who knows {size} items")
         with contextlib.suppress(InputError):
-            attacks.append(attack(engine, name, individuals=individuals, known=known, seed=seed))
-    counted = min(report.promised or KNOWN, SIZES[-1])
-    threats = _threats(engine, name, release, report.k, counted) if release.manifest["model"] in COUNTED else ()
-    found: dict[str, Any] = {"attacks": tuple(attacks), "threats": tuple(threats), "asked": tuple(asked)}
+            attacks.append(attack(engine, name, individuals=individuals, known=size, seed=seed))
+    largest = min(report.promised or KNOWN, SIZES[-1])
+    threats = _threats(engine, name, release, report.k, largest) if release.manifest["model"] in COUNTED else ()
+    measured: dict[str, Any] = {"attacks": tuple(attacks), "threats": tuple(threats), "asked": tuple(asked)}
     if release.kind.attributes:
-        found |= _of_attributes(engine, report)
-    return replace(report, source=source, suppressed=suppressed, supports=supports, **found)
+        measured |= _of_attributes(engine, report)
+    return replace(report, source=source, suppressed=suppressed, supports=supports, **measured)
 
 
 def _of_attributes(engine: DuckDBEngine, report: OwnerReport) -> dict[str, Any]:
@@ -261,14 +265,13 @@ def _measured(engine: DuckDBEngine, release: StoredRelease, name: str, unchanged
         columns = "items, truth, estimate, lower_bound, upper_bound"
         listed = engine.select(reads.rows(accuracy.answers, columns, order="truth, items, query_id"))
     answers = zip(*(column.tolist() for column in listed.values()), strict=True)
-    words = f"{workload.size} item{'s' * (workload.size > 1)}"
-    return Asked(words, tuple((tuple(items), *counts) for items, *counts in answers))
+    return Asked(counted(workload.size, "item"), tuple((tuple(items), *counts) for items, *counts in answers))
 
 
 def _threats(engine: DuckDBEngine, name: str, release: StoredRelease, k: int, limit: int) -> list[Threats]:
     """The minimal sets of each size, by the verifier: those up to a size, less those of smaller sizes. Sets of a local
     recoding are those of its labels. Where counting gets too large, the larger sizes are left out."""
-    counted: list[Threats] = []
+    threats: list[Threats] = []
     with contextlib.suppress(InputError, EngineError), engine.transaction():
         _, dataset = stored.load_source(engine, name)
         subject, before, after = subject_of(engine, dataset), 0, 0
@@ -277,35 +280,27 @@ def _threats(engine: DuckDBEngine, name: str, release: StoredRelease, k: int, li
             engine.progress(f"counting sets of {size} items")
             in_source = verify_subject(subject, model).violations
             in_release = verify_release(engine, release.schema, model, kind=replace(release.kind, local=False)).violations
-            counted.append(Threats(size, in_source - before, in_release - after))
+            threats.append(Threats(size, in_source - before, in_release - after))
             before, after = in_source, in_release
-    return counted
+    return threats
 
 
-def _reasons(decisions: list[dict[str, Any]], parameters: dict[str, Any]) -> dict[str, str]:
-    """The last decision that formed each generalized item."""
+def _causes(decisions: list[dict[str, Any]], parameters: dict[str, Any]) -> tuple[dict[str, str], dict[str, str | None]]:
+    """Why each generalized item was formed, by its last decision; and why items were suppressed in the last round."""
     last = max((int(d["round"]) for d in decisions), default=1)
-    told = ((d["subject"], cause(d, parameters, last)) for d in decisions if d["action"] in ("generalize", "merge"))
-    return {str(subject): words for subject, words in told if words is not None}
+    formed = ((d["subject"], cause(d, parameters, last)) for d in decisions if d["action"] in ("generalize", "merge"))
+    suppressed = (d for d in decisions if d["action"] == "suppress" and int(d["round"]) == last)
+    return (
+        {str(subject): words for subject, words in formed if words is not None},
+        {str(d["subject"]): cause(d, parameters, last) for d in suppressed},
+    )
 
 
 def _suppressed(
-    decisions: list[dict[str, Any]],
-    parameters: dict[str, Any],
-    parents: dict[str, str | None],
-    dataset: Dataset | None,
-    contents: Contents,
+    why: dict[str, str | None], parents: dict[str, str | None], dataset: Dataset, contents: Contents
 ) -> tuple[Suppressed, ...]:
     """The suppressed items, those with the most transactions first; ``parents`` is the taxonomy, whose nodes may have been
     suppressed with all items below them."""
-    last = max((int(d["round"]) for d in decisions), default=1)
-    why = {
-        str(d["subject"]): cause(d, parameters, last)
-        for d in decisions
-        if d["action"] == "suppress" and int(d["round"]) == last
-    }
-    if dataset is None:
-        return tuple(Suppressed(label, None, words) for label, words in why.items())
     shown = {member for item in contents.items for member in item.members}
     items = [
         Suppressed(label, support, _why_suppressed(label, why, parents))

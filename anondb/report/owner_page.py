@@ -6,7 +6,6 @@ from fractions import Fraction
 from anondb.models.named import model_of
 from anondb.pages.counts import Answered, Shares, against_truth, intervals, shares, spread
 from anondb.pages.html import both, page, table, tiles
-from anondb.pages.plots import of_categories, of_ranges
 from anondb.pages.text import counted, label, number, or_dash, percent, raised
 from anondb.pages.treemap import Cell
 from anondb.report.answers import Asked, by_support, figures
@@ -24,10 +23,10 @@ RECORD_LOSSES = (("ncp", "NCP", "the mean share of an attribute's values that a 
 def owner_page(report: OwnerReport) -> str:
     """The whole page."""
     entry, contents = report.entry, report.contents
-    made = f"by {label(entry.algorithm)}, made on {entry.created:%Y-%m-%d %H:%M} UTC by {label(entry.user_name)}"
+    origin = f"by {label(entry.algorithm)}, made on {entry.created:%Y-%m-%d %H:%M} UTC by {label(entry.user_name)}"
     body = [
         f"<h1>Release {label(entry.name)}</h1>",
-        f"<p>{raised(contents.promise)} {made}; source: {label(entry.source_table)}.</p>",
+        f"<p>{raised(contents.promise)} {origin}; source: {label(entry.source_table)}.</p>",
         '<p class="owner">This page has true counts and labels of the source. It is for the owner; analysts get the page of'
         " <code>--public</code>.</p>",
         _source(report),
@@ -82,16 +81,15 @@ def _tiles(report: OwnerReport) -> Iterator[tuple[str, str, str]]:
         group = figures(asked.words, asked.answers, report.k)
         if group.frequent_error is not None:
             yield f"error, {label(asked.words)}", percent(group.frequent_error), f"median where truth &ge; {report.k}"
-    told = _told(report)
-    if told is not None:
-        before, after = (percent(c.below_k / told.individuals) for c in (told.before, told.after))
-        yield "persons at risk", after, f"with {counted(told.known, 'item')} known; {before} in the source"
+    attack = _strongest(report)
+    if attack is not None:
+        before, after = (percent(c.below_k / attack.individuals) for c in (attack.before, attack.after))
+        yield "persons at risk", after, f"with {counted(attack.known, 'item')} known; {before} in the source"
 
 
-def _told(report: OwnerReport) -> Attack | None:
+def _strongest(report: OwnerReport) -> Attack | None:
     """The strongest attacker whom the promise covers."""
-    covered = [a for a in report.attacks if report.promised is None or a.known <= report.promised]
-    return covered[-1] if covered else None
+    return next((attack for attack in reversed(report.attacks) if report.covers(attack)), None)
 
 
 def _recoding(report: OwnerReport) -> str:
@@ -137,8 +135,8 @@ def _suppressed(report: OwnerReport) -> str:
         )
 
     def row(item: Suppressed) -> list[str]:
-        known = "-" if item.support is None else f"{item.support:,}"
-        return [label(item.label), known, label(item.why or "nothing that is released stands for it", 300)]
+        support = "-" if item.support is None else f"{item.support:,}"
+        return [label(item.label), support, label(item.why or "nothing that is released stands for it", 300)]
 
     rows = [row(item) for item in items[:MOST_ROWS]]
     head = ("suppressed item", "transactions", "why")
@@ -172,17 +170,12 @@ def _attributes(report: OwnerReport) -> str:
     """Each attribute before and after, and the groups."""
     if not report.seen or report.groups is None:
         return ""
-    groups, figures = report.groups, []
-    for one in report.seen:
-        bins, title = [(b.name, b.before, b.after) for b in one.bins], f"{one.name} before and after"
-        if not bins:
-            continue
-        wide, narrow = (
-            of_ranges(title, bins, one.ranges, width) if one.ranges else of_categories(title, bins, width)
-            for width in (520, 356)
-        )
-        heading = f"<h3>{label(one.name)}: loss {percent(one.loss)}</h3>"
-        figures.append(f"<figure>{heading}{both(wide, narrow)}</figure>")
+    groups = report.groups
+    figures = (
+        f"<figure><h3>{label(a.name)}: loss {percent(a.loss)}</h3>{both(a.drawn(520), a.drawn(356))}</figure>"
+        for a in report.seen
+        if a.bins
+    )
     return (
         f"<h2>The attributes</h2><p>{counted(groups.groups, 'group')} of persons with equal released attributes, of"
         f" {groups.smallest:,} to {groups.largest:,} persons, {number(groups.middle)} in the middle. The loss is the mean"
@@ -194,8 +187,8 @@ def _attributes(report: OwnerReport) -> str:
 
 def _accuracy(report: OwnerReport) -> str:
     """Estimates and bounds beside the truth."""
-    asked = [one for one in report.asked if one.answers]
-    if not asked:
+    measured = [asked for asked in report.asked if asked.answers]
+    if not measured:
         return "<h2>How good answers are</h2><p>No query was measured.</p>"
     k = report.k
     head = (
@@ -203,12 +196,12 @@ def _accuracy(report: OwnerReport) -> str:
         *("width of bounds", "exact", "truth in bounds"),
     )
     rows = []
-    for one in asked:
-        parts = list(by_support(one.answers, k))
-        whole = figures("all", one.answers, k)
+    for asked in measured:
+        parts = list(by_support(asked.answers, k))
+        whole = figures("all", asked.answers, k)
         rows += [
             [
-                label(one.words) if group is whole else f"{label(one.words)}, truth {group.words}",
+                label(asked.words) if group is whole else f"{label(asked.words)}, truth {group.words}",
                 f"{group.queries:,}",
                 percent(group.frequent_error),
                 percent(group.error),
@@ -218,11 +211,13 @@ def _accuracy(report: OwnerReport) -> str:
             ]
             for group in (whole, *(parts if len(parts) > 1 else ()))
         ]
-    plots = "".join(f"<figure><h3>Queries of {label(one.words)}</h3>{_drawn(one)}</figure>" for one in asked[:2])
+    plots = "".join(f"<figure><h3>Queries of {label(asked.words)}</h3>{_drawn(asked)}</figure>" for asked in measured[:2])
+    first = " The promise hides counts below k, so look at the errors where the truth is k or more first."
+    first = first if report.contents.buckets is None else ""
     return (
         "<h2>How good answers are</h2><p>Queries ask how many transactions hold all of some items. The error is |truth"
         " &minus; estimate| / truth; the width of the bounds is a number of transactions; both are medians."
-        f"{_first(report)}</p>"
+        f"{first}</p>"
         f'<div class="plots">{plots}</div><p class="note">Bar: from the lower to the upper bound. Dot: estimate. Orange'
         " line: truth. Some of the queries, evenly spaced; numbers of transactions, on a logarithmic scale.</p>"
         + table(head, rows)
@@ -250,13 +245,6 @@ def _conditional(report: OwnerReport) -> str:
         " dates are asked for in bands of about equally many persons, categories for the most frequent ones. Bar, dot and"
         f' line as above.</p><div class="plots">{"".join(parts)}</div>'
     )
-
-
-def _first(report: OwnerReport) -> str:
-    """Which errors to look at first."""
-    if report.contents.buckets is not None:
-        return ""
-    return " The promise hides counts below k, so look at the errors where the truth is k or more first."
 
 
 def _drawn(asked: Asked) -> str:
@@ -304,8 +292,7 @@ def _attackers(report: OwnerReport) -> str:
         values = f" and the values of {', '.join(label(q) for q in first.quasi_identifiers)}"
     drawn, rows = [], []
     for a in report.attacks:
-        beyond = report.promised is not None and a.known > report.promised
-        heading = counted(a.known, "item") + " known" + (" (not promised)" if beyond else "")
+        heading = counted(a.known, "item") + " known" + ("" if report.covers(a) else " (not promised)")
         both_sides = (("source", a.before), ("release", a.after))
         drawn.append(
             (heading, [Shares(name, c.below_k / a.individuals, c.of_one / a.individuals) for name, c in both_sides])

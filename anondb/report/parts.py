@@ -70,9 +70,9 @@ def _is_set(item: ReleasedItem) -> bool:
     return item.label.startswith(f"({item.members[0][:20]}")
 
 
-def item_map(contents: Contents, some: Sequence[Cell], rest: str = "") -> str:
+def item_map(contents: Contents, drawn_cells: Sequence[Cell], rest: str = "") -> str:
     """The map of released items, for wide and for narrow windows; empty for anatomies and if there is nothing to show."""
-    if not some or contents.buckets is not None:
+    if not drawn_cells or contents.buckets is not None:
         return ""
 
     def words(cell: Cell) -> str:
@@ -82,7 +82,7 @@ def item_map(contents: Contents, some: Sequence[Cell], rest: str = "") -> str:
         )
 
     title = "Map of the released items"
-    drawn = both(*(treemap(title, some, *size, words) for size in ((1100, 420), (356, 520), (700, 400))))
+    drawn = both(*(treemap(title, drawn_cells, *size, words) for size in ((1100, 420), (356, 520), (700, 400))))
     return (
         f"<figure>{drawn}<figcaption>Each area is in proportion to the number of transactions that show the item. Grey:"
         f" shown as itself. Blue: stands for several items, the stronger the colour the more.{rest} Small areas are drawn"

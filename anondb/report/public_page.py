@@ -108,7 +108,7 @@ def _made_up(contents: Contents) -> str:
 
 def _asked(bounds: Bounds, contents: Contents) -> str:
     ranges = {a.name for a in contents.release.kind.attributes or () if a.ends is not None}
-    where = (value_words(one, ranged=one[0] in ranges) for one in bounds.where)
+    where = (value_words(condition, ranged=condition[0] in ranges) for condition in bounds.where)
     return ", ".join([" and ".join(label(item) for item in bounds.items), *map(label, where)])
 
 

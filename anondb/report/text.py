@@ -19,34 +19,22 @@ def owner_rows(report: OwnerReport) -> Rows:
         *([("source", "cannot be read any more")] if report.source == GONE else []),
         ("transactions", f"{entry.transactions:,} with {counted(entry.items, 'different item')}"),
         *_shown(contents),
-        (
-            "suppressed",
-            f"{counted(entry.suppressed_items, 'item')}, {counted(entry.suppressed_occurrences, 'occurrence')}",
-        ),
+        ("suppressed", f"{counted(entry.suppressed_items, 'item')}, {counted(entry.suppressed_occurrences, 'occurrence')}"),
         *_continued("  of them", [f"{s.label}: {s.why or 'no released item'}" for s in report.suppressed[:MOST]]),
     ]
     if entry.ncp is not None:
         rows.append(("information loss", f"NCP {percent(entry.ncp)}, LM {percent(entry.lm)}"))
     for asked in report.asked:
         group = figures(asked.words, asked.answers, report.k)
-        frequent = f"median error {percent(group.frequent_error)} where truth >= {report.k} ({group.frequent:,})"
-        rows.append(
-            (
-                f"queries of {asked.words}",
-                f"{frequent}, {percent(group.error)} of all; width of bounds {or_dash(group.width)}",
-            )
-        )
+        words = f"median error {percent(group.frequent_error)} where truth >= {report.k} ({group.frequent:,}),"
+        words += f" {percent(group.error)} of all; width of bounds {or_dash(group.width)}"
+        rows.append((f"queries of {asked.words}", words))
     for a in report.attacks:
         before, after = (f"{percent(c.below_k / a.individuals)} ({c.of_one:,} alone)" for c in (a.before, a.after))
-        beyond = " (not promised)" if report.promised is not None and a.known > report.promised else ""
-        rows.append(
-            (
-                f"below {report.k} candidates",
-                f"{counted(a.known, 'known item')}{beyond}: {before} before, {after} after",
-            )
-        )
-    for t in report.threats:
-        rows.append((f"rare sets of {t.size}", f"{t.before:,} before, {t.after:,} after"))
+        beyond = "" if report.covers(a) else " (not promised)"
+        words = f"{counted(a.known, 'known item')}{beyond}: {before} before, {after} after"
+        rows.append((f"below {report.k} candidates", words))
+    rows += [(f"rare sets of {t.size}", f"{t.before:,} before, {t.after:,} after") for t in report.threats]
     rows += _continued("published", [f"{p.file} on {p.published:%Y-%m-%d}" for p in report.publications] or ["no"])
     rows += _continued("other releases", list(report.overlaps))
     if report.seconds:
@@ -57,14 +45,12 @@ def owner_rows(report: OwnerReport) -> Rows:
 def public_rows(contents: Contents) -> Rows:
     """The rows of the analysts' report."""
     covered, uncovered = contents.covers
+    columns = ", ".join(contents.manifest[name] for name in ("id_column", "item_column"))
     rows: Rows = [
         ("promise", contents.promise),
         ("  covered", covered),
         ("  not covered", uncovered),
-        (
-            "table",
-            f"{contents.manifest['table']} ({contents.manifest['id_column']}, {contents.manifest['item_column']})",
-        ),
+        ("table", f"{contents.manifest['table']} ({columns})"),
         ("transactions", f"{contents.transactions:,}"),
         *_shown(contents),
         ("suppressed", "some occurrences" if contents.suppressed else "nothing"),

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import pairwise
+from itertools import chain, count, pairwise
 from typing import Any
 
 import numpy as np
@@ -48,19 +48,19 @@ class Request:
     mapping: Any = None  # for ``mapping``: a taxonomy with the values, in a table or a file
 
     @classmethod
-    def said(cls, by: str, **texts: Any) -> Request:
-        """A request of texts, in which commas separate several; those that are None or empty say nothing. Raises InputError:
-        ``bad_parameter``: a length or the fan-out is no whole number."""
-        said = {name: value for name, value in texts.items() if value not in (None, "")}
-        for name in {"lengths", "columns", "steps"} & said.keys():
-            said[name] = tuple(part.strip() for part in said[name].split(",") if part.strip())
+    def from_texts(cls, by: str, **texts: Any) -> Request:
+        """A request from texts, in which commas separate several values; those that are None or empty are left out. Raises
+        InputError: ``bad_parameter``: a length or the fan-out is no whole number."""
+        values: dict[str, Any] = {name: text for name, text in texts.items() if text not in (None, "")}
+        for name in {"lengths", "columns", "steps"} & values.keys():
+            values[name] = tuple(part.strip() for part in values[name].split(",") if part.strip())
         try:
-            said |= {"lengths": tuple(map(int, said["lengths"]))} if "lengths" in said else {}
-            said |= {"fan_out": int(said["fan_out"])} if "fan_out" in said else {}
+            values |= {"lengths": tuple(map(int, values["lengths"]))} if "lengths" in values else {}
+            values |= {"fan_out": int(values["fan_out"])} if "fan_out" in values else {}
         except ValueError:
             words = "--lengths is a list of whole numbers, such as 1,3, and --fan-out a whole number."
             raise InputError(words, code="bad_parameter") from None
-        return cls(by, **said)
+        return cls(by, **values)
 
 
 def build_taxonomy(
@@ -294,9 +294,7 @@ def tree_of(labels: Sequence[str], paths: Sequence[Path], name: Name, root: str)
 
 def _free(name: str, taken: set[str]) -> str:
     """The name, with a number if an item or another group has it."""
-    number, free = 1, name
-    while free in taken:
-        number += 1
-        free = f"{name} ({number})"
+    names = chain([name], (f"{name} ({number})" for number in count(2)))
+    free = next(label for label in names if label not in taken)
     taken.add(free)
     return free

@@ -63,8 +63,8 @@ def check_taxonomy(
     """Check a taxonomy, with ``transactions`` also against the items of the data."""
     with engine.transaction():
         dataset = None if transactions is None else _dataset(engine, transactions, id_column, item_column)
-        known = (None, None) if dataset is None else (dataset.labels, dataset.item_kind)
-        return checked(engine, taxonomy, *known)
+        items = (None, None) if dataset is None else (dataset.labels, dataset.item_kind)
+        return checked(engine, taxonomy, *items)
 
 
 def checked(engine: Engine, taxonomy: Any, labels: Sequence[str] | None, kind: str | None = None) -> Checked:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -32,12 +32,12 @@ class Nodes:
     @cached_property
     def children(self) -> dict[int, list[int]]:
         """The children of each inner node: groups first, in the order of the source, new ones last."""
-        found: dict[int, list[int]] = {}
+        children: dict[int, list[int]] = {}
         for node, parent in self.parents.items():
-            found.setdefault(parent, []).append(node)
-        for some in found.values():
-            some.sort(key=lambda node: (node not in found, node))
-        return found
+            children.setdefault(parent, []).append(node)
+        for siblings in children.values():
+            siblings.sort(key=lambda node: (node not in children, node))
+        return children
 
     def first(self, node: int, most: int) -> list[int]:
         """The children of a node; of more than ``most`` the groups, and the leaves of the most persons."""
@@ -53,10 +53,10 @@ class Nodes:
 
     def above(self, node: int) -> list[int]:
         """The nodes above a node, up to the root."""
-        found = []
+        ancestors = []
         while (node := self.parents[node]) >= 0:
-            found.append(node)
-        return found
+            ancestors.append(node)
+        return ancestors
 
 
 @dataclass
@@ -70,7 +70,7 @@ class Draft:
     states: list[Nodes]
     at: int = 0
     saved: int = 0  # which one was saved last; -1 for none
-    next: int = field(default=0)
+    next: int = 0  # the number of the next new node
 
     @classmethod
     def of(cls, tree: Taxonomy, persons: Iterable[int]) -> Draft:
@@ -144,8 +144,8 @@ class Draft:
     def count(self, counted: Draft) -> None:
         """Take the persons of the current state from a draft of its tree, which lacks groups that nobody has."""
         persons = {label: counted.nodes.persons[node] for label, node in counted.nodes.node_of.items()}
-        found = {node: persons.get(label, 0) for label, node in self.nodes.node_of.items()}
-        self.states[self.at] = replace(self.nodes, persons=found)
+        by_node = {node: persons.get(label, 0) for label, node in self.nodes.node_of.items()}
+        self.states[self.at] = replace(self.nodes, persons=by_node)
 
     def tree(self) -> Taxonomy:
         """The tree of the current state, without groups that have no item below them."""
@@ -192,8 +192,8 @@ def read(engine: Engine, tree: Any, rows: Any, *, attribute: str | None = None, 
     """
     if attribute is not None:
         return Draft.of(*supported_hierarchy(engine, tree, rows, attribute, **columns))
-    found, persons = supported_taxonomy(engine, tree, rows, **columns)
-    return Draft.of(found, [] if persons is None else persons)
+    taxonomy, persons = supported_taxonomy(engine, tree, rows, **columns)
+    return Draft.of(taxonomy, [] if persons is None else persons)
 
 
 def check_target(engine: DuckDBEngine, to: str, attribute: str | None = None) -> None:

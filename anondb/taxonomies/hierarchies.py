@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal, InvalidOperation
+from functools import partial
 from itertools import count, pairwise
 from typing import Any
 
@@ -89,10 +90,8 @@ def build_hierarchy(
         check_names([values.attribute], id_column, "")
         request = completed(request, values)
         build.check_request(request, HIERARCHIES)
-        builders = dict(_BUILDERS)
-        if request.by == "mapping":
-            builders["mapping"] = _by_mapping(load_taxonomy(engine, request.mapping)), build.named_by_key
-        builder, name = builders[request.by]
+        mapping: tuple[build.Builder, build.Name] = (partial(_by_mapping, engine), build.named_by_key)
+        builder, name = _BUILDERS.get(request.by, mapping)
         paths = builder(values.labels, values.persons, request)
     tree = build.tree_of(values.labels, paths, name, request.root)
     return Hierarchy(values.attribute, tree, request, sum(not path for path in paths))
@@ -112,15 +111,15 @@ def check_hierarchies(engine: Engine, hierarchies: Any, records: Any, *, id_colu
 def fits(engine: Engine, hierarchies: Any, source: Source, id_column: str) -> list[Fit]:
     """``check_hierarchies`` inside a transaction, for open records."""
     columns = {column.lower(): column for column in source.columns if column.lower() != id_column.lower()}
-    found = []
+    checks = []
     for name, edges in hierarchy_sources(engine, hierarchies).items():
         column = columns.get(name)
         near = None if column else next(iter(difflib.get_close_matches(name, columns, n=1)), None)
         labels = None if column is None else read_values(engine, source, id_column, column).labels
-        found.append(Fit(name, column, near and columns[near], checked(engine, edges, labels)))
-    if not found:
+        checks.append(Fit(name, column, near and columns[near], checked(engine, edges, labels)))
+    if not checks:
         raise InputError("There are no hierarchies.", code="empty_source", hint="Name a folder with NAME.tree files.")
-    return found
+    return checks
 
 
 def supported_hierarchy(
@@ -132,9 +131,7 @@ def supported_hierarchy(
         named = hierarchy_sources(engine, hierarchies)
         if attribute.lower() not in named:
             raise InputError(
-                f"There is no hierarchy of {attribute!r}.",
-                code="unknown_hierarchy",
-                hint=f"There are: {', '.join(named)}.",
+                f"There is no hierarchy of {attribute!r}.", code="unknown_hierarchy", hint=f"There are: {', '.join(named)}."
             )
         tree = load_taxonomy(engine, named[attribute.lower()])
         values = read_values(engine, source, id_column, attribute)
@@ -249,7 +246,6 @@ def _by_bands(labels: Sequence[str], weights: Ints, request: build.Request) -> l
 
 def _by_dates(labels: Sequence[str], weights: Ints, request: build.Request) -> list[build.Path]:
     """Dates and times: decades, years, quarters, months and, for times, days."""
-
     paths = [path for label in labels if (path := _date(label))]
     if len(paths) < len(labels):
         raise InputError(
@@ -270,21 +266,18 @@ def _date(text: str) -> build.Path | None:
     return months if len(text) == 10 else (*months, f"{d:%Y-%m-%d}")
 
 
-def _by_mapping(tree: Taxonomy) -> build.Builder:
+def _by_mapping(engine: Engine, labels: Sequence[str], weights: Ints, request: build.Request) -> list[build.Path]:
     """Groups that the owner has: the nodes above each value in a taxonomy; a value that it lacks is in none."""
-
-    def builder(labels: Sequence[str], weights: Ints, request: build.Request) -> list[build.Path]:
-        paths: list[build.Path] = []
-        for label in labels:
-            node, above = tree.node_of.get(label, 0), list[str]()
-            while node > 0:
-                if tree.labels[node] != label or not tree.is_leaf[node]:
-                    above.append(tree.labels[node])
-                node = int(tree.parent[node])
-            paths.append(tuple(reversed(above)))
-        return paths
-
-    return builder
+    tree = load_taxonomy(engine, request.mapping)
+    paths: list[build.Path] = []
+    for label in labels:
+        node, above = tree.node_of.get(label, 0), list[str]()
+        while node > 0:
+            if tree.labels[node] != label or not tree.is_leaf[node]:
+                above.append(tree.labels[node])
+            node = int(tree.parent[node])
+        paths.append(tuple(reversed(above)))
+    return paths
 
 
 _BUILDERS: Mapping[str, tuple[build.Builder, build.Name]] = {

@@ -60,10 +60,9 @@ def progress(request: Request) -> Response:
     """What the latest job of a kind does now. When it has ended, the page that asks reads itself again."""
     name = request.path_params["name"]
     job = window_of(request).jobs.get(name)
-    answer = shown(request, "", "job.html", job=job, name=name) if job is not None and job.is_active else Response()
     if job is None or not job.is_active:
-        answer.headers["HX-Trigger"] = "ended"
-    return answer
+        return Response(headers={"HX-Trigger": "ended"})
+    return shown(request, "", "job.html", job=job, name=name)
 
 
 def stop(request: Request) -> Response:

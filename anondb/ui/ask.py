@@ -18,6 +18,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 import anondb
+from anondb.options import flags_of
 from anondb.pages.counts import Answered, intervals
 from anondb.pages.html import both
 from anondb.pages.text import number, plain, short
@@ -30,7 +31,7 @@ _SHOWN, _BARS, _EARLIER, _ITEMS = 200, 40, 20, 2000
 
 @dataclass(frozen=True)
 class Opened:
-    """A release as its reader sees it: tables with the types of their columns, items, what it keeps, and remarks."""
+    """A release as its reader sees it: tables with the types of their columns, items, its promise, and remarks."""
 
     path: str
     trusted: str | None
@@ -130,8 +131,8 @@ def _session(path: str, trusted: str | None) -> anondb.Session:
 def opening(say: Say, path: str, trusted: str | None) -> Opened:
     """Open a release, and read what its reader may know before the first question."""
     session = _session(path, trusted)
-    known = session.sql("SELECT item FROM item_counts LIMIT ?", [_ITEMS]) if "item_counts" in session.objects else None
-    items = [] if known is None else [str(row[0]) for row in known.fetchall()]
+    listing = session.sql("SELECT item FROM item_counts LIMIT ?", [_ITEMS]) if "item_counts" in session.objects else None
+    items = [] if listing is None else [str(row[0]) for row in listing.fetchall()]
     return Opened(path, trusted, session.types, items, session.promise, list(session.notes))
 
 
@@ -160,8 +161,7 @@ def _command(opened: Opened | None, answer: Answer) -> str:
     """The command that prints an answer."""
     if opened is None:
         return ""
-    flags = [] if answer.bounds == "columns" else ["--bounds", answer.bounds]
-    flags += [] if opened.trusted is None else ["--trusted", opened.trusted]
+    flags = flags_of({"bounds": None if answer.bounds == "columns" else answer.bounds, "trusted": opened.trusted})
     dash = ["--"] if answer.sql.startswith("-") else []
     return shlex.join(["anondb", "query", *flags, *dash, argument(opened.path), answer.sql])
 
@@ -173,21 +173,21 @@ def _open(window: Window, path: str, trusted: str | None) -> None:
 
 async def open_release(request: Request) -> Response:
     """Open a release that was named, dropped or picked."""
-    given, _ = await posted(request)
-    if "path" in given:
-        _open(window_of(request), given["path"], given.get("trusted"))
+    fields, _ = await posted(request)
+    if "path" in fields:
+        _open(window_of(request), fields["path"], fields.get("trusted"))
     return back("/ask")
 
 
 async def ask(request: Request) -> Response:
     """Ask a query of the open release."""
-    window, (given, _) = window_of(request), await posted(request)
-    opened, sql = window.result("ask.open"), given.get("sql", "").replace("\r\n", "\n")
+    window, (fields, _) = window_of(request), await posted(request)
+    opened, sql = window.result("ask.open"), fields.get("sql", "").replace("\r\n", "\n")
     if opened is not None and sql:
-        earlier = [one for one in window.kept.get("ask.earlier", []) if one != sql]
+        earlier = [query for query in window.kept.get("ask.earlier", []) if query != sql]
         window.kept["ask.earlier"] = [sql, *earlier][:_EARLIER]
-        how = {"path": opened.path, "trusted": opened.trusted, "sql": sql, "bounds": given.get("bounds", "columns")}
-        window.run("ask", "Answering", answering, beside=True, **how)
+        arguments = {"path": opened.path, "trusted": opened.trusted, "sql": sql, "bounds": fields.get("bounds", "columns")}
+        window.run("ask", "Answering", answering, beside=True, **arguments)
     return back("/ask")
 
 
@@ -198,8 +198,8 @@ def export(request: Request) -> Response:
         return saved(None, "")
     if request.url.path.endswith("json"):
         rows = [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
-        told = json.dumps({"rows": rows, "notes": answer.notes}, ensure_ascii=False)
-        return saved(told, "answer.json", "application/json")
+        text = json.dumps({"rows": rows, "notes": answer.notes}, ensure_ascii=False)
+        return saved(text, "answer.json", "application/json")
     lines = io.StringIO(newline="")
     csv.writer(lines).writerows([answer.columns, *answer.rows])
     return saved(lines.getvalue(), "answer.csv", "text/csv")

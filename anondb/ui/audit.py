@@ -12,6 +12,7 @@ from starlette.routing import Route
 
 import anondb
 from anondb.errors import InputError
+from anondb.options import flags_of
 from anondb.ui.window import argument, back, name_of, posted, saved, shown, window_of
 from anondb.ui.worker import Say
 
@@ -47,10 +48,9 @@ class Audit:
     @property
     def commands(self) -> str:
         """The commands that check the same."""
-        expected = [] if self.expected is None else ["--expect", self.expected]
-        trusted = [] if self.trusted is None else ["--trusted", self.trusted]
-        lines = (["verify", argument(self.path), *expected, *trusted], ["inspect", argument(self.path), *trusted])
-        return "\n".join(shlex.join(["anondb", *line]) for line in lines)
+        options = {"verify": {"expect": self.expected, "trusted": self.trusted}, "inspect": {"trusted": self.trusted}}
+        lines = (["anondb", name, argument(self.path), *flags_of(of)] for name, of in options.items())
+        return "\n".join(map(shlex.join, lines))
 
 
 def auditing(say: Say, path: str, expected: str | None, trusted: str | None) -> Audit:
@@ -80,15 +80,15 @@ def page(request: Request) -> Response:
 
 
 def _audit(request: Request, path: str, expected: str | None, trusted: str | None) -> None:
-    how: dict[str, Any] = {"path": path, "expected": expected, "trusted": trusted}
-    window_of(request).run("audit", f"Checking {name_of(path)}", auditing, beside=True, **how)
+    window, words = window_of(request), f"Checking {name_of(path)}"
+    window.run("audit", words, auditing, beside=True, path=path, expected=expected, trusted=trusted)
 
 
 async def check(request: Request) -> Response:
     """Check a file that was named, dropped or picked."""
-    given, _ = await posted(request)
-    if "path" in given:
-        _audit(request, given["path"], given.get("expected"), given.get("trusted"))
+    fields, _ = await posted(request)
+    if "path" in fields:
+        _audit(request, fields["path"], fields.get("expected"), fields.get("trusted"))
     return back("/audit")
 
 

@@ -48,12 +48,12 @@ FIRST |= {"k": "5", "m": "2", "l": "2", "p": "2", "h": "4/5", "delta": "0.05, 0.
 
 
 def at_first(project: Project | None) -> dict[str, str]:
-    """What the owner need not say."""
+    """The answers to all questions before the owner changes any."""
     return {**FIRST, "model": "kkm" if project is not None and "quasi_identifiers" in project.options else "km"}
 
 
 def asked(window: Window) -> dict[str, str]:
-    """What the owner said."""
+    """The owner's answers so far."""
     window.kept = {"choose": {}, "choose_pair": None, "choose_problem": None, **window.kept}
     return {**at_first(window.project), **window.kept["choose"]}
 
@@ -71,29 +71,29 @@ def accepted(options: Mapping[str, Any]) -> list[str]:
     return accept.split(",") if isinstance(accept, str) else list(accept)
 
 
-def planned(project: Project, said: Mapping[str, str]) -> tuple[dict[str, Any], list[Run]]:
-    """The options of ``Database.compare`` for what the owner said, and its runs, those first that are tried first.
+def planned(project: Project, answers: Mapping[str, str]) -> tuple[dict[str, Any], list[Run]]:
+    """The options of ``Database.compare`` for the owner's answers, and its runs in the order in which they are tried.
 
     Raises:
         InputError: ``bad_parameter``; ``no_taxonomy``.
     """
-    model, (_, numbers, needs) = said["model"], KNOWLEDGE[said["model"]]
+    model, (_, numbers, needs) = answers["model"], KNOWLEDGE[answers["model"]]
     grid: dict[str, list[Any]] = {}
     for name in numbers:
-        listed = [one.strip() for one in said[name].split(",") if one.strip()] or [FIRST[name].split(",")[0]]
-        grid[name] = [int(one) if one.isdecimal() else one for one in listed]
+        listed = [value.strip() for value in answers[name].split(",") if value.strip()] or [FIRST[name].split(",")[0]]
+        grid[name] = [int(value) if value.isdecimal() else value for value in listed]
     for name in grid.keys() & {"k", "m"}:
-        grid[name] = [one if one == "inf" else read_answer(name, str(one)) for one in grid[name]]
-    if not said["seconds"].isdecimal() or not int(said["seconds"]):
+        grid[name] = [value if value == "inf" else read_answer(name, str(value)) for value in grid[name]]
+    if not answers["seconds"].isdecimal() or not int(answers["seconds"]):
         raise InputError("The time for all candidates is a number of seconds.", code="bad_parameter")
     unused = {"accept", "population", *(set() if "quasi_identifiers" in needs else set(PEOPLE) - set(needs))}
-    given = {name: value for name, value in project.options.items() if name not in unused}
-    supports = {} if said["supports"] == "both" else {"item_supports": said["supports"] == "yes"}
-    possible = plan([], [model], grid, {n: v for n, v in given.items() if n not in READING}, supports.get("item_supports"))
-    runs = serving(possible, said["use"]) if model in ("km", "k") else possible
+    options = {name: value for name, value in project.options.items() if name not in unused}
+    supports = {} if answers["supports"] == "both" else {"item_supports": answers["supports"] == "yes"}
+    possible = plan([], [model], grid, {n: v for n, v in options.items() if n not in READING}, supports.get("item_supports"))
+    runs = serving(possible, answers["use"]) if model in ("km", "k") else possible
     algorithms = list(dict.fromkeys(run.algorithm for run in runs))
-    how = {"model": model, **grid, "algorithms": algorithms, **supports, "total_limit": int(said["seconds"])}
-    return {**given, **how}, runs
+    comparison = {"model": model, **grid, "algorithms": algorithms, **supports, "total_limit": int(answers["seconds"])}
+    return {**options, **comparison}, runs
 
 
 def trials(window: Window) -> str:
@@ -101,31 +101,31 @@ def trials(window: Window) -> str:
     return str(window.folder / "candidates.duckdb")
 
 
-def try_candidates(say: Say, project: Project, said: dict[str, str], trial: str, questions: str | None) -> Comparison:
+def try_candidates(say: Say, project: Project, answers: dict[str, str], trial: str, questions: str | None) -> Comparison:
     """Run the candidates."""
-    how, _ = planned(project, said)
+    options, _ = planned(project, answers)
     with connect(trial, attach=project.database, on_progress=say) as database:
-        return database.compare(project.transactions, workload=questions, **how)
+        return database.compare(project.transactions, workload=questions, **options)
 
 
 def explain(say: Say, trial: str, item: str) -> list[tuple[str, list[str]]]:
     """Why an item is as it is in both releases of the latest pair: a conclusion and steps of each."""
-    found = []
+    explanations = []
     with connect(trial, read_only=True, on_progress=say) as database:
         for n in (1, 2):
             try:
-                told = database.explain(f"candidate_{n}", item)
-                found.append((told.conclusion, [step.words for step in told.steps]))
+                explanation = database.explain(f"candidate_{n}", item)
+                explanations.append((explanation.conclusion, [step.words for step in explanation.steps]))
             except AnondbError as error:
                 local = "It is a local recoding: the rows of different persons may show the item in different ways."
-                found.append((local if error.code == "local_recoding" else str(error), []))
-    return found
+                explanations.append((local if error.code == "local_recoding" else str(error), []))
+    return explanations
 
 
 def page(request: Request) -> Response:
     """The questions, and the candidates that were found."""
     window, project = project_at(request)
-    said, found = asked(window), window.result("candidates")
+    answers, comparison = asked(window), window.result("candidates")
     of_whom = project.options.get("quasi_identifiers")
     models = {
         n: words.format(of_whom)
@@ -133,19 +133,19 @@ def page(request: Request) -> Response:
         if all(need in project.options for need in needs)
     }
     numbers = {n: words for n, words in NUMBERS.items() if any(n in KNOWLEDGE[model][1] for model in models)}
-    values: dict[str, Any] = {"said": said, "models": models, "numbers": numbers}
+    values: dict[str, Any] = {"answers": answers, "models": models, "numbers": numbers}
     values |= {"of_model": {n: KNOWLEDGE[n][1] for n in models}}
     values |= {"name_of": name_of, "error": mean_error, "chance": chance, "suppressed": suppressed_words}
-    if found is None:
+    if comparison is None:
         return shown(request, "choose.html", runs=(), uses=USED_FOR, **values)
-    tried, best = window.kept["choose_tried"], [result for result, _ in found.recommended]
+    tried, best = window.kept["choose_tried"], [result for result, _ in comparison.recommended]
     options = planned(project, tried)[0] | ({"workload": "questions.sql"} if tried["questions"].strip() else {})
     values["command"] = project.command("compare", transactions=project.transactions, **options)
-    runs = [(n, result, result in best) for n, result in enumerate(found.runs)]
+    runs = [(n, result, result in best) for n, result in enumerate(comparison.runs)]
     runs.sort(key=lambda row: (not row[2], *_order(row[1])))
-    delta = {"delta": NUMBERS["delta"]} if any("delta" in result.run.options for result in found.runs) else {}
-    values |= {"terms": {**covered(found.runs), **delta, **MEANINGS}, "two": request.url.query == "two"}
-    values |= {"unanswered": found.unanswered, "drawn": recommendation(found.done)}
+    delta = {"delta": NUMBERS["delta"]} if any("delta" in result.run.options for result in comparison.runs) else {}
+    values |= {"terms": {**covered(comparison.runs), **delta, **MEANINGS}, "two": request.url.query == "two"}
+    values |= {"unanswered": comparison.unanswered, "drawn": recommendation(comparison.done)}
     return shown(request, "choose.html", runs=runs, uses=USED_FOR, **values)
 
 
@@ -157,52 +157,53 @@ def _order(result: Result) -> tuple[bool, float]:
 async def ask(request: Request) -> Response:
     """Try candidates for what the owner said, or go on without."""
     window, project = project_at(request)
-    given, _ = await posted(request)
-    said = asked(window) | {name: given.get(name, "") for name in FIRST if name in given or name == "questions"}
-    said |= {"model": given["model"]} if given.get("model") in KNOWLEDGE else {}
-    if "path" in given:
-        said["questions"] = Path(given["path"]).read_text("utf-8", "replace")
-    window.kept |= {"choose": said, "choose_problem": None}
+    fields, _ = await posted(request)
+    answers = asked(window) | {name: fields.get(name, "") for name in FIRST if name in fields or name == "questions"}
+    answers |= {"model": fields["model"]} if fields.get("model") in KNOWLEDGE else {}
+    if "path" in fields:
+        answers["questions"] = Path(fields["path"]).read_text("utf-8", "replace")
+    window.kept |= {"choose": answers, "choose_problem": None}
     try:
-        _, runs = planned(project, said)
-        if "://" in project.database and "plain" not in given:
+        _, runs = planned(project, answers)
+        if "://" in project.database and "plain" not in fields:
             hint = "Load an export of the table, or go on without trying."
             raise InputError("Candidates are tried on a DuckDB file.", code="bad_usage", hint=hint)
     except AnondbError as error:
         window.kept["choose_problem"] = Problem.of(error)
         return back("/choose")
-    if "plain" in given:
-        first = untried(runs, said["use"])
+    if "plain" in fields:
+        first = untried(runs, answers["use"])
         return _go(window, project, first, first.words)
     questions = None
-    if said["questions"].strip():
+    if answers["questions"].strip():
         questions = str(window.folder / "questions.sql")
-        Path(questions).write_text(said["questions"], "utf-8")
-    window.kept |= {"choose_tried": said, "choose_pair": None}
+        Path(questions).write_text(answers["questions"], "utf-8")
+    window.kept |= {"choose_tried": answers, "choose_pair": None}
     window.forget("pair", "why")
-    how: dict[str, Any] = {"project": project, "said": said, "trial": trials(window), "questions": questions}
-    window.run("candidates", "Trying candidates", try_candidates, **how)
+    arguments: dict[str, Any] = {"project": project, "answers": answers, "trial": trials(window), "questions": questions}
+    window.run("candidates", "Trying candidates", try_candidates, **arguments)
     return back("/choose")
 
 
 async def take(request: Request) -> Response:
     """Look at two candidates side by side, or go on with one."""
     window, project = project_at(request)
-    found, (given, form) = window.result("candidates"), await posted(request)
-    if found is None or str(window.jobs["candidates"].number) != given.get("of"):
+    comparison, (fields, form) = window.result("candidates"), await posted(request)
+    if comparison is None or str(window.jobs["candidates"].number) != fields.get("of"):
         return back("/choose")  # another tab has tried others
     chosen = [int(str(n)) for n in form.getlist("chosen") or form.getlist("pair") if str(n).isdecimal()]
-    chosen = [n for n in chosen if n < len(found.runs)]
-    if chosen and "chosen" in given:
-        return _go(window, project, found.runs[chosen[0]].run, name_of(found.runs[chosen[0]]))
+    chosen = [n for n in chosen if n < len(comparison.runs)]
+    if chosen and "chosen" in fields:
+        return _go(window, project, comparison.runs[chosen[0]].run, name_of(comparison.runs[chosen[0]]))
     if len(chosen) != 2:
         return back("/choose?two#candidates")
-    results = [found.runs[n] for n in chosen]
+    results = [comparison.runs[n] for n in chosen]
     window.kept["choose_pair"] = chosen
     window.forget("why")
-    how: dict[str, Any] = {"project": project, "trial": trials(window), "names": [name_of(one) for one in results]}
-    how["options"] = [options_of(project, one.run) for one in results]
-    window.run("pair", "Making both releases in a private place", make_both, **how)
+    arguments: dict[str, Any] = {"project": project, "trial": trials(window)}
+    arguments["names"] = [name_of(result) for result in results]
+    arguments["options"] = [options_of(project, result.run) for result in results]
+    window.run("pair", "Making both releases in a private place", make_both, **arguments)
     return back("/choose/pair")
 
 
@@ -217,7 +218,7 @@ def pair_page(request: Request) -> Response:
     window, _ = project_at(request)
     asked(window)
     pair, item = window.result("pair"), window.kept.get("choose_item", "")
-    forms = [] if pair is None else [some.get(item, ()) for some in pair["forms"]]
+    forms = [] if pair is None else [forms_of.get(item, ()) for forms_of in pair["forms"]]
     return shown(request, "choose_pair.html", pair=pair, item=item, forms=forms, why=window.result("why"))
 
 

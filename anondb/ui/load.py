@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -39,13 +40,13 @@ class Choice:
     Attributes:
         database: that of the tables; empty for files.
         transactions: a file or a table; empty before one is chosen.
-        given: how it is read, as far as the user says; with ``id`` and ``item``.
+        reading: how it is read, as far as the user says; with ``id`` and ``item``.
         taxonomy, records: files or tables; empty for none.
     """
 
     database: str = ""
     transactions: str = ""
-    given: dict[str, Any] = field(default_factory=dict)
+    reading: dict[str, Any] = field(default_factory=dict)
     taxonomy: str = ""
     records: str = ""
 
@@ -67,12 +68,12 @@ def look(window: Window, choice: Choice) -> None:
     """Look at the chosen transactions, as far as the user says how they are read."""
     window.forget(*_PEEK)
     choice.taxonomy = choice.records = ""
-    _peek(window, "load-peek", choice.transactions, choice.given)
+    _peek(window, "load-peek", choice.transactions, choice.reading)
 
 
-def _peek(window: Window, job: str, source: str, given: dict[str, Any]) -> None:
-    how: dict[str, Any] = {"database": window.kept["load"].database, "method": "peek", "source": source, **given}
-    window.run(job, f"Reading {name_of(source)}", tasks.call, **how)
+def _peek(window: Window, job: str, source: str, reading: dict[str, Any]) -> None:
+    arguments: dict[str, Any] = {"database": window.kept["load"].database, "method": "peek", "source": source, **reading}
+    window.run(job, f"Reading {name_of(source)}", tasks.call, **arguments)
 
 
 def page(request: Request) -> Response:
@@ -81,13 +82,13 @@ def page(request: Request) -> Response:
     choice: Choice | None = window.kept.get("load")
     peek, tables = window.result("load-peek"), window.result("load-tables")
     pictures = pictures_of(peek.counts) if peek is not None and peek.counts is not None else ()
-    made, names, command = "", dict[str, str](), ""
+    target, names, command = "", dict[str, str](), ""
     if peek is not None and choice is not None and not choice.database:
-        made, names = proposed_file(window, choice.transactions), proposed_names(choice, peek.reading)
-        command = project_of(window, loaded(choice, peek.reading, names), made, {}).load_command
+        target, names = proposed_file(window, choice.transactions), proposed_names(choice, peek.reading)
+        command = project_of(window, loaded(choice, peek.reading, names), target, {}).load_command
     tables = tables and sorted(tables, key=lambda t: not {"tid", "item"} <= t.columns.keys())
     is_people = peek is not None and peek.reading.get("layout") == PEOPLE
-    values: dict[str, Any] = {"choice": choice, "tables": tables, "peek": peek, "pictures": pictures, "made": made}
+    values: dict[str, Any] = {"choice": choice, "tables": tables, "peek": peek, "pictures": pictures, "target": target}
     values |= {"people": peek if is_people else window.result("load-records"), "names": names, "command": command}
     values |= {"kinds": KINDS, "persons": persons_of, "is_boolean": lambda name: READING[name].kinds == _BOOLEAN}
     options = {n: READING[n] for n in READING if choice is not None and not (choice.database and n in OF_FILES)}
@@ -114,19 +115,17 @@ def proposed_file(window: Window, source: str) -> str:
     """A name for the DuckDB file, beside the data file or, for a dropped one, in the current folder."""
     path = Path(source)
     beside = Path(path.name) if path.is_relative_to(window.folder) else path
-    stem, number = beside.with_name(path.name.partition(".")[0] or "data"), 1
-    free = stem.with_name(f"{stem.name}.duckdb")
-    while os.path.lexists(free):
-        number += 1
-        free = stem.with_name(f"{stem.name}-{number}.duckdb")
-    return str(free)
+    stem = path.name.partition(".")[0] or "data"
+    names = chain([stem], (f"{stem}-{number}" for number in count(2)))
+    files = (beside.with_name(f"{name}.duckdb") for name in names)
+    return str(next(file for file in files if not os.path.lexists(file)))
 
 
 async def source(request: Request) -> Response:
     """Take another source."""
-    given, _ = await posted(request)
-    if "path" in given:
-        begin(window_of(request), given["path"])
+    fields, _ = await posted(request)
+    if "path" in fields:
+        begin(window_of(request), fields["path"])
     return back(HERE)
 
 
@@ -137,7 +136,7 @@ async def reading(request: Request) -> Response:
     values, _ = await posted(request)
     if choice is not None:
         choice.transactions = values.pop("transactions", choice.transactions)
-        choice.given = {name: _read(name, value) for name, value in values.items() if name in ("id", "item", *READING)}
+        choice.reading = {name: _read(name, value) for name, value in values.items() if name in ("id", "item", *READING)}
         look(window, choice)
     return back(HERE)
 
@@ -150,16 +149,16 @@ def _read(name: str, value: str) -> Any:
 
 async def beside(request: Request) -> Response:
     """Take a taxonomy, or a table of people's attributes, beside the transactions."""
-    window, what = window_of(request), request.path_params["what"]
+    window, role = window_of(request), request.path_params["role"]
     chosen = (await posted(request))[0].get("path", "")
     choice: Choice | None = window.kept.get("load")
     peek = window.result("load-peek")
     if choice is None or peek is None:
         return back(HERE)
-    window.forget(f"load-{what}")
-    setattr(choice, what, chosen)
-    if chosen and what == "taxonomy":
-        of: dict[str, Any] = {"database": choice.database, "source": choice.transactions, "given": dict(peek.reading)}
+    window.forget(f"load-{role}")
+    setattr(choice, role, chosen)
+    if chosen and role == "taxonomy":
+        of: dict[str, Any] = {"database": choice.database, "source": choice.transactions, "reading": dict(peek.reading)}
         window.run("load-taxonomy", f"Reading {name_of(chosen)}", tasks.check, taxonomy=chosen, **of)
     elif chosen:
         kept = {name: value for name, value in peek.reading.items() if name in ("id", "encoding")}
@@ -179,15 +178,15 @@ def loaded(choice: Choice, reading: Mapping[str, Any], names: Mapping[str, str])
     """How the Python interface loads the chosen files. A table of people keeps its columns as they are."""
     left = ("layout", "id", "id_as", "item_as") if reading.get("layout") == PEOPLE else ()
     files = {name: getattr(choice, name) for name in _FILES}
-    how = {**files, **reading, **names}
-    return {name: value for name, value in how.items() if value not in ("", _DEFAULTS.get(name)) and name not in left}
+    options = {**files, **reading, **names}
+    return {name: value for name, value in options.items() if value not in ("", _DEFAULTS.get(name)) and name not in left}
 
 
-def project_of(window: Window, how: Mapping[str, Any], database: str, options: Mapping[str, Any]) -> Project:
+def project_of(window: Window, loading: Mapping[str, Any], database: str, options: Mapping[str, Any]) -> Project:
     """What is anonymized when files are loaded into a database."""
-    files = {name: Path(how[name]).absolute() for name in _FILES if name in how}
-    known = {n: file.name if file.is_relative_to(window.folder) else str(file) for n, file in files.items()}
-    return Project(database, how.get("transactions_as", "transactions"), options, {**how, **known})
+    files = {name: Path(loading[name]).absolute() for name in _FILES if name in loading}
+    paths = {n: file.name if file.is_relative_to(window.folder) else str(file) for n, file in files.items()}
+    return Project(database, loading.get("transactions_as", "transactions"), options, {**loading, **paths})
 
 
 async def confirm(request: Request) -> Response:
@@ -195,29 +194,29 @@ async def confirm(request: Request) -> Response:
     window = window_of(request)
     choice: Choice | None = window.kept.get("load")
     peek = window.result("load-peek")
-    given, form = await posted(request)
-    known = ((str(name), given.get(f"kind of {name}")) for name in form.getlist("quasi_identifiers"))
-    said: dict[str, Any] = {n: given[n] for n in ("hierarchies", "sensitive") if n in given}
-    said["quasi_identifiers"] = ",".join(f"{name}:{kind}" if kind else name for name, kind in known)
-    said["accept"] = tuple(map(str, form.getlist("accept")))
+    fields, form = await posted(request)
+    kinds = ((str(name), fields.get(f"kind of {name}")) for name in form.getlist("quasi_identifiers"))
+    attributes: dict[str, Any] = {n: fields[n] for n in ("hierarchies", "sensitive") if n in fields}
+    attributes["quasi_identifiers"] = ",".join(f"{name}:{kind}" if kind else name for name, kind in kinds)
+    attributes["accept"] = tuple(map(str, form.getlist("accept")))
     if choice is None or peek is None or peek.problem is not None:
         return back(HERE)
-    options: dict[str, Any] = {name: value for name, value in said.items() if value}
+    options: dict[str, Any] = {name: value for name, value in attributes.items() if value}
     beside = {name: table for name in ("taxonomy", "records") if (table := getattr(choice, name))}
     if choice.database:
         window.use(Project(choice.database, choice.transactions, {**options, **beside, **peek.reading}))
         return back("/understand")
-    database = given.get("database", proposed_file(window, choice.transactions))
-    names = {name: given.get(name, value) for name, value in proposed_names(choice, peek.reading).items()}
+    database = fields.get("database", proposed_file(window, choice.transactions))
+    names = {name: fields.get(name, value) for name, value in proposed_names(choice, peek.reading).items()}
     options |= {name: name for name in beside}
     if peek.reading.get("layout") == PEOPLE:
         options |= {"layout": PEOPLE, "id": peek.reading.get("id", "tid")}
     else:
         options |= {n: names[f"{n}_as"] for n in ("id", "item") if names[f"{n}_as"] != _DEFAULTS[f"{n}_as"]}
-    how = loaded(choice, peek.reading, names)
-    project = project_of(window, how, database, options)
+    loading = loaded(choice, peek.reading, names)
+    project = project_of(window, loading, database, options)
     words = f"Loading {name_of(choice.transactions)} into {name_of(database)}"
-    window.run("load-made", words, tasks.load, then=lambda _: window.use(project), database=database, how=how)
+    window.run("load-made", words, tasks.load, then=lambda _: window.use(project), database=database, how=loading)
     return back(HERE)
 
 
@@ -226,5 +225,5 @@ ROUTES = [
     Route(f"{HERE}/source", source, methods=["POST"]),
     Route(f"{HERE}/reading", reading, methods=["POST"]),
     Route(f"{HERE}/confirm", confirm, methods=["POST"]),
-    Route(f"{HERE}/{{what:str}}", beside, methods=["POST"]),
+    Route(f"{HERE}/{{role:str}}", beside, methods=["POST"]),
 ]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from anondb.api.connect import connect
 from anondb.pages.counts import spread
-from anondb.pages.plots import MOST_NAMES, of_categories, of_ranges
+from anondb.pages.plots import MOST_NAMES, of_categories
 from anondb.pages.text import counted, number, short
 from anondb.ui.window import Project
 from anondb.ui.worker import Say
@@ -31,62 +31,56 @@ def make_both(say: Say, project: Project, trial: str, names: list[str], options:
     """
     with connect(trial, attach=project.database, on_progress=say) as database:
         database.engine.on_finding = lambda finding: True  # nothing of it is given away
-        made = [
-            database.anonymize(project.transactions, name=f"candidate_{n}", replace=True, queries=0, **how)
-            for n, how in enumerate(options, 1)
+        releases = [
+            database.anonymize(project.transactions, name=f"candidate_{n}", replace=True, queries=0, **chosen)
+            for n, chosen in enumerate(options, 1)
         ]
-        reports = [release.owner_report(queries=QUERIES) for release in made]
+        reports = [release.owner_report(queries=QUERIES) for release in releases]
     forms, persons = [_forms(report) for report in reports], reports[0].supports
-    differing = {item for some in forms for item in some if forms[0].get(item) != forms[1].get(item)}
+    items = sorted({*forms[0], *forms[1]})
+    differing = [item for item in items if forms[0].get(item) != forms[1].get(item)]
     rows = [
-        (item, f"{persons.get(item, 0):,}", *(short(" or ".join(some.get(item, ())), 200) or DELETED for some in forms))
-        for item in sorted(differing, key=lambda item: (-persons.get(item, 0), item))
+        (item, f"{persons.get(item, 0):,}", *(short(" or ".join(form.get(item, ())), 200) or DELETED for form in forms))
+        for item in sorted(differing, key=lambda item: -persons.get(item, 0))
     ]
     figures = [("Persons with an item, the most frequent items", [_items(report) for report in reports])]
-    seen = [{one.name: one for one in report.seen} for report in reports]
+    seen = [{attribute.name: attribute for attribute in report.seen} for report in reports]
     for name in dict.fromkeys([*seen[0], *seen[1]]):
-        figures.append((f"Persons by {name}", [_attribute(some.get(name)) for some in seen]))
-    told = {"names": names, "counts": _counted([words for _, _, *words in rows]), "rows": rows[:MOST_ROWS]}
-    told |= {"more": len(rows) - MOST_ROWS, "figures": figures, "answers": _answers(reports)}
-    told["items"] = sorted({*forms[0], *forms[1]})
-    return told | {"forms": forms, "reasons": [report.reasons for report in reports]}
+        figures.append(
+            (f"Persons by {name}", [attributes[name].drawn(WIDTH) if name in attributes else "" for attributes in seen])
+        )
+    comparison = {"names": names, "counts": _counted([words for _, _, *words in rows]), "rows": rows[:MOST_ROWS]}
+    comparison |= {"more": len(rows) - MOST_ROWS, "figures": figures, "answers": _answers(reports)}
+    return comparison | {"items": items, "forms": forms, "reasons": [report.reasons for report in reports]}
 
 
 def _forms(report: OwnerReport) -> Forms:
     """The labels that stand for each item; none for one that is deleted."""
-    found: dict[str, tuple[str, ...]] = {item.label: () for item in report.suppressed}
+    forms: dict[str, tuple[str, ...]] = {item.label: () for item in report.suppressed}
     for item in report.contents.items:
         for member in item.members:
-            found[member] = (*found.get(member, ()), AS_ITSELF if item.as_itself else item.label)
-    return found
+            forms[member] = (*forms.get(member, ()), AS_ITSELF if item.as_itself else item.label)
+    return forms
 
 
 def _counted(forms: Sequence[Sequence[str]]) -> list[str]:
     """Sentences on how many items are unchanged, generalized or deleted in each of both releases."""
     kinds = {AS_ITSELF: "unchanged", DELETED: DELETED}
     counts = Counter(tuple(kinds.get(form, "generalized") for form in both) for both in forms)
-    said = []
+    sentences = []
     for (first, second), n in counts.items():
         how = f"{first} differently" if first == second else f"{first} in the first and {second} in the second"
-        said.append(f"{counted(n, 'item')} {how}")
-    return said
+        sentences.append(f"{counted(n, 'item')} {how}")
+    return sentences
 
 
 def _items(report: OwnerReport) -> str:
     """The histogram of the most frequent items."""
     after = {count.items[0]: count.estimate for count in report.contents.counts}
-    frequent = sorted(report.supports.items(), key=lambda one: (-one[1], one[0]))[:MOST_NAMES]
+    frequent = sorted(report.supports.items(), key=lambda pair: (-pair[1], pair[0]))[:MOST_NAMES]
     if not frequent:
         return ""
     return of_categories("Items before and after", [(i, n, after.get(i, 0.0)) for i, n in frequent], WIDTH)
-
-
-def _attribute(one: Any) -> str:
-    """The histogram of an attribute; empty if the release does not have it."""
-    if one is None:
-        return ""
-    title, bins = f"{one.name} before and after", [(b.name, b.before, b.after) for b in one.bins]
-    return of_ranges(title, bins, one.ranges, WIDTH) if one.ranges else of_categories(title, bins, WIDTH)
 
 
 def _answers(reports: Sequence[OwnerReport]) -> list[list[str]]:
@@ -94,10 +88,13 @@ def _answers(reports: Sequence[OwnerReport]) -> list[list[str]]:
     estimate and its bounds."""
     chosen = []
     for words in ("1 item", "2 items"):
-        told = [{a[0]: a[1:] for one in r.asked if one.words == words for a in one.answers} for r in reports]
-        for items in spread([items for items in told[0] if items in told[1]], 5):
-            row = [", ".join(items), number(told[0][items][0])]
-            for _, estimate, low, high in (some[items] for some in told):
+        answered = [
+            {items: figures for asked in report.asked if asked.words == words for items, *figures in asked.answers}
+            for report in reports
+        ]
+        for items in spread([items for items in answered[0] if items in answered[1]], 5):
+            row = [", ".join(items), number(answered[0][items][0])]
+            for _, estimate, low, high in (answers[items] for answers in answered):
                 row += [number(estimate), f"{number(low)} to {number(high)}"]
             chosen.append(row)
     return chosen

@@ -44,16 +44,16 @@ def prepare(say: Say, project: Project, name: str, options: dict[str, Any] | Non
             release = database.release(name)
         else:
             release = database.anonymize(project.transactions, name=name, replace=replace, **options)
-        report, made = release.owner_report(), release.report
-        warnings = [] if made is None else made.to_json().get("warnings", [])
+        report, of_run = release.owner_report(), release.report
+        warnings = [] if of_run is None else of_run.to_json().get("warnings", [])
         return {"verification": release.verification, "report": report, "warnings": warnings, **_pages(release, report)}
 
 
-def seal(say: Say, project: Project, name: str, path: str, how: dict[str, Any]) -> dict[str, Any]:
+def seal(say: Say, project: Project, name: str, path: str, options: dict[str, Any]) -> dict[str, Any]:
     """Publish a release; returns its ``PublishedFile`` as ``file``, and the pages ``owner`` and ``public``."""
     with connect(project.database, on_progress=say) as database:
         release = database.release(name)
-        file = release.publish(path, **how)
+        file = release.publish(path, **options)
         return {"file": file, **_pages(release, release.owner_report())}
 
 
@@ -70,27 +70,27 @@ def history(say: Say, project: Project, drop: str = "") -> tuple[list[Any], list
 
 
 def _plan(window: Window, project: Project) -> dict[str, Any]:
-    """The options and the title of what is to be released: that which was chosen, or what the project needs at least."""
+    """The options and the title of the release to make: the candidate that was chosen, else the default for the project."""
     window.kept = {"publish_how": {}, "publish_made": None, "publish_path": None, **window.kept}
     if (plan := window.kept.get("publish_chosen")) is not None:
         return dict(plan)
-    said = at_first(project)
-    return {"options": options_of(project, untried(planned(project, said)[1], said["use"])), "title": ""}
+    answers = at_first(project)
+    return {"options": options_of(project, untried(planned(project, answers)[1], answers["use"])), "title": ""}
 
 
-def commands(project: Project, made: Mapping[str, Any], path: str | None, how: Mapping[str, Any]) -> str:
-    """The commands that make the same release, unless that was earlier, and publish it, if that was done."""
+def commands(project: Project, recipe: Mapping[str, Any], path: str | None, how: Mapping[str, Any]) -> str:
+    """The commands that make the same release, if this window made it, and publish it, if it is published."""
     lines = list[str]()
-    if made["options"] is not None:
-        said = {**made["options"], "release": made["name"], "replace": made["replace"]}
+    if recipe["options"] is not None:
+        options = {**recipe["options"], "release": recipe["name"], "replace": recipe["replace"]}
         lines += [project.load_command] if project.loaded else []
-        lines.append(project.command("anonymize", transactions=project.transactions, **said))
+        lines.append(project.command("anonymize", transactions=project.transactions, **options))
     if path is not None:
-        lines.append(project.command("publish", release=made["name"], to=path, **how))
+        lines.append(project.command("publish", release=recipe["name"], to=path, **how))
     return "\n".join(lines)
 
 
-def policy(project: Project, made: Mapping[str, Any], path: str, how: Mapping[str, Any]) -> str:
+def policy(project: Project, recipe: Mapping[str, Any], path: str, how: Mapping[str, Any]) -> str:
     """The file of policies that makes and publishes the same release; paths that are known are absolute."""
     files = ("transactions", "taxonomy", "records")
 
@@ -98,16 +98,16 @@ def policy(project: Project, made: Mapping[str, Any], path: str, how: Mapping[st
         is_path = isinstance(value, str) and (name == "hierarchies" or Path(value).suffix) and os.path.exists(value)
         return os.path.abspath(value) if is_path or name in ("sign", "proof") else value
 
-    accept = [*accepted(made["options"]), *how.get("accept", ())]
-    chosen = {**made["options"], **how, "accept": ",".join(accept) or None, "publish": os.path.abspath(path)}
-    chosen |= {"replace": True} if made["replace"] else {}
+    accept = [*accepted(recipe["options"]), *how.get("accept", ())]
+    chosen = {**recipe["options"], **how, "accept": ",".join(accept) or None, "publish": os.path.abspath(path)}
+    chosen |= {"replace": True} if recipe["replace"] else {}
     remarks = [f'{AGAIN if how.get("allow_overlap") else STOPS} (page "Week after week" of the documentation).']
     remarks += [DROPPED] if any(not os.path.isabs(project.loaded.get(name, "/")) for name in files) else []
     head = POLICY.format(
         remarks="\n".join([*remarks, ""]),
         source=toml_text(argument(project.database) if "://" in project.database else os.path.abspath(project.database)),
         load=f"\n[load]\n{toml_of(project.loaded)}" if project.loaded else "",
-        name=toml_text(made["name"]),
+        name=toml_text(recipe["name"]),
     )
     return head + toml_of({"transactions": project.transactions, **{n: placed(n, v) for n, v in chosen.items()}})
 
@@ -118,41 +118,38 @@ def page(request: Request) -> Response:
     plan = _plan(window, project)
     if "history" not in window.jobs:
         window.run("history", "Reading the ledger", history, project=project)
-    found, made, sealed = (
-        window.result("made"),
-        window.kept["publish_made"],
-        (window.result("published") or {}).get("file"),
-    )
+    prepared, recipe = window.result("made"), window.kept["publish_made"]
+    sealed = (window.result("published") or {}).get("file")
     how, path = window.kept["publish_how"], window.kept["publish_path"]
     folder = Path() if "://" in project.database else Path(project.database).parent
     table = project.transactions.rpartition(".")[2].strip('"')
-    name = made["name"] if made else Path(project.database).stem if table == "transactions" else table
-    values: dict[str, Any] = {"plan": plan, "found": found, "sealed": sealed, "how": dict.fromkeys(HOW, "") | how}
-    values |= {"name": name, "most": (made["options"] or {}).get("max_suppression", "") if made else ""}
+    name = recipe["name"] if recipe else Path(project.database).stem if table == "transactions" else table
+    values: dict[str, Any] = {"plan": plan, "prepared": prepared, "sealed": sealed, "how": dict.fromkeys(HOW, "") | how}
+    values |= {"name": name, "most": (recipe["options"] or {}).get("max_suppression", "") if recipe else ""}
     values["planned"] = commands(project, {"name": name, "options": plan["options"], "replace": False}, None, {})
     values["target"] = path or str(folder / f"{name}-release.duckdb".replace(os.sep, "_"))
-    if found is not None:
-        values["legend"] = {m for item in found["report"].contents.items for m in item.members}
-        values["command"] = commands(project, made, path if sealed else None, how)
-        values["policy"] = policy(project, made, path, how) if sealed and made["options"] is not None else ""
+    if prepared is not None:
+        values["legend"] = {m for item in prepared["report"].contents.items for m in item.members}
+        values["command"] = commands(project, recipe, path if sealed else None, how)
+        values["policy"] = policy(project, recipe, path, how) if sealed and recipe["options"] is not None else ""
     return shown(request, "publish.html", modes=MODES, history=window.result("history"), **values)
 
 
 async def release(request: Request) -> Response:
     """Make the release, or check one that was made earlier."""
     window, project = project_at(request)
-    plan, (given, form) = _plan(window, project), await posted(request)
-    if (name := given.get("name")) is None:
+    plan, (fields, form) = _plan(window, project), await posted(request)
+    if (name := fields.get("name")) is None:
         return back("/publish")
     window.forget("published")
-    made: dict[str, Any] = {"name": name, "options": None, "replace": "replace" in given}
-    if "open" not in given:
+    recipe: dict[str, Any] = {"name": name, "options": None, "replace": "replace" in fields}
+    if "open" not in fields:
         accept = list(dict.fromkeys([*accepted(plan["options"]), *map(str, form.getlist("accept"))]))
-        made["options"] = plan["options"] | ({"accept": accept} if accept else {})
-        made["options"] |= {n: given[n] for n in ("max_suppression",) if n in given}
-    window.kept |= {"publish_how": {}, "publish_path": None, "publish_made": made}
-    what = "Checking" if "open" in given else "Making"
-    window.run("made", f"{what} the release {name}", prepare, project=project, **made)
+        recipe["options"] = plan["options"] | ({"accept": accept} if accept else {})
+        recipe["options"] |= {n: fields[n] for n in ("max_suppression",) if n in fields}
+    window.kept |= {"publish_how": {}, "publish_path": None, "publish_made": recipe}
+    verb = "Checking" if "open" in fields else "Making"
+    window.run("made", f"{verb} the release {name}", prepare, project=project, **recipe)
     window.run("history", "Reading the ledger", history, project=project)
     return back("/publish")
 
@@ -160,19 +157,19 @@ async def release(request: Request) -> Response:
 async def publish(request: Request) -> Response:
     """Publish the release that was made and checked."""
     window, project = project_at(request)
-    found, (given, form) = window.result("made"), await posted(request)
-    path = given.get("path")
-    if found is None or path is None or str(window.jobs["made"].number) != given.get("of"):
+    prepared, (fields, form) = window.result("made"), await posted(request)
+    path = fields.get("path")
+    if prepared is None or path is None or str(window.jobs["made"].number) != fields.get("of"):
         return back("/publish")  # another tab has made another release: look at its checklist
-    how: dict[str, Any] = {n: given[n] for n in HOW if n in given}
+    how: dict[str, Any] = {n: fields[n] for n in HOW if n in fields}
     how |= {name: True for name in ("modelled_rows", "allow_overlap", "replace") if name in how}
     how |= {"accept": form.getlist("accept")} if "accept" in how else {}
     how |= {"proof": f"{Path(path).with_suffix('')}-proof"} if "proof" in how else {}
     how = {name: value for name, value in how.items() if (name, value) != ("format", "duckdb")}
     window.kept |= {"publish_how": how, "publish_path": path}
-    name = found["report"].entry.name
-    what: dict[str, Any] = {"project": project, "name": name, "path": path, "how": how}
-    window.run("published", f"Publishing {name}", seal, then=found.update, **what)
+    name = prepared["report"].entry.name
+    arguments: dict[str, Any] = {"project": project, "name": name, "path": path, "options": how}
+    window.run("published", f"Publishing {name}", seal, then=prepared.update, **arguments)
     window.run("history", "Reading the ledger", history, project=project)
     return back("/publish#published")
 
@@ -181,8 +178,8 @@ async def leave(request: Request) -> Response:
     """Drop a release."""
     window, project = project_at(request)
     if (name := (await posted(request))[0].get("name")) is not None:
-        made = window.kept.get("publish_made")
-        if made is not None and made["name"].lower() == name.lower():
+        recipe = window.kept.get("publish_made")
+        if recipe is not None and recipe["name"].lower() == name.lower():
             window.forget("made", "published")
         window.run("history", f"Dropping the release {name}", history, project=project, drop=name)
     return back("/publish#history")
@@ -190,8 +187,8 @@ async def leave(request: Request) -> Response:
 
 def report(request: Request) -> Response:
     """A report, as a page of its own or, asked with ``save``, as a file."""
-    found, kind = window_of(request).result("made"), request.path_params["kind"]
-    page = None if found is None or kind not in ("owner", "public") else found[kind]
+    prepared, kind = window_of(request).result("made"), request.path_params["kind"]
+    page = None if prepared is None or kind not in ("owner", "public") else prepared[kind]
     if page is None or "save" in request.query_params:
         return saved(page, f"{kind}.html", "text/html")
     return HTMLResponse(page.replace("<body>", f"<body>{BACK}", 1), headers={"Content-Security-Policy": REPORT_POLICY})
@@ -200,11 +197,11 @@ def report(request: Request) -> Response:
 def policy_file(request: Request) -> Response:
     """The file of policies."""
     window, project = project_at(request)
-    made = window.kept.get("publish_made")
-    if made is None or made["options"] is None or window.result("published") is None:
+    recipe = window.kept.get("publish_made")
+    if recipe is None or recipe["options"] is None or window.result("published") is None:
         return saved(None, "")
     how = window.kept["publish_how"] | ({"allow_overlap": True} if "again" in request.query_params else {})
-    return saved(policy(project, made, window.kept["publish_path"], how), "policy.toml", "application/toml")
+    return saved(policy(project, recipe, window.kept["publish_path"], how), "policy.toml", "application/toml")
 
 
 ROUTES = [

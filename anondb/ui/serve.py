@@ -37,12 +37,7 @@ def serve(listener: socket.socket, source: str | None, is_release: bool, announc
         port = listener.getsockname()[1]
         guard = Guard(application(window), port)
         settings = uvicorn.Config(
-            guard,
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            ws="none",
-            timeout_graceful_shutdown=1,
+            guard, log_config=None, access_log=False, server_header=False, ws="none", timeout_graceful_shutdown=1
         )
         address, page = f"http://{HOST}:{port}/?token={guard.token}", window.folder / "open.html"
         page.write_text(ONWARD.format(address), "utf-8")

@@ -40,12 +40,12 @@ def call(say: Say, database: str, method: str, **options: Any) -> Any:
         return getattr(db, method)(**options)
 
 
-def check(say: Say, database: str, source: str, given: dict[str, Any], taxonomy: str) -> Checked:
+def check(say: Say, database: str, source: str, reading: dict[str, Any], taxonomy: str) -> Checked:
     """Whether a taxonomy fits the items of a file or a table."""
-    reading = dict(given)
-    columns = {f"{name}_column": reading.pop(name) for name in ("id", "item") if name in reading}
+    columns = {f"{name}_column": reading[name] for name in ("id", "item") if name in reading}
+    how = {name: value for name, value in reading.items() if name in READING}
     with opened(database, say) as db:
-        return check_taxonomy(db.engine, taxonomy, read_as(source, reading), **columns)
+        return check_taxonomy(db.engine, taxonomy, read_as(source, how), **columns)
 
 
 def load(say: Say, database: str, how: dict[str, Any]) -> tuple[str, ...]:
@@ -62,8 +62,14 @@ def draft(
     built: Request | None = None,
     under: str | None = None,
 ) -> Draft:
-    """A taxonomy, or the hierarchy of an attribute, to edit: that of the project, with the missing items under a node, or
-    another one, which may be built here."""
+    """Read a taxonomy, or the hierarchy of an attribute, to edit it.
+
+    Args:
+        attribute: whose hierarchy it is; None for the taxonomy of the items.
+        tree: a tree to edit instead of the project's.
+        built: how to build such a tree.
+        under: a node of the project's taxonomy, below which the missing items are added.
+    """
     options = project.options
     rows = read_as(project.transactions, {name: options[name] for name in READING if name in options})
     columns = {"id_column": options.get("id", "tid")}
@@ -80,8 +86,8 @@ def draft(
         elif under is not None:
             tree, _ = with_missing(db.engine, named, rows, under, **columns)
         another = tree if attribute is None or tree is None else {attribute: tree}
-        made = read(db.engine, named if another is None else another, rows, attribute=attribute, **columns)
-    return made if tree is None else dataclasses.replace(made, saved=-1)
+        drafted = read(db.engine, named if another is None else another, rows, attribute=attribute, **columns)
+    return drafted if tree is None else dataclasses.replace(drafted, saved=-1)
 
 
 def write(say: Say, project: Project, attribute: str | None, tree: Any, to: str, replace: bool) -> str:

@@ -34,7 +34,7 @@ class View:
         attribute: whose hierarchy it is; None for the taxonomy of the items.
         draft: the tree; None before it is read or built.
         opened, chosen: the nodes that are open, and those that an edit is about.
-        find: what was searched, and ``found`` in these nodes.
+        find, hits: what was searched, and the nodes whose labels contain it.
         problem: why the last edit was refused.
         building: how the tree was built, as options of the command; None if it was not.
     """
@@ -44,7 +44,7 @@ class View:
     opened: set[int] = field(default_factory=lambda: {ROOT})
     chosen: set[int] = field(default_factory=set)
     find: str = ""
-    found: set[int] = field(default_factory=set)
+    hits: set[int] = field(default_factory=set)
     problem: AnondbError | None = None
     building: dict[str, Any] | None = None
 
@@ -82,10 +82,10 @@ def shown_tree(window: Window, project: Project) -> dict[str, Any]:
 
 
 def read(window: Window, view: View, **how: Any) -> None:
-    """Read, build or complete the tree of a view. All that opens the database waits for each other: none finds it locked."""
+    """Read, build or complete the tree of a view. Jobs run one after the other, so that none finds the database locked."""
 
     def then(draft: Draft) -> None:
-        view.draft, view.opened, view.chosen, view.found = draft, {ROOT}, set(), set()
+        view.draft, view.opened, view.chosen, view.hits = draft, {ROOT}, set(), set()
 
     view.problem = None
     words = "Building" if how.get("built") else "Reading"
@@ -118,7 +118,7 @@ def _command(project: Project, view: View, named: Any) -> str:
 
 async def edit(request: Request) -> Response:
     """Open or close nodes, search, or edit the tree."""
-    (window, project), (said, form) = project_at(request), await posted(request)
+    (window, project), (fields, form) = project_at(request), await posted(request)
     view = view_of(window)
     if (draft := view.draft) is None:
         return back(HERE)
@@ -126,7 +126,7 @@ async def edit(request: Request) -> Response:
     view.chosen = {int(str(n)) for n in form.getlist("node") if str(n).isdecimal() and int(str(n)) in labels}
     view.problem = None
     try:
-        _do(view, draft, said)
+        _do(view, draft, fields)
     except AnondbError as problem:
         view.problem = problem
     view.opened &= draft.nodes.labels.keys()
@@ -134,68 +134,68 @@ async def edit(request: Request) -> Response:
     if draft.nodes is not before:
         window.forget(COUNT)
         if len(draft.nodes.persons) < len(draft.nodes.labels):
-            what: dict[str, Any] = {"project": project, "attribute": view.attribute, "tree": draft.tree()}
-            window.run(COUNT, "Counting persons", tasks.draft, then=draft.count, **what)
+            arguments: dict[str, Any] = {"project": project, "attribute": view.attribute, "tree": draft.tree()}
+            window.run(COUNT, "Counting persons", tasks.draft, then=draft.count, **arguments)
     return back(HERE)
 
 
-def _do(view: View, draft: Draft, said: Mapping[str, str]) -> None:
+def _do(view: View, draft: Draft, fields: Mapping[str, str]) -> None:
     """What a button, a key or a drop asks for."""
-    what, _, node = said.get("do", "enter").partition(":")
-    name, find, nodes = said.get("name", ""), said.get("find", ""), draft.nodes
-    one = min(view.chosen) if len(view.chosen) == 1 else None
-    if what == "enter":
-        into_or_name = "move" if said.get("into") else "group" if one is None else "rename"
-        what = "find" if find != view.find else into_or_name
-    if what == "toggle" and node.isdecimal():
+    action, _, node = fields.get("do", "enter").partition(":")
+    name, find, nodes = fields.get("name", ""), fields.get("find", ""), draft.nodes
+    single = min(view.chosen) if len(view.chosen) == 1 else None
+    if action == "enter":
+        into_or_name = "move" if fields.get("into") else "group" if single is None else "rename"
+        action = "find" if find != view.find else into_or_name
+    if action == "toggle" and node.isdecimal():
         view.opened ^= {int(node)}
-    elif what == "find":
+    elif action == "find":
         view.find = find
         hits = [n for n, label in nodes.labels.items() if view.find and view.find.casefold() in label.casefold()]
-        view.found = set(hits)
+        view.hits = set(hits)
         view.opened |= {above for hit in hits[:MOST] for above in nodes.above(hit)}
-    elif what == "undo":
+    elif action == "undo":
         draft.undo()
-    elif what == "redo":
+    elif action == "redo":
         draft.redo()
-    elif what == "group":
+    elif action == "group":
         new = draft.group(sorted(view.chosen), name)
         view.chosen, view.opened = {new}, view.opened | {*draft.nodes.above(new)}
-    elif what == "move":
-        into = int(node) if node.isdecimal() else nodes.node_of.get(said.get("into", ""), -1)
+    elif action == "move":
+        into = int(node) if node.isdecimal() else nodes.node_of.get(fields.get("into", ""), -1)
         if into not in nodes.labels:
             raise AnondbError("There is no group of this name.", hint="Choose one of those offered.")
         draft.move(sorted(view.chosen), into)
         view.opened |= {into, *draft.nodes.above(into)}
-    elif one is None:
+    elif single is None:
         raise AnondbError("This is done with one node.", hint="Tick one node, and no other.")
-    elif what == "rename":
-        draft.rename(one, name)
-    elif what == "delete":
-        draft.delete(one)
+    elif action == "rename":
+        draft.rename(single, name)
+    elif action == "delete":
+        draft.delete(single)
 
 
 async def choose(request: Request) -> Response:
     """Look at the taxonomy, or at the hierarchy of an attribute."""
-    (window, project), (said, _) = project_at(request), await posted(request)
+    (window, project), (fields, _) = project_at(request), await posted(request)
     window.forget(TREE, COUNT, SAVE)
-    attribute = said.get("attribute")
+    attribute = fields.get("attribute")
     window.kept["understand_view"] = View(attribute if attribute in attributes_of(project) else None)
     return back(HERE)
 
 
 async def build(request: Request) -> Response:
     """Build a new tree, or add the missing items below a node."""
-    (window, _), (said, _) = project_at(request), await posted(request)
-    view, by = view_of(window), said.get("by", "")
-    if "under" in said:
+    (window, _), (fields, _) = project_at(request), await posted(request)
+    view, by = view_of(window), fields.get("by", "")
+    if "under" in fields:
         view.building = None
-        read(window, view, under=said["under"])
+        read(window, view, under=fields["under"])
     else:
-        more = {OPTION_OF[by]: said[f"more-{by}"]} if f"more-{by}" in said and by in OPTION_OF else {}
+        more = {OPTION_OF[by]: fields[f"more-{by}"]} if f"more-{by}" in fields and by in OPTION_OF else {}
         view.building = {"by": by or None, **more}
         try:
-            read(window, view, built=Building.said(by, **more))
+            read(window, view, built=Building.from_texts(by, **more))
         except AnondbError as problem:
             view.problem = problem
     return back(HERE)
@@ -203,8 +203,8 @@ async def build(request: Request) -> Response:
 
 async def keep(request: Request) -> Response:
     """Save the tree; the project uses it then."""
-    (window, project), (said, _) = project_at(request), await posted(request)
-    view, to = view_of(window), said.get("to", "")
+    (window, project), (fields, _) = project_at(request), await posted(request)
+    view, to = view_of(window), fields.get("to", "")
     if (draft := view.draft) is None:
         return back(HERE)
     option = "taxonomy" if view.attribute is None else "hierarchies"
@@ -214,10 +214,10 @@ async def keep(request: Request) -> Response:
         draft.saved, view.building = at, None
         window.use(replace(project, options={**project.options, option: to}), understand_view=view)
 
-    what: dict[str, Any] = {"project": project, "attribute": view.attribute, "tree": draft.tree(), "to": to}
-    what["replace"] = "replace" in said
+    arguments: dict[str, Any] = {"project": project, "attribute": view.attribute, "tree": draft.tree(), "to": to}
+    arguments["replace"] = "replace" in fields
     window.forget(COUNT)
-    window.run(SAVE, f"Saving {to}", tasks.write, then=then, **what)
+    window.run(SAVE, f"Saving {to}", tasks.write, then=then, **arguments)
     return back(HERE)
 
 

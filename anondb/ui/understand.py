@@ -12,6 +12,7 @@ from anondb.guide.page import section_html
 from anondb.guide.profile import Profile
 from anondb.guide.words import profile_sections
 from anondb.pages.plots import bars
+from anondb.pages.text import counted
 from anondb.reading.options import READING
 from anondb.ui import tasks, trees
 from anondb.ui.load import pictures_of
@@ -24,17 +25,17 @@ SIZES, WHOLE = "understand_sizes", "understand_profile"
 def page(request: Request) -> Response:
     """The page of the part."""
     window, project = project_at(request)
-    what: dict[str, Any] = {"database": project.database, "method": "profile", "transactions": project.transactions}
-    what |= {name: value for name, value in project.options.items() if name != "accept"}
+    arguments: dict[str, Any] = {"database": project.database, "method": "profile", "transactions": project.transactions}
+    arguments |= {name: value for name, value in project.options.items() if name != "accept"}
     if SIZES not in window.jobs:
-        window.run(SIZES, f"Reading {project.transactions}", tasks.call, attackers=False, **what)
+        window.run(SIZES, f"Reading {project.transactions}", tasks.call, attackers=False, **arguments)
     tree = trees.shown_tree(window, project)
     if WHOLE not in window.jobs:
-        window.run(WHOLE, "Counting what attackers find", tasks.call, **what)
+        window.run(WHOLE, "Counting what attackers find", tasks.call, **arguments)
     sizes, whole = window.result(SIZES), window.result(WHOLE)
-    counted: Profile | None = whole or sizes
-    values: dict[str, Any] = {"profile": counted, "jobs": (SIZES, WHOLE), **tree}
-    values["pictures"] = () if counted is None else pictures_of(counted.counts) + attackers_of(counted)
+    profile: Profile | None = whole or sizes
+    values: dict[str, Any] = {"profile": profile, "jobs": (SIZES, WHOLE), **tree}
+    values["pictures"] = () if profile is None else pictures_of(profile.counts) + attackers_of(profile)
     values["sections"] = [section_html(section) for section in profile_sections(whole)] if whole else []
     command = project.command("profile", **source_of(project, *_OTHERS))
     return shown(request, "understand.html", command=command, **values)
@@ -42,25 +43,21 @@ def page(request: Request) -> Response:
 
 def attackers_of(profile: Profile) -> tuple[tuple[str, str], ...]:
     """Drawings of what attackers find, with their titles."""
-    alone = {_known(known.m): known.alone for known in profile.known if profile.items}
+    alone = {counted(threat.m, "item"): threat.alone for threat in profile.known if profile.items}
     drawn = {"Persons alone for whoever knows some items": alone}
     if profile.people is not None and profile.people.quasi_identifiers:
         both = profile.people.alone if profile.items else profile.people.alone[:1]
         title = "Persons alone for whoever knows their attributes"
-        drawn[title] = {f"and {_known(m)}" if m else "the attributes": n for m, n in enumerate(both)}
+        drawn[title] = {f"and {counted(m, 'item')}" if m else "the attributes": n for m, n in enumerate(both)}
         drawn["Persons alone by one attribute"] = {c.name: c.alone for c in profile.people.columns}
-    counted = {title: {name: float(n) for name, n in of.items() if n is not None} for title, of in drawn.items()}
-    return tuple((title, bars(title, values, "")) for title, values in counted.items() if values)
-
-
-def _known(m: int) -> str:
-    return "1 item" if m == 1 else f"{m} items"
+    numbers = {title: {name: float(n) for name, n in of.items() if n is not None} for title, of in drawn.items()}
+    return tuple((title, bars(title, values, "")) for title, values in numbers.items() if values)
 
 
 def source_of(project: Project, *others: str) -> dict[str, Any]:
     """The options that name the transactions and how they are read, and other options of the project."""
-    said = {n: project.options[n] for n in ("id", "item", *others, *READING) if n in project.options}
-    return {"transactions": project.transactions, **said}
+    options = {n: project.options[n] for n in ("id", "item", *others, *READING) if n in project.options}
+    return {"transactions": project.transactions, **options}
 
 
 ROUTES = [Route("/understand", page), *trees.ROUTES]

@@ -68,8 +68,8 @@ class Project:
     @property
     def load_command(self) -> str:
         """The command that loaded the files; empty without."""
-        said = {"as" if name == "transactions_as" else name: value for name, value in self.loaded.items()}
-        return self.command("load", **said) if said else ""
+        options = {"as" if name == "transactions_as" else name: value for name, value in self.loaded.items()}
+        return self.command("load", **options) if options else ""
 
 
 @dataclass
@@ -134,8 +134,8 @@ class Window:
                 job.forget()
 
     def use(self, project: Project, **kept: Any) -> None:
-        """Anonymize something else, or with another taxonomy: what parts know of the project before is forgotten, but for
-        what is ``kept``. Other requests see all of it or nothing."""
+        """Set the project, and forget what parts keep of the one before, except ``kept``. Other requests never see one
+        project with the results of another."""
         self.kept = {name: value for name, value in self.kept.items() if name.startswith(_STAYS)} | kept
         self.project = project
         self.forget(*(name for name in list(self.jobs) if not name.startswith(_STAYS)))
@@ -202,22 +202,22 @@ def shown(request: Request, page: str, template: str = "base.html", **values: An
     """
     window = window_of(request)
     parts = {name: PARTS[name] for name in window.parts}
-    given = {"window": window, "parts": parts, "path": request.url.path, "page": page}
-    given |= {"ran": request.state.ran, "ended": request.state.ended}
-    return HTMLResponse(_TEMPLATES.get_template(template).render(given | values))
+    frame = {"window": window, "parts": parts, "path": request.url.path, "page": page}
+    frame |= {"ran": request.state.ran, "ended": request.state.ended}
+    return HTMLResponse(_TEMPLATES.get_template(template).render(frame | values))
 
 
 async def posted(request: Request) -> tuple[dict[str, str], FormData]:
     """The texts of a form that are not blank, by name, and the form. ``path`` is that of the file that it names or has."""
     async with request.form() as form:
         texts = {name: value for name, value in form.items() if isinstance(value, str) and value.strip()}
-        said = {name: text if name in _LABELS else text.strip() for name, text in texts.items()}
+        fields = {name: text if name in _LABELS else text.strip() for name, text in texts.items()}
         file = form.get("file")
         if isinstance(file, UploadFile) and file.filename:
-            said["path"] = str(await window_of(request).dropped(file))
-        elif "path" in said:
-            said["path"] = os.path.expanduser(said["path"])
-    return said, form
+            fields["path"] = str(await window_of(request).dropped(file))
+        elif "path" in fields:
+            fields["path"] = os.path.expanduser(fields["path"])
+    return fields, form
 
 
 def saved(text: str | None, name: str, kind: str = "text/plain") -> Response:

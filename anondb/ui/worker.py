@@ -28,7 +28,7 @@ WAITING, RUNNING, STOPPING, DONE, FAILED, STOPPED = "waiting", "running", "stopp
 
 @dataclass(frozen=True)
 class Problem:
-    """Why a task failed, as ``anondb.errors`` has it."""
+    """Why a task failed: the message, the code and the hint of an error."""
 
     words: str
     code: str = "internal"
@@ -204,12 +204,12 @@ def _serve(line: Connection) -> None:
     os.setsid()
     with contextlib.suppress(KeyboardInterrupt):  # what tasks need, while the window starts and nobody waits
         importlib.import_module("anondb.ui.tasks")
-    said = 0.0
+    latest = 0.0
 
     def say(words: str) -> None:
-        nonlocal said
-        if time.monotonic() - said > _OFTEN:
-            said = time.monotonic()
+        nonlocal latest
+        if time.monotonic() - latest > _OFTEN:
+            latest = time.monotonic()
             line.send((RUNNING, (str(words), getattr(words, "share", None))))
 
     with contextlib.suppress(EOFError, OSError):

@@ -27,7 +27,7 @@ from anondb.errors import AnondbError, BudgetExceeded, InfeasibleError, InputErr
 from anondb.guide import advise as advising
 from anondb.guide import trials
 from anondb.guide.advice_words import reasons
-from anondb.guide.knowledge import Ranged
+from anondb.guide.knowledge import Threat
 from anondb.guide.needs import QUESTIONS, Needs, read_answer, said_of
 from anondb.guide.trials import distinct, error, ranked
 from anondb.options import flags_of
@@ -99,7 +99,7 @@ def result(algorithm: str, relative: float, errors: Sequence[float], deleted: in
 def test_one_person_stands_and_two_persons_stand_alone() -> None:
     for alone, words in ((1, "1 of 200 persons (0.5 %) stands alone"), (2, "2 of 200 persons (1 %) stand alone")):
         chosen = result("coat", 0.1, (0.1, 0.2), 0)
-        made = advising.Advice("sales", 200, Needs(), Ranged(2, 9, alone), None, None, (), (chosen,), chosen, None, True, "")
+        made = advising.Advice("sales", 200, Needs(), Threat(2, 9, alone), None, None, (), (chosen,), chosen, None, True, "")
         assert any(words in reason for reason in reasons(made))
 
 

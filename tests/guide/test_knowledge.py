@@ -15,7 +15,7 @@ from anondb.data.transactions import load_transactions
 from anondb.engine import DuckDBEngine
 from anondb.engine.telling import Progress
 from anondb.guide import knowledge
-from anondb.guide.knowledge import Ranged, what_attackers_find
+from anondb.guide.knowledge import Threat, what_attackers_find
 
 Baskets = list[frozenset[int]]
 
@@ -31,7 +31,7 @@ def naive(baskets: Baskets, k: int, m: int) -> tuple[int, int]:
     return len(minimal), len(alone)
 
 
-def counted(engine: DuckDBEngine, baskets: Baskets, k: int) -> tuple[Ranged, ...]:
+def counted(engine: DuckDBEngine, baskets: Baskets, k: int) -> tuple[Threat, ...]:
     rows = [(tid, item) for tid, basket in enumerate(baskets) for item in sorted(basket)]
     frame = pd.DataFrame(rows, columns=["tid", "item"]).astype("int64")
     with engine.transaction(), open_source(engine, frame, "transactions") as source:
