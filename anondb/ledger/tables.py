@@ -78,10 +78,10 @@ class LedgerTable:
     def query(self, catalog: str, of: str | None = None) -> exp.Select:
         """The query of its rows in their order: all of them, or those of a key without that column."""
         shown = [exp.column(column, quoted=True) for column in self.columns if of is None or column != self.key]
-        made = exp.select(*shown).from_(self.at(catalog).expression())
+        query = exp.select(*shown).from_(self.at(catalog).expression())
         if self.order:
-            made = made.order_by(*(exp.column(column, quoted=True) for column in self.order))
-        return made if of is None else made.where(self._where(of))
+            query = query.order_by(*(exp.column(column, quoted=True) for column in self.order))
+        return query if of is None else query.where(self._where(of))
 
     def rows(self, engine: Engine, catalog: str, of: str | None = None) -> list[dict[str, Any]]:
         """Its rows in their order, as Python values by column: all of them, or those of a key without that column."""

@@ -202,8 +202,8 @@ def _release(
         rule = support_rule(model) if policy.item_supports else None
         write = partial(freeze, replace=policy.replace, supports=rule, records_table=records)
         frozen = write(engine, named, recoding, model, release_schema=schema)
-        found = preflight.one_released_item(dataset, frozen.released_items) if model.layout != "buckets" else []
-        findings = (*task.findings, *preflight.confirmed(found, policy.accept, engine.on_finding))
+        unconfirmed = preflight.one_released_item(dataset, frozen.released_items) if model.layout != "buckets" else []
+        findings = (*task.findings, *preflight.confirmed(unconfirmed, policy.accept, engine.on_finding))
         loss = loss_of(recoding, engine, policy, task, frozen)
         counts |= {n: getattr(frozen, n) for n in ("released_items", "suppressed_items", "suppressed_occurrences")}
     with clock.step(engine, "verify", "verifying the frozen rows") as counts:

@@ -93,10 +93,10 @@ def check_proof(
     engine: DuckDBEngine, release: StoredRelease, proof: str, include_constraints: bool = False
 ) -> tuple[Path, Shown]:
     """The folder of the proof of a release, and what the proof shows. Call it inside ``engine.transaction()``."""
-    known = ledger.knowledge_of(engine, stored.current_catalog(engine), release.manifest["release_id"])
-    shown = Shown("pgen" if known.privacy == "pgen" else None)
+    knowledge = ledger.knowledge_of(engine, stored.current_catalog(engine), release.manifest["release_id"])
+    shown = Shown("pgen" if knowledge.privacy == "pgen" else None)
     if include_constraints:
-        shown = Shown(known.privacy, known.sensitive or ())
+        shown = Shown(knowledge.privacy, knowledge.sensitive or ())
     shown = replace_fields(shown, values=value_columns(engine, release.schema))
     return proof_directory(proof, release.manifest, shown), shown
 
@@ -185,8 +185,8 @@ def check_source_not_published(engine: DuckDBEngine, policy: Policy) -> None:
             before: Sequence[Any] = overlap.earlier(engine, catalog, dataset.ids, None, policy.population)
         else:  # the persons would have to be fetched: they are compared when the release is made
             reference = stored.reference_of(engine, resolve_table(engine, policy.transactions, "transactions"))
-            known = overlap.published_before(engine, catalog, None, policy.population)
-            before = [e for e in known if e.source_reference == reference]
+            published = overlap.published_before(engine, catalog, None, policy.population)
+            before = [e for e in published if e.source_reference == reference]
         if before:
             raise overlap.refused(policy.name or str(policy.transactions), before)
 

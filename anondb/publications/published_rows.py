@@ -97,9 +97,9 @@ def at_hand(engine: Engine, release: PublishedRows) -> Iterator[PublishedRows]:
     if release.rows is None:
         yield release
         return
-    made = engine.create("overlap_rows", release.rows)
-    yield replace(release, rows=reads.rows(made, "persons, items, copies, attribute_values"))
-    engine.drop(made)
+    table = engine.create("overlap_rows", release.rows)
+    yield replace(release, rows=reads.rows(table, "persons, items, copies, attribute_values"))
+    engine.drop(table)
 
 
 def _texts(*values: exp.Expr) -> exp.Cast:
@@ -183,8 +183,8 @@ def compare(
     """
     k = max(first.k, second.k)
     if same_data:
-        known = {n for of_label in _cells(engine, first, second) for n in of_label.values()}
-        common = Difference("transactions", 0, 0, 0, 0, k, len(known))
+        shared_cells = {n for of_label in _cells(engine, first, second) for n in of_label.values()}
+        common = Difference("transactions", 0, 0, 0, 0, k, len(shared_cells))
         if first.one_image and second.one_image:
             return None, common
         digests = [r.digest and engine.select(r.digest, "the digest of the rows")["digest"][0] for r in (first, second)]

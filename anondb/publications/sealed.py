@@ -64,9 +64,9 @@ class SealedCheck(AsTable):
     @property
     def holds(self) -> bool:
         """Whether the promise holds, all comparisons of the digests succeeded, and modelled rows are what they should be."""
-        known = self.published_as is not None or not self.asked
+        recorded = self.published_as is not None or not self.asked
         same = self.expected is not False and self.modelled_rows is not False
-        return self.verification.verified and same and known
+        return self.verification.verified and same and recorded
 
     def to_json(self, *, witnesses: bool = False) -> dict[str, Any]:
         """The check as JSON values: the verification, and the digests with their comparisons if any were made."""
@@ -125,7 +125,7 @@ def verify_file(
             code="bad_parameter",
             hint="anondb publish prints both, and the proof pack has them.",
         )
-    known = None if published_in is None else _published(published_in)
+    publications = None if published_in is None else _published(published_in)
     options: dict[str, Any] = {"threads": threads, "memory_limit": memory_limit, "on_statement": on_statement}
     options |= {"trusted": keys, "named": [name_of(path)], "files": files_among(privacy_constraints, sensitive)}
     with at_hand(path, on_statement, memory_limit) as file, sealed_release(file, **options) as sealed:
@@ -134,7 +134,7 @@ def verify_file(
             promise = promised(promise)
         verification = checks.verify_sealed(sealed.engine, sealed.schema, promise, witnesses, privacy_constraints, sensitive)
         digested = Path(path) / MANIFEST_FILE if is_parquet_release(path) else sealed.path
-        checked = _identified(sealed, digested, verification, expect, known)
+        checked = _identified(sealed, digested, verification, expect, publications)
         checked = replace(checked, modelled_rows=modelled_rows_hold(sealed))
         return replace(checked, signed_by=signer_of(sealed.manifest)) if keys else checked
 
@@ -179,18 +179,20 @@ def _identified(
     file: Path,
     verification: Verification,
     expect: str | None,
-    known: "Sequence[Publication] | None",
+    publications: "Sequence[Publication] | None",
 ) -> SealedCheck:
     """Add the digests and their comparisons to a verification."""
     content = sealed.content_digest or content_digest(sealed.engine, sealed.schema, sealed.kind)
     digests = file_digest(file), content
-    same = [p for p in known or () if p.sha256 == digests[0]] or [p for p in known or () if p.content_digest == digests[1]]
+    same = [p for p in publications or () if p.sha256 == digests[0]] or [
+        p for p in publications or () if p.content_digest == digests[1]
+    ]
     return SealedCheck(
         verification,
         *digests,
         expected=None if expect is None else expect.lower() in digests,
         published_as=same[-1] if same else None,
-        asked=known is not None,
+        asked=publications is not None,
     )
 
 

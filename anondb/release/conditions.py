@@ -22,11 +22,11 @@ class ReleasedAttribute:
 
 def released_attributes(columns: Mapping[str, str]) -> tuple[ReleasedAttribute, ...]:
     """The attributes of a ``records`` table, from its columns and their types."""
-    made = {name + end for name in columns for end in ("_lo", "_hi", "_null")}
+    derived = {name + end for name in columns for end in ("_lo", "_hi", "_null")}
     return tuple(
         ReleasedAttribute(name, columns.get(name + "_lo"), name + "_null" in columns)
         for name in columns
-        if name != "transaction_id" and name not in made
+        if name != "transaction_id" and name not in derived
     )
 
 

@@ -113,16 +113,16 @@ def bounds_query(kind: Kind) -> str:
 
 def _macros(schema: SchemaName, release_id: str, kind: Kind) -> Iterator[exp.Create]:
     parameters: list[exp.Expr] = [exp.to_identifier("items")]
-    made = _checked(schema.name, release_id, kind)
+    parts = _checked(schema.name, release_id, kind)
     if kind.attributes is not None:
-        made["judged_records"] = judged_records(schema.name, kind.attributes)
+        parts["judged_records"] = judged_records(schema.name, kind.attributes)
         for attribute in kind.attributes:
             named = exp.to_identifier(attribute.name, quoted=True)
             parameters.append(exp.PropertyEQ(this=named, expression=exp.null()))
     if kind is not ANATOMY:
-        made |= parts_of_bounds(schema.name, kind, _ITEMS)
+        parts |= parts_of_bounds(schema.name, kind, _ITEMS)
     values = {name: _ITEMS[name] for name in load(bounds_query(kind)).params}
-    yield _macro(schema, "count_bounds", parameters, body_of(bounds_query(kind), schema.name, values, made))
+    yield _macro(schema, "count_bounds", parameters, body_of(bounds_query(kind), schema.name, values, parts))
     if kind is ANATOMY:
         placed = {"in_place": _in_place("reconstruct", schema.name, release_id, kind)}
         original = body_of("release/reconstruct", schema.name, {"seed": exp.column("seed")}, placed)
@@ -130,12 +130,12 @@ def _macros(schema: SchemaName, release_id: str, kind: Kind) -> Iterator[exp.Cre
 
 
 def body_of(
-    name: str, schema: str, values: Mapping[str, exp.Expression], made: Mapping[str, exp.Query] | None = None
+    name: str, schema: str, values: Mapping[str, exp.Expression], parts: Mapping[str, exp.Query] | None = None
 ) -> exp.Query:
     """The named query as the body of a view or macro of ``schema``.
 
     Names have no catalog, because the file may be attached under any name. They have the schema even if it is ``main``,
-    because a CTE of the analyst's query would capture an unqualified name in a macro. ``made`` maps tables to the
+    because a CTE of the analyst's query would capture an unqualified name in a macro. ``parts`` maps tables to the
     queries that replace them.
     """
     query = load(name)
@@ -144,8 +144,8 @@ def body_of(
         node.comments = None
     for table in list(tree.find_all(exp.Table)):
         if isinstance(table.this, exp.Identifier) and table.name in query.reads:
-            if table.name in (made or {}):
-                fresh = (made or {})[table.name].subquery(table.alias or table.name)
+            if table.name in (parts or {}):
+                fresh = (parts or {})[table.name].subquery(table.alias or table.name)
                 fresh.set("joins", table.args.get("joins"))
                 table.replace(fresh)
                 continue
@@ -219,27 +219,27 @@ def _expected(schema: str, kind: Kind, asked: exp.Query, own: Mapping[str, str])
 
 def _middles(schema: str, kind: Kind, asked: exp.Query) -> exp.Query:
     """What item supports say of the members of the ``asked`` released items."""
-    made = {"asked": asked}
+    parts = {"asked": asked}
     if not kind.item_supports:
-        made["item_supports"] = body_of("release/no_item_supports", schema, {})
-    return body_of("release/middles", schema, {}, made)
+        parts["item_supports"] = body_of("release/no_item_supports", schema, {})
+    return body_of("release/middles", schema, {}, parts)
 
 
 def _without_ctes(query: exp.Query) -> exp.Query:
     """Inline the CTEs of a query as subqueries: DuckDB 1.4.0 and 1.4.1 cannot resolve a CTE in a stored macro."""
     query = query.copy()
-    made: dict[str, exp.Query] = {}
+    bodies: dict[str, exp.Query] = {}
     for cte in query.ctes:
-        made[cte.alias] = _placed(cte.this, made)
+        bodies[cte.alias] = _placed(cte.this, bodies)
     query.set("with_", None)
-    return _placed(query, made)
+    return _placed(query, bodies)
 
 
-def _placed(query: exp.Query, made: Mapping[str, exp.Query]) -> exp.Query:
-    """Replace the table names in ``made`` by their queries."""
+def _placed(query: exp.Query, queries: Mapping[str, exp.Query]) -> exp.Query:
+    """Replace the table names in ``queries`` by their queries."""
     for table in list(query.find_all(exp.Table)):
-        if isinstance(table.this, exp.Identifier) and not table.db and table.name in made:
-            subquery = made[table.name].copy().subquery(table.alias or table.name)
+        if isinstance(table.this, exp.Identifier) and not table.db and table.name in queries:
+            subquery = queries[table.name].copy().subquery(table.alias or table.name)
             subquery.set("joins", table.args.get("joins"))
             table.replace(subquery)
     return query

@@ -107,7 +107,7 @@ def storage_findings(engine: Engine, kind: Kind, manifest: Mapping[str, str]) ->
     free = int(engine.scalar(reads.rows(reads.system("pragma_database_size"), "free_blocks", where=here)))
     if free:
         findings.append(Finding("bytes", f"{free} free blocks may hold deleted rows"))
-    stored = [(exp.convert(one.file).as_("name"), _segments(one)) for one in stored_tables(manifest, kind)]
+    stored = [(exp.convert(table.file).as_("name"), _segments(table)) for table in stored_tables(manifest, kind)]
     segments = [exp.select(name, "compression").from_(listed) for name, listed in stored]
     kinds = engine.select(exp.union(*segments, distinct=True), "looking up how tables are stored")
     plain = [kind in _PLAIN_STORAGE for kind in kinds["compression"].tolist()]
@@ -162,8 +162,8 @@ def _other_ranges(schema: SchemaName, kind: Kind) -> exp.Query:
             valid = exp.and_(valid, null.is_(exp.null()).not_()) if attribute.has_null else valid
             empty.append(exp.Coalesce(this=valid, expressions=[exp.false()]).not_())
     counts = [
-        count_if(exp.or_(*some) if some else exp.false()).as_(name)
-        for name, some in {"ranges_that_are_not_their_ends": wrong, "ranges_without_a_value": empty}.items()
+        count_if(exp.or_(*conditions) if conditions else exp.false()).as_(name)
+        for name, conditions in {"ranges_that_are_not_their_ends": wrong, "ranges_without_a_value": empty}.items()
     ]
     return exp.select(*counts).from_(schema.table("records").expression())
 
@@ -314,10 +314,10 @@ def order_findings(
     for name, rho in figures.items():
         if n and abs(rho) >= RHO_LIMIT / n**0.5:
             findings.append(Finding("order", f"the order is not random: {name}, rho = {rho:.3f}"))
-    for one in stored_tables(manifest, kind):
-        unsorted = int(engine.select(_unsorted(one, schema.catalog), "the order of rows")["n"][0])
+    for table in stored_tables(manifest, kind):
+        unsorted = int(engine.select(_unsorted(table, schema.catalog), "the order of rows")["n"][0])
         if unsorted:
-            findings.append(Finding("order", f"{unsorted} rows of {one.file} are not stored in their order"))
+            findings.append(Finding("order", f"{unsorted} rows of {table.file} are not stored in their order"))
     return n, figures, findings
 
 
@@ -363,9 +363,9 @@ def _correlation(a: Floats, b: Floats) -> float:
 def stored_statistics(engine: Engine, kind: Kind, manifest: Mapping[str, str]) -> dict[tuple[str, ...], int]:
     """The statistics that the file stores for its segments, and how often each occurs."""
     counted: dict[tuple[str, ...], int] = {}
-    for one in stored_tables(manifest, kind):
+    for table in stored_tables(manifest, kind):
         columns = ("column_name", "segment_type", "compression", "count", "CAST(stats AS VARCHAR) AS stats")
-        segments = engine.select(exp.select(*columns).from_(_segments(one)), "looking up statistics")
+        segments = engine.select(exp.select(*columns).from_(_segments(table)), "looking up statistics")
         for row in zip(*(column.tolist() for column in segments.values()), strict=True):
-            counted[(one.file, *map(str, row))] = counted.get((one.file, *map(str, row)), 0) + 1
+            counted[(table.file, *map(str, row))] = counted.get((table.file, *map(str, row)), 0) + 1
     return counted

@@ -138,9 +138,9 @@ def _rebuild(
     with tempfile.TemporaryDirectory(dir=engine.spill_directory) as private:
         build = Path(private)
         with clean_writer(build) as writer:
-            for one in stored_tables(manifest, kind):
-                rows = one.rows(one.place(schema.catalog).expression(), stored=True)
-                hand_over_table(engine, rows, build / rows_file(one.file))
+            for table in stored_tables(manifest, kind):
+                rows = table.rows(table.place(schema.catalog).expression(), stored=True)
+                hand_over_table(engine, rows, build / rows_file(table.file))
             writer.write(BUILD_NAME, build_statements(kind, manifest))
         twin = build / BUILD_NAME
         if written_by(place) != written_by(twin):

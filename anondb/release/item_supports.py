@@ -139,17 +139,17 @@ def expected_holders(tables: Mapping[str, Table], *, local: bool, wanted: exp.Qu
         local: whether several released items may stand for one item.
         wanted: a query ``(item)``: only the members of released items that stand for one of these. Not for a local recoding.
     """
-    known: dict[str, Table | exp.Query] = dict(tables)
+    sources: dict[str, Table | exp.Query] = dict(tables)
     if wanted is not None:
-        known["wanted"] = wanted
+        sources["wanted"] = wanted
     steps = {"asked": "release/all_labels" if wanted is None else "release/asked_labels", "middles": "release/middles"}
-    if "item_supports" not in known:
+    if "item_supports" not in sources:
         steps = {"item_supports": "release/no_item_supports", **steps}
     for name, query in steps.items():
-        known[name] = _bound(query, known)
-    return _bound("release/expected_local" if local else "release/expected_global", known)
+        sources[name] = _bound(query, sources)
+    return _bound("release/expected_local" if local else "release/expected_global", sources)
 
 
-def _bound(query: str, known: Mapping[str, Table | exp.Query]) -> exp.Query:
+def _bound(query: str, sources: Mapping[str, Table | exp.Query]) -> exp.Query:
     named = load(query)
-    return named.bind({table: known[table] for table in named.reads}, {})
+    return named.bind({table: sources[table] for table in named.reads}, {})

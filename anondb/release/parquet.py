@@ -60,8 +60,8 @@ def write_tables(sealed: Path, kind: objects.Kind, manifest: Mapping[str, str], 
     statements: list[exp.Expr] = [
         exp.Attach(this=attached, expressions=[exp.AttachOption(this=exp.var("READ_ONLY"))]),
         *(
-            publish.copy_of(one.rows(one.place(catalog).expression()), publish.rows_file(one.file), _COMPRESSED)
-            for one in stored_tables(manifest, kind)
+            publish.copy_of(table.rows(table.place(catalog).expression()), publish.rows_file(table.file), _COMPRESSED)
+            for table in stored_tables(manifest, kind)
         ),
     ]
     with clean_writer(folder) as writer:
@@ -143,8 +143,8 @@ def read_back(folder: Path, directory: Path, scripts: Scripts, memory_limit: str
             "a schema",
         )
         stored = stored_tables(stated["manifest"], kind)
-        for one in stored:
-            engine.create(one.place(publish.IN_MEMORY.catalog), publish.rows_in(paths[one.file], one.columns))
+        for table in stored:
+            engine.create(table.place(publish.IN_MEMORY.catalog), publish.rows_in(paths[table.file], table.columns))
         release_id = _release_id(engine, stated["manifest"])
         if release_id is None:
             return _refused("rows", f"{MANIFEST_FILE} and the table manifest differ")
@@ -154,9 +154,9 @@ def read_back(folder: Path, directory: Path, scripts: Scripts, memory_limit: str
         if content_digest(engine, publish.IN_MEMORY, kind) != stated["content_digest"]:
             return _refused("bytes", "the content digest is not that of the rows")
         with clean_writer(directory) as writer:
-            for one in stored:
-                rows = one.rows(one.place(publish.IN_MEMORY.catalog).expression(), stored=True)
-                publish.hand_over_table(engine, rows, directory / publish.rows_file(one.file))
+            for table in stored:
+                rows = table.rows(table.place(publish.IN_MEMORY.catalog).expression(), stored=True)
+                publish.hand_over_table(engine, rows, directory / publish.rows_file(table.file))
             writer.write(publish.BUILD_NAME, publish.build_statements(kind, stated["manifest"]), memory_limit=half)
     except AnondbError as error:
         if isinstance(error, BudgetExceeded) or error.code in ("out_of_memory", "disk_full"):
@@ -218,7 +218,7 @@ def _kind(engine: DuckDBEngine, manifest: Mapping[str, str], paths: Mapping[str,
         kind = objects.kind_of_rows(manifest)
     if kind is None:
         return None
-    return kind if {one.file: dict(one.columns) for one in stored_tables(manifest, kind)} == columns else None
+    return kind if {table.file: dict(table.columns) for table in stored_tables(manifest, kind)} == columns else None
 
 
 def _columns(engine: DuckDBEngine, path: str) -> dict[str, str]:

@@ -271,10 +271,10 @@ def build_statements(kind: Kind, manifest: Mapping[str, str]) -> list[exp.Expr |
     tables: list[exp.Expr] = [create_table(schema, name, columns) for name, columns in kind.tables.items()]
     tables += modelled_statements(schema.catalog, modelled_tables(manifest, kind))
     inserts: list[exp.Expr] = []
-    for one in stored_tables(manifest, kind):
-        rows = exp.Table(this=exp.Anonymous(this="read_parquet", expressions=[exp.Literal.string(rows_file(one.file))]))
-        source = exp.select(*map(_column, one.columns)).from_(rows)
-        inserts.append(exp.Insert(this=one.place(schema.catalog).expression(), expression=source))
+    for table in stored_tables(manifest, kind):
+        rows = exp.Table(this=exp.Anonymous(this="read_parquet", expressions=[exp.Literal.string(rows_file(table.file))]))
+        source = exp.select(*map(_column, table.columns)).from_(rows)
+        inserts.append(exp.Insert(this=table.place(schema.catalog).expression(), expression=source))
     return [*tables, *inserts, *view_and_macro_texts(schema, manifest["release_id"], kind)]
 
 

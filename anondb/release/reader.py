@@ -144,10 +144,10 @@ def contradictions_told(releases: Sequence[SealedRelease]) -> Iterator[None]:
     except Exception as error:
         if isinstance(error, AnondbError) and not isinstance(error, InternalError) and error.code != "refused":
             raise
-        for one in releases:
-            if content_findings(one.engine, one.schema, one.kind):
+        for release in releases:
+            if content_findings(release.engine, release.schema, release.kind):
                 raise DamagedFile(
-                    f"The rows of {one.path.name!r} contradict each other.",
+                    f"The rows of {release.path.name!r} contradict each other.",
                     hint="anondb inspect FILE lists where. Get it from its publisher again.",
                 ) from None
         raise

@@ -43,10 +43,10 @@ def write_records(
             wanted.append(exp.column(f"label{i}", "other").as_(attribute.name, quoted=True))
             continue
         assert attribute.high is not None and attribute.empty is not None and attribute.null is not None
-        known = ~attribute.empty
-        columns[f"low{i}"] = ("BIGINT", np.where(known, attribute.low, 0))
-        columns[f"high{i}"] = ("BIGINT", np.where(known, attribute.high, 0))
-        columns[f"known{i}"] = ("BOOLEAN", known)
+        occupied = ~attribute.empty
+        columns[f"low{i}"] = ("BIGINT", np.where(occupied, attribute.low, 0))
+        columns[f"high{i}"] = ("BIGINT", np.where(occupied, attribute.high, 0))
+        columns[f"known{i}"] = ("BOOLEAN", occupied)
         columns[f"null{i}"] = ("BOOLEAN", attribute.null)
         wanted += _range_columns(i, attribute)
     columns["class"] = ("INTEGER", np.arange(_classes(recoding)))

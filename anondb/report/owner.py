@@ -26,7 +26,7 @@ from anondb.report.attributes import Groups, Seen, read_attributes
 from anondb.report.conditions import Conditional, conditional_questions
 from anondb.report.contents import Contents, read_contents
 from anondb.risk.accuracy import measure_on, queries_of
-from anondb.risk.attack import KNOWN, Attack, attack, records_as_released
+from anondb.risk.attack import USUAL_KNOWLEDGE, Attack, attack, records_as_released
 from anondb.risk.explain import cause
 
 UNCHANGED, CHANGED, GONE = "unchanged", "changed", "gone"
@@ -224,11 +224,11 @@ def _with_source(
     asked += [one for one in report.asked if not one.words.startswith("random ")]
     attacks = []
     limit = min(report.promised or SIZES[-1], SIZES[-1])
-    for known in (n for n in SIZES if n <= min(max(limit, KNOWN) + 1, dataset.longest)):
+    for known in (n for n in SIZES if n <= min(max(limit, USUAL_KNOWLEDGE) + 1, dataset.longest)):
         engine.progress(f"simulating an attacker who knows {known} items")
         with contextlib.suppress(InputError):
             attacks.append(attack(engine, name, individuals=individuals, known=known, seed=seed))
-    counted = min(report.promised or KNOWN, SIZES[-1])
+    counted = min(report.promised or USUAL_KNOWLEDGE, SIZES[-1])
     threats = _threats(engine, name, release, report.k, counted) if release.manifest["model"] in COUNTED else ()
     found: dict[str, Any] = {"attacks": tuple(attacks), "threats": tuple(threats), "asked": tuple(asked)}
     if release.kind.attributes:

@@ -155,8 +155,8 @@ def measure_rules(
     """Compare the association rules of one reconstruction of an anatomy with those of its data."""
     call = exp.Anonymous(this="reconstruct", expressions=[exp.convert(seed)])
     macro = exp.Table(this=call, db=exp.to_identifier(schema.name, quoted=True))
-    made = reads.rows(exp.select(exp.Star()).from_(macro), "transaction_id AS tid, unnest(items) AS item")
-    coded = reads.joined(made, dataset.items, "item = label", "one.tid, other.item")
+    reconstructed = reads.rows(exp.select(exp.Star()).from_(macro), "transaction_id AS tid, unnest(items) AS item")
+    coded = reads.joined(reconstructed, dataset.items, "item = label", "one.tid, other.item")
     rows = engine.create("reconstructed", coded)
     rules = rule_accuracy(engine, dataset.transactions, rows, thresholds)
     engine.drop(rows)

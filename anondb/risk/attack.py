@@ -26,7 +26,7 @@ from anondb.models.named import group_size, model_of
 from anondb.release.conditions import ReleasedAttribute
 from anondb.release.objects import ANATOMY, Kind, SchemaName, read_manifest, release_kind
 
-KNOWN = 2  # items known of each person if the promise has no number
+USUAL_KNOWLEDGE = 2  # items known of each person if the promise has no number
 NUMBER = "DECIMAL(38, 18)"  # holds every number that an attribute may have, exactly
 
 
@@ -123,11 +123,13 @@ def attack(engine: DuckDBEngine, name: str, *, individuals: int = 1000, known: i
         records = records_as_released(engine, records_of(engine, entry), dataset, attributes) if attributes else None
         hidden = json.loads(manifest["sensitive"]) if kind.attributes is not None else ()
         hidden = {*hidden, *ledger.sensitive_of(engine, current_catalog(engine), manifest["release_id"])}
-        found = candidates(engine, schema, dataset, records, hidden, individuals=individuals, known=known, seed=seed)
+        candidate_counts = candidates(
+            engine, schema, dataset, records, hidden, individuals=individuals, known=known, seed=seed
+        )
         k = group_size(promise)
-        sizes = [Candidates.of(counts, k) for counts in found]
+        sizes = [Candidates.of(counts, k) for counts in candidate_counts]
         fresh = entry.fingerprint == fingerprint(engine, dataset)
-    return Attack(name, k, len(found[0]), known, tuple(a.name for a in attributes), fresh, *sizes)
+    return Attack(name, k, len(candidate_counts[0]), known, tuple(a.name for a in attributes), fresh, *sizes)
 
 
 def candidates(
@@ -158,7 +160,7 @@ def candidates(
 def _promised(parameters: Mapping[str, Any]) -> int:
     """The number of known items in a promise."""
     number = parameters.get("m", parameters.get("p"))
-    return number if isinstance(number, int) else KNOWN
+    return number if isinstance(number, int) else USUAL_KNOWLEDGE
 
 
 def records_as_released(
@@ -183,7 +185,7 @@ def _drawn(
     dataset: Dataset,
     hidden: Collection[str],
     individuals: int,
-    known: int,
+    most_items: int,
     seed: int,
     *,
     everyone: bool,
@@ -204,7 +206,7 @@ def _drawn(
     items = engine.select(reads.among(rows, table, "tid = person", "tid, item", order="tid, item"))
     order = np.lexsort((rng.random(len(items["tid"])), items["tid"]))
     person, item = items["tid"][order], items["item"][order]
-    chosen = np.arange(len(person)) - np.searchsorted(person, person) < known
+    chosen = np.arange(len(person)) - np.searchsorted(person, person) < most_items
     columns = {"person": person[chosen], "item": item[chosen]}
     knowledge = engine.put("known", {name: ("INTEGER", values) for name, values in columns.items()})
     engine.drop(hiding, rows)

@@ -169,20 +169,24 @@ def cause(decision: Mapping[str, Any], parameters: Mapping[str, Any], last: int)
     action, support, number = str(decision["action"]), decision["support"], int(decision["round"])
     k, m = parameters.get("k"), parameters.get("m", parameters.get("p"))
     most = m if last == 1 or number == m else number
-    known = f"combination of {'up to ' if most == m else ''}{most} item{'s' * (str(most) != '1')}"
-    known = "combination of items" if str(most) == "inf" else known
-    known = known if m is not None else "privacy constraint"
+    if m is None:
+        itemset = "privacy constraint"
+    elif str(most) == "inf":
+        itemset = "combination of items"
+    else:
+        itemset = f"combination of {'up to ' if most == m else ''}{most} item{'s' * (str(most) != '1')}"
     if support is None or action not in ("generalize", "suppress", "merge"):
         return None
     few = f"held by only {support} transaction{'s' * (str(support) != '1')}, fewer than k = {k}"
     if action == "generalize":
         return f"a combination of {number} item{'s' * (number != 1)} with one of these was {few}"
     if action == "merge":
-        return f"a {known} with one of its items was {few}"
+        return f"a {itemset} with one of its items was {few}"
     if k is not None and int(support) >= int(k):
         h = parameters.get("h")
-        return f"of the {support} transactions that hold a {known} with it, more than the share h = {h} hold a private item"
-    return f"a {known} with it is {few}"
+        held = f"of the {support} transactions that hold a {itemset} with it"
+        return f"{held}, more than the share h = {h} hold a private item"
+    return f"a {itemset} with it is {few}"
 
 
 def _explained(decision: dict[str, Any], parameters: dict[str, Any], last: int) -> ExplainedStep:

@@ -229,12 +229,12 @@ def inference_warning(engine: Engine, policy: Policy, task: Task, frozen: Frozen
 
 def _inversion(classes: Counter[Basket], weights: Sequence[int], totals: Sequence[Counter[tuple[Basket, str]]]) -> Inversion:
     """The inference from the weights of the originals, and from the total weights of each pair of a class and an item."""
-    naive, known = (
+    naive, posterior = (
         {pair: Fraction(n, weights[which] * classes[pair[0]]) for pair, n in totals[which].items()} for which in (0, 1)
     )
     open_pairs = {pair for pair, share in naive.items() if share < 1}
-    settled = sum(classes[pair[0]] for pair in open_pairs if known.get(pair, Fraction(0)) in (0, 1))
-    largest = [max((s[p] for p in open_pairs if p in s), default=Fraction(0)) for s in (naive, known)]
+    settled = sum(classes[pair[0]] for pair in open_pairs if posterior.get(pair, Fraction(0)) in (0, 1))
+    largest = [max((s[p] for p in open_pairs if p in s), default=Fraction(0)) for s in (naive, posterior)]
     return Inversion(weights[0], weights[1], largest[0], largest[1], settled)
 
 

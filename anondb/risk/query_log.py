@@ -244,13 +244,13 @@ def _compare(number: int, answer: Count, truth: user_sql.UserResult) -> tuple[li
     if len(at) != len(answer.columns):
         at = list(range(len(answer.columns)))
     counted = next((i for i in range(len(names)) if i not in at), len(names) - 1)
-    known = {tuple(str(row[i]) for i in at): int(row[counted]) for row in truth.rows}
+    truths = {tuple(str(row[i]) for i in at): int(row[counted]) for row in truth.rows}
     counts = []
     for *groups, lower, estimate, upper in answer.rows:
         key = tuple(str(g) for g in groups)
         label = f"{number}" + (f": {', '.join(key)}" if key else "")
-        counts.append(Logged(label, known.pop(key, 0), int(lower), float(estimate), int(upper)))
-    return counts, len(known)
+        counts.append(Logged(label, truths.pop(key, 0), int(lower), float(estimate), int(upper)))
+    return counts, len(truths)
 
 
 def _answers(engine: Engine, counts: list[Logged]) -> Table:

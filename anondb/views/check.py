@@ -81,8 +81,8 @@ def check_release(
     """
     buckets = model.layout == "buckets"
     if buckets:
-        known = Knowledge(original=dataset)
-        verification = checks.verify_release(engine, schema, model, witnesses, knowledge=known)
+        knowledge = Knowledge(original=dataset)
+        verification = checks.verify_release(engine, schema, model, witnesses, knowledge=knowledge)
     else:
         verification = _verify_recoded(engine, entry, dataset, schema, model, witnesses)
     published = images_of(engine, dataset, schema)

@@ -144,9 +144,9 @@ def drop(engine: Engine, name: str, if_exists: bool) -> Dropped:
     does not exist, or its schema holds other objects."""
     catalog = stored.current_catalog(engine)
     with engine.transaction():
-        known = parts_of(engine, catalog, name)
-        if known:
-            partitions.drop(engine, catalog, known)
+        parts = parts_of(engine, catalog, name)
+        if parts:
+            partitions.drop(engine, catalog, parts)
         elif if_exists and find_schema(engine, release_schema(catalog, name)) is None:
             return Dropped(name, dropped=False)
         else:
@@ -220,8 +220,8 @@ def _status(engine: DuckDBEngine, entry: ledger.LedgerEntry, view: ledger.View) 
         with engine.transaction():
             if view.partition is not None:
                 catalog = stored.current_catalog(engine)
-                known = parts_of(engine, catalog, view.name)
-                return "stale" if survey_of(engine, catalog, view, known).changed else "fresh"
+                parts = parts_of(engine, catalog, view.name)
+                return "stale" if survey_of(engine, catalog, view, parts).changed else "fresh"
             policy = stored.view_policy(view)
             task = load(engine, policy)
             return "stale" if changed_inputs(engine, entry, task, policy) else "fresh"
@@ -238,8 +238,8 @@ def partitioned_view(engine: Engine, name: str) -> ledger.View | None:
     """The view of this name if it is partitioned, else None."""
     catalog = stored.current_catalog(engine)
     with engine.transaction():
-        known = parts_of(engine, catalog, name)
-        view = ledger.view_of(engine, catalog, known[0].release_id) if known else None
+        parts = parts_of(engine, catalog, name)
+        view = ledger.view_of(engine, catalog, parts[0].release_id) if parts else None
     return None if view is None else replace(view, partition=None)
 
 
@@ -247,8 +247,8 @@ def _exists(engine: Engine, name: str) -> bool:
     """Whether there is a view or a release of this name."""
     catalog = stored.current_catalog(engine)
     with engine.transaction():
-        known = parts_of(engine, catalog, name)
-        return bool(known) or find_schema(engine, release_schema(catalog, name)) is not None
+        parts = parts_of(engine, catalog, name)
+        return bool(parts) or find_schema(engine, release_schema(catalog, name)) is not None
 
 
 def _make_way(engine: Engine, statement: CreateView) -> None:

@@ -63,18 +63,18 @@ def scripts(kind: Kind, manifest: Mapping[str, str]) -> dict[str, str]:
     in DuckDB and PostgreSQL, and temporary views ``modelled_NAME`` in Spark.
     """
     modelled = modelled_tables(manifest, kind)
-    made = {"duckdb": _duckdb(kind, manifest["release_id"], modelled)}
+    written = {"duckdb": _duckdb(kind, manifest["release_id"], modelled)}
     with contextlib.suppress(InputError):
         statements = [schema_creation(SCHEMA), *release_statements(SCHEMA, kind)]
         statements += [*schema_statements(MODELLED), *table_statements(MODELLED, modelled)] if modelled else []
-        made["postgres"] = [s if isinstance(s, str) else postgres_text(s) for s in statements]
+        written["postgres"] = [s if isinstance(s, str) else postgres_text(s) for s in statements]
     if kind in (GLOBAL, with_item_supports(GLOBAL)):
-        made["spark"] = _spark(kind, modelled)
+        written["spark"] = _spark(kind, modelled)
     if kind == GLOBAL:
-        made |= {"snowflake": _snowflake(kind), "bigquery": _bigquery(kind)}
+        written |= {"snowflake": _snowflake(kind), "bigquery": _bigquery(kind)}
     return {
         f"bounds.{engine}.sql": _HEAD.format(NAMES[engine]) + _WORDS[engine] + "".join(f"{s};\n" for s in statements)
-        for engine, statements in made.items()
+        for engine, statements in written.items()
     }
 
 
@@ -86,8 +86,10 @@ def _duckdb(kind: Kind, release_id: str, modelled: Sequence[StoredTable]) -> lis
         statements.append(text_of(exp.Create(this=schema.table(name).expression(), kind="TABLE", expression=rows)))
     statements += view_and_macro_texts(schema, release_id, kind)
     statements += map(text_of, modelled_statements(_CATALOG, modelled))
-    for one in modelled:
-        statements.append(text_of(exp.Insert(this=one.place(_CATALOG).expression(), expression=one.rows(_file(one.file)))))
+    for table in modelled:
+        statements.append(
+            text_of(exp.Insert(this=table.place(_CATALOG).expression(), expression=table.rows(_file(table.file))))
+        )
     return [text.replace(f'"{_CATALOG}".', "") for text in statements]
 
 
@@ -97,8 +99,8 @@ def _file(name: str) -> exp.Table:
 
 def _spark(kind: Kind, modelled: Sequence[StoredTable]) -> list[str]:
     files = {name: name for name in kind.tables}
-    for one in modelled:
-        files[exp.to_identifier(f"{MODELLED}_{one.name}", quoted=True).sql("spark")] = one.file
+    for table in modelled:
+        files[exp.to_identifier(f"{MODELLED}_{table.name}", quoted=True).sql("spark")] = table.file
     views = [
         " ".join(("CREATE OR REPLACE TEMPORARY VIEW", name, "USING parquet OPTIONS", f"(path '{rows_file(file)}')"))
         for name, file in files.items()
@@ -118,15 +120,15 @@ def _body(kind: Kind, schema: str = "") -> exp.Query:
 
 
 def _tables(kind: Kind, dialect: str, schema: str, types: Mapping[str, str]) -> list[str]:
-    made = []
+    statements = []
     for name, columns in kind.tables.items():
         fields = [
             exp.ColumnDef(this=exp.to_identifier(c), kind=exp.DataType.build(types[t], dialect=dialect))
             for c, t in columns.items()
         ]
         place = exp.Table(this=exp.to_identifier(name), db=exp.to_identifier(schema) if schema else None)
-        made.append(text_in(dialect, exp.Create(this=exp.Schema(this=place, expressions=fields), kind="TABLE")))
-    return made
+        statements.append(text_in(dialect, exp.Create(this=exp.Schema(this=place, expressions=fields), kind="TABLE")))
+    return statements
 
 
 def _snowflake(kind: Kind) -> list[str]:

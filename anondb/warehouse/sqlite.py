@@ -73,8 +73,10 @@ class SQLiteWarehouse(PortableWarehouse):
         fields = [exp.ColumnDef(this=reads.named(name).this, kind=exp.DataType.build(kind)) for name, kind in kinds.items()]
         self.run(exp.Create(this=exp.Schema(this=table.expression(), expressions=fields), kind="TABLE"), "creating")
         places = [exp.Placeholder() for _ in kinds]
-        made = exp.insert(exp.values([tuple(places)]), table.expression())
-        self._connection.executemany(text_in(self.dialect, made), zip(*(c.to_pylist() for c in rows.columns), strict=True))
+        insertion = exp.insert(exp.values([tuple(places)]), table.expression())
+        self._connection.executemany(
+            text_in(self.dialect, insertion), zip(*(c.to_pylist() for c in rows.columns), strict=True)
+        )
 
     def described(self, reference: Any, columns: Sequence[str]) -> tuple[exp.Table, dict[str, str]]:
         """A table, and the types of the values that its columns hold, whatever types these declare."""

@@ -113,7 +113,7 @@ def checked_kind(server: Server, where: Place, namespace: int) -> tuple[objects.
     if kind is None or "release_id" not in manifest:
         return None, manifest, [Finding("catalog", "the manifest is of no kind of release that is known")]
     both = [kind] if kind is objects.ANATOMY else [replace(kind, local=local) for local in (False, True)]
-    compared = [(one, catalog.schema_findings(server, str(where.schema), namespace, one)) for one in both]
+    compared = [(candidate, catalog.schema_findings(server, str(where.schema), namespace, candidate)) for candidate in both]
     kind, findings = min(compared, key=lambda pair: len(pair[1]))
     findings += catalog.grant_findings(server, namespace) + catalog.modelled_findings(
         server, str(where.schema), manifest, kind
@@ -147,12 +147,12 @@ def write(server: Server, schema: str, kind: objects.Kind, manifest: Mapping[str
     engine = DuckDBEngine.open(one_shot=True)
     try:
         with clean_writer(directory) as writer:
-            for one in stored_tables(manifest, kind):
-                how = reading(server, tables[one.schema, one.name], stored_order=True)
-                with server.stream(how.query, f"reading {one.name!r}") as rows, engine.registered(rows) as view:
-                    types = one.columns.items()
+            for table in stored_tables(manifest, kind):
+                how = reading(server, tables[table.schema, table.name], stored_order=True)
+                with server.stream(how.query, f"reading {table.name!r}") as rows, engine.registered(rows) as view:
+                    types = table.columns.items()
                     values = [exp.cast(named(c), t, dialect="duckdb").as_(c, quoted=True) for c, t in types]
-                    file = directory / rows_file(one.file)
+                    file = directory / rows_file(table.file)
                     hand_over_table(engine, exp.select(*values).from_(view.expression()), file)
             writer.write(BUILD_NAME, build_statements(kind, manifest))
     finally:

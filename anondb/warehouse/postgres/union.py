@@ -45,8 +45,8 @@ def is_union(server: Server, schema: str) -> bool:
 
 def parts_of(server: Server, union: str) -> dict[str, bool]:
     """The schemas of the parts of a union, by code point, and whether each belongs to the role."""
-    found = server.query("postgres/parts", beginning=f"{union}/", left_out=MODELLED_COMMENT)
-    return dict(zip(found["schema_name"], found["owned"], strict=True))
+    parts = server.query("postgres/parts", beginning=f"{union}/", left_out=MODELLED_COMMENT)
+    return dict(zip(parts["schema_name"], parts["owned"], strict=True))
 
 
 def parts_at(where: Place, say: Callable[[str], None] | None = None) -> list[Place] | None:
@@ -59,12 +59,12 @@ def parts_at(where: Place, say: Callable[[str], None] | None = None) -> list[Pla
 
 def manifests(server: Server, union: str) -> dict[str, dict[str, str]]:
     """The manifest of each part that belongs to the role and has one."""
-    made: dict[str, dict[str, str]] = {}
+    texts: dict[str, dict[str, str]] = {}
     for schema in (name for name, owned in parts_of(server, union).items() if owned):
         if any(t.kind == "r" for t in source_tables(server, wanted="manifest", schema=schema)):
             rows = server.rows(exp.select("key", "value").from_(place(schema, "manifest")), "a manifest").to_pydict()
-            made[schema] = dict(zip(rows["key"], rows["value"], strict=True))
-    return made
+            texts[schema] = dict(zip(rows["key"], rows["value"], strict=True))
+    return texts
 
 
 def check_free(server: Server, where: Place, *, fresh: bool) -> None:
@@ -156,8 +156,8 @@ def _values(server: Server, where: Place, kind: Kind) -> dict[str, str]:
     columns = {name: list(listed) for name, listed in (*kind.tables.items(), *kind.views.items())}
     of_column = {part[0] for part in said.values() if part is not None}
     for name, part in said.items():
-        found = {t.name: [c.name for c in t.columns] for t in source_tables(server, schema=name)}
-        if part is None or name != f"{where.union}/{part[1]}" or found != columns or len(of_column) > 1:
+        relations = {t.name: [c.name for c in t.columns] for t in source_tables(server, schema=name)}
+        if part is None or name != f"{where.union}/{part[1]}" or relations != columns or len(of_column) > 1:
             raise InputError(
                 f"The schema {name!r} is not a release of the same kind by the same column.",
                 code="different_releases",
