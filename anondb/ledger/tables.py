@@ -45,14 +45,9 @@ class LedgerTable:
     def append(self, engine: Engine, catalog: str, rows: Iterable[Mapping[str, Any]]) -> None:
         """Add rows. Values become texts, which are cast to the types of the columns; None becomes NULL."""
         listed = list(rows)
-        columns = {
-            column: (
-                kind,
-                np.array([None if row[column] is None else str(row[column]) for row in listed], dtype=object),
-            )
-            for column, kind in self.columns.items()
-        }
+        texts = {c: [None if row[c] is None else str(row[c]) for row in listed] for c in self.columns}
         if listed:
+            columns = {c: (kind, np.array(texts[c], dtype=object)) for c, kind in self.columns.items()}
             engine.insert(self.at(catalog), columns)
 
     def take(self, engine: Engine, catalog: str, rows: Table | exp.Query, **fixed: str) -> None:
@@ -94,14 +89,6 @@ class LedgerTable:
     def _where(self, of: str) -> exp.Expr:
         return exp.column(self.key).eq(exp.convert(of))
 
-    @property
-    def definition(self) -> list[exp.ColumnDef]:
-        """The definitions of its columns."""
-        return [
-            exp.ColumnDef(this=exp.to_identifier(column, quoted=True), kind=_type(kind).copy())
-            for column, kind in self.columns.items()
-        ]
-
 
 def create(engine: Engine, catalog: str, tables: Iterable[LedgerTable]) -> None:
     """Create the tables that are missing, and the schema of the ledger."""
@@ -116,8 +103,11 @@ def _statements(catalog: str, tables: Iterable[LedgerTable]) -> Iterator[exp.Cre
     place = exp.Table(db=exp.to_identifier(LEDGER_SCHEMA, quoted=True), catalog=exp.to_identifier(catalog, quoted=True))
     yield exp.Create(this=place, kind="SCHEMA", exists=True)
     for table in tables:
-        this = exp.Schema(this=table.at(catalog).expression(), expressions=table.definition)
-        yield exp.Create(this=this, kind="TABLE")
+        columns = [
+            exp.ColumnDef(this=exp.to_identifier(column, quoted=True), kind=_type(kind).copy())
+            for column, kind in table.columns.items()
+        ]
+        yield exp.Create(this=exp.Schema(this=table.at(catalog).expression(), expressions=columns), kind="TABLE")
 
 
 def stored(engine: Engine, catalog: str, wanted: Iterable[LedgerTable]) -> set[str]:

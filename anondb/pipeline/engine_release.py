@@ -57,18 +57,17 @@ class EngineRelease:
         }
         stored = {name: self.warehouse.put(f"release_{name}", parts) for name, parts in columns.items()}
         if supports:
-            columns["item_supports"] = self._supports(stored)
+            columns["item_supports"] = self._supports(rows, stored)
             stored["item_supports"] = self.warehouse.put("release_item_supports", columns["item_supports"])
         ids = {"ids": self.dataset.ids}
         return {
-            "transaction_items": load("warehouse/release/rows").bind({"recoded": self.rows}, {}),
+            "transaction_items": rows.tree(),
             "transaction_ids": load("warehouse/release/transaction_ids").bind(ids, {"complete": not suppression}),
             **{name: sorted_rows(stored[name], list(columns[name]), ROW_ORDER[name]) for name in columns},
         }
 
-    def _supports(self, stored: Mapping[str, Table]) -> dict[str, tuple[str, Any]]:
+    def _supports(self, rows: NamedRows, stored: Mapping[str, Table]) -> dict[str, tuple[str, Any]]:
         """The columns of the table ``item_supports``; only bounds of each member are fetched."""
-        rows = NamedRows("warehouse/release/rows", {"recoded": self.rows}, {})
         held = self.warehouse.put("held", held_by(self.dataset))
         tables: Tables = {
             "held": held,

@@ -274,8 +274,8 @@ def bring(engine: Engine, catalog: str, task: Task, recoding: Recoding, *, recor
     """Fetch the released rows of a task that is carried out in another database and, if it is recorded in the ledger, the
     digests of its persons. Only its occurrences and ids stay there in work tables, until the accuracy is measured.
 
-    The dataset of the result has its other tables here. A released item is stood for by the first item of the data that has
-    it, so the transactions are not those of the source, but have the same image.
+    The dataset of the result has its other tables here. Its transactions hold, in the place of each released item, the first
+    item of the data with this image; so they are not those of the source, but have the same image.
     """
     if task.runner is None:
         return task

@@ -189,18 +189,11 @@ def notes(intersections: Iterable[Intersection]) -> list[str]:
     compared = list(intersections)
     if not compared:
         return []
-    worst = min(
-        compared,
-        key=lambda intersection: (
-            intersection.risk,
-            intersection.smallest or 0,
-            -(intersection.difference.alone if intersection.difference else 0),
-        ),
-    )
+    worst = min(compared, key=lambda i: (i.risk, i.smallest or 0, -(i.difference.alone if i.difference else 0)))
     line = f"{_MEANING[worst.risk]} {worst.words}"
     if len(compared) > 1:
         line += f" Of {len(compared):,} earlier publications of these persons, this one tells most"
-        unknown = sum(intersection.risk == 2 for intersection in compared)
+        unknown = sum(i.risk == 2 for i in compared)
         line += f"; what {unknown:,} of them tell is not known." if unknown else "."
     return [line]
 

@@ -21,7 +21,8 @@ def digests(engine: Engine, catalog: str, ids: Table | exp.Query) -> Table:
 
 
 def brought(engine: Engine, digests: Table, secret: str) -> Table:
-    """The same of what another database has made of its ids under the secret (``PortableWarehouse.digests``)."""
+    """The table of ``digests`` from what another database computed with the secret (``PortableWarehouse.digests``): digests,
+    and the ids that only DuckDB can digest."""
     shortened = reads.rows(digests, "CAST('0x' || digest AS BIGINT) AS person", where="digest IS NOT NULL")
     others = reads.rows(digests, "id", where="digest IS NULL")
     rest = load("publications/persons").bind({"ids": others}, {"secret": secret})

@@ -21,7 +21,6 @@ from anondb.promises.spec import Shown
 from anondb.publications import history, overlap, targets
 from anondb.publications.history import Intersection, Publication, PublishedFile
 from anondb.release.objects import SchemaName, StoredRelease
-from anondb.release.relational import value_columns
 from anondb.release.row_sums import RowSums
 from anondb.warehouse.postgres.place import Place
 
@@ -94,10 +93,9 @@ def check_proof(
 ) -> tuple[Path, Shown]:
     """The folder of the proof of a release, and what the proof shows. Call it inside ``engine.transaction()``."""
     knowledge = ledger.knowledge_of(engine, stored.current_catalog(engine), release.manifest["release_id"])
-    shown = Shown("pgen" if knowledge.privacy == "pgen" else None)
+    shown = Shown("pgen" if knowledge.privacy == "pgen" else None, values=release.kind.values)
     if include_constraints:
-        shown = Shown(knowledge.privacy, knowledge.sensitive or ())
-    shown = replace_fields(shown, values=value_columns(engine, release.schema))
+        shown = Shown(knowledge.privacy, knowledge.sensitive or (), release.kind.values)
     return proof_directory(proof, release.manifest, shown), shown
 
 

@@ -67,19 +67,16 @@ def find(engine: Engine, catalog: str, name: str, release_id: str) -> PublishedR
 
 def of_schema(engine: Engine, schema: objects.SchemaName) -> PublishedRows | None:
     """The rows of the release in a schema; None if it holds none."""
-    kind = objects.release_kind(engine, schema)
-    if kind is None:
+    release = objects.read_release(engine, schema)
+    if release is None or not release.manifest.keys() >= objects.MANIFEST_KEYS:
         return None
-    manifest, members = objects.read_manifest(engine, schema), schema.table("released_items")
-    counts = schema.table("item_counts")
-    if not set(manifest) >= objects.MANIFEST_KEYS:
-        return None
+    kind, manifest = release.kind, release.manifest
+    members, counts = schema.table("released_items"), schema.table("item_counts")
     if kind is objects.ANATOMY:
         return PublishedRows(manifest, False, (), members, None, counts, schema.table("buckets"))
     ids = schema.table("transaction_ids")
-    columns = tuple(c for c in kind.tables.get("records", {}) if c != "transaction_id")
-    values = [exp.cast(exp.column(c, quoted=True), "VARCHAR") for c in columns]
-    stored = schema.table("records") if columns else ids
+    values = [exp.cast(exp.column(c, quoted=True), "VARCHAR") for c in kind.values]
+    stored = schema.table("records") if values else ids
     records = exp.select("transaction_id", _texts(*values).as_("attribute_values")).from_(stored.expression())
     tables: dict[str, Table | exp.Query] = {
         "transaction_ids": ids,
@@ -87,8 +84,7 @@ def of_schema(engine: Engine, schema: objects.SchemaName) -> PublishedRows | Non
         "records": records,
     }
     rows, digest = (load(name).bind(tables, {}) for name in ("publications/published_rows", "publications/rows_digest"))
-    one_image = not kind.local and kind.attributes is None
-    return PublishedRows(manifest, one_image, columns, members, rows, counts, digest=digest)
+    return PublishedRows(manifest, not kind.by_transaction, kind.values, members, rows, counts, digest=digest)
 
 
 @contextlib.contextmanager
@@ -109,7 +105,6 @@ def _texts(*values: exp.Expr) -> exp.Cast:
 
 def _from_ledger(engine: Engine, catalog: str, release_id: str) -> PublishedRows | None:
     """The rows of a dropped or replaced release, from the ledger; None if it keeps none."""
-
     facts = {row["key"]: row["value"] for row in tables.KEPT_FACTS.rows(engine, catalog, release_id)}
     if not facts:
         return None

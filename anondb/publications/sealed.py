@@ -1,5 +1,6 @@
 """Check a sealed file as its recipient: whether the promise holds, and whether it is the published file."""
 
+import contextlib
 import os
 import re
 from collections.abc import Callable, Sequence
@@ -19,9 +20,8 @@ from anondb.promises.proof_pack import script
 from anondb.promises.spec import Shown
 from anondb.release.digest import PREFIX, content_digest, file_digest
 from anondb.release.inspect import Inspection, inspect
-from anondb.release.paths import MANIFEST_FILE, is_parquet_release, valid_path
-from anondb.release.reader import SealedRelease, sealed_release
-from anondb.release.relational import value_columns
+from anondb.release.paths import MANIFEST_FILE, is_parquet_release
+from anondb.release.reader import SealedRelease, existing_file, sealed_release
 from anondb.release.signing import Keys, signer_of, trusted_keys
 from anondb.verify import Verification
 from anondb.warehouse.at_hand import at_hand, name_of
@@ -166,7 +166,7 @@ def proof_sql(path: str | os.PathLike[str], *, trusted: str | os.PathLike[str] |
         InputError: ``no_proof``: the check needs the owner's constraints; others as in ``verify_file``.
     """
     with at_hand(path) as file, sealed_release(file, trusted=trusted_keys(trusted), named=[name_of(path)]) as sealed:
-        return script(sealed.manifest, Shown(values=value_columns(sealed.engine, sealed.schema)))
+        return script(sealed.manifest, Shown(values=sealed.kind.values))
 
 
 def files_among(*sources: Any) -> list[str]:
@@ -202,19 +202,11 @@ def _published(owner: str | os.PathLike[str]) -> "list[Publication]":
     from anondb.warehouse.postgres.place import database_of
 
     database = database_of(owner)
-    if database is not None:
+    if database is None:
+        engine = DuckDBEngine.open(existing_file(owner), read_only=True)
+    else:
         from anondb.warehouse.postgres.owner import PostgresEngine
 
-        there = PostgresEngine.connect(database, read_only=True)
-        try:
-            return publications(there, there.here().catalog)
-        finally:
-            there.close()
-    place = valid_path(owner)
-    if not place.is_file():
-        raise InputError(f"The file {place.name!r} does not exist.", code="no_such_file", hint="Check the path.")
-    engine = DuckDBEngine.open(place, read_only=True)
-    try:
+        engine = PostgresEngine.connect(database, read_only=True)
+    with contextlib.closing(engine):
         return publications(engine, engine.here().catalog)
-    finally:
-        engine.close()

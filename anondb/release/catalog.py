@@ -7,6 +7,7 @@ time of opening a file, with its digest, if that is known.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import re
@@ -21,7 +22,6 @@ from sqlglot import exp
 from anondb.engine import DuckDBEngine, Engine, Table, reads
 from anondb.engine.locked import HAS_TRIGGERS, LOCKED_CATALOG
 from anondb.engine.untrusted import Reference
-from anondb.release.conditions import released_attributes
 from anondb.release.definitions import ANY_RELEASE, create_views_and_macros
 from anondb.release.known_catalogs import known_digests
 from anondb.release.modelled import COMMENT, StoredTable, modelled_tables
@@ -33,9 +33,8 @@ from anondb.release.objects import (
     Kind,
     SchemaName,
     all_as_read,
-    kind_of_rows,
+    kind_of,
     layout_of,
-    relational_kind,
 )
 
 Entry = tuple[str, str, str]  # schema, kind of object, name
@@ -134,8 +133,8 @@ def modelled_statements(catalog: str, tables: Sequence[StoredTable]) -> list[exp
 
 
 def sealed_catalog(engine: DuckDBEngine, schema: SchemaName) -> SealedCatalog:
-    """Compare the catalog of a sealed file with what anondb writes; the file is the current database then if it is a release
-    with records, and so on as for ``sealed_catalogs``."""
+    """Compare the catalog of a sealed file with what anondb writes (``sealed_catalogs``). Afterwards a release with records
+    is the current database."""
     (checked,) = sealed_catalogs(engine, [schema])
     return checked
 
@@ -160,19 +159,20 @@ def sealed_catalogs(engine: DuckDBEngine, schemas: Sequence[SchemaName]) -> list
             contents[s] = {entry: there for entry, there in contents[s].items() if entry[0] != MODELLED}
     told = {s: _kind_told(engine, s, contents[s], manifests.get(s), texts) for s in schemas}
     kinds = all_as_read(engine, {s: kind for s, kind in told.items() if isinstance(kind, Kind)})
-    checked = [
-        catalog if isinstance(catalog, SealedCatalog) else _compared(contents[s], manifests[s], kinds[s])
+    checked = {
+        s: catalog if isinstance(catalog, SealedCatalog) else _compared(contents[s], manifests[s], kinds[s])
         for s, catalog in told.items()
-    ]
-    for n, (catalog, schema) in enumerate(zip(checked, schemas, strict=True)):
-        if schema in beside and catalog.kind is not None:
-            wrong = _modelled_differences(engine, beside[schema], modelled_tables(catalog.manifest, catalog.kind))
-            objects = catalog.objects + len(beside[schema])
-            checked[n] = replace(catalog, objects=objects, findings=(*catalog.findings, *wrong))
-    if not all(catalog.is_release for catalog in checked):
-        return checked
+    }
+    for schema, there in beside.items():
+        catalog = checked[schema]
+        if catalog.kind is not None:
+            wrong = _modelled_differences(engine, there, modelled_tables(catalog.manifest, catalog.kind))
+            objects = catalog.objects + len(there)
+            checked[schema] = replace(catalog, objects=objects, findings=(*catalog.findings, *wrong))
+    if not all(catalog.is_release for catalog in checked.values()):
+        return list(checked.values())
     columns = _columns(engine)
-    for n, (catalog, schema) in enumerate(zip(checked, schemas, strict=True)):
+    for schema, catalog in checked.items():
         assert catalog.kind is not None
         said = columns.get((schema.catalog, schema.name), set())
         as_written = columns_digest(said) == known_digests(catalog.kind)[1]
@@ -184,8 +184,8 @@ def sealed_catalogs(engine: DuckDBEngine, schemas: Sequence[SchemaName]) -> list
             findings = _defaults(engine, schema, catalog.kind)
             if len(schemas) > 1:
                 engine.use("memory", checked=True)
-        checked[n] = replace(catalog, findings=tuple(findings))
-    return checked
+        checked[schema] = replace(catalog, findings=tuple(findings))
+    return list(checked.values())
 
 
 def _kind_told(
@@ -266,15 +266,13 @@ def _reference(kind: Kind) -> tuple[Catalog, frozenset[Column]]:
     """The catalog of an empty release of a kind, with the number ``ANY_RELEASE``, as DuckDB stores it; and its columns."""
     schema = SchemaName(LOCKED_CATALOG, SEALED_SCHEMA)
     reference = Reference(schema.catalog)
-    try:
+    with contextlib.closing(reference):
         tables = [create_table(schema, name, columns) for name, columns in kind.tables.items()]
         reference.engine.run_all(tables, "making empty tables")
         create_views_and_macros(reference.engine, schema, ANY_RELEASE, kind)
         reference.read_back()
         columns = _columns(reference.engine)[schema.catalog, schema.name]
         return listed(reference.engine, schema.catalog), frozenset(columns)
-    finally:
-        reference.close()
 
 
 def _columns(engine: Engine) -> dict[tuple[str, str], set[Column]]:
@@ -316,18 +314,17 @@ def _read_manifests(engine: Engine, schemas: Sequence[SchemaName]) -> dict[Schem
 
 def _manifest_kind(engine: Engine, schema: SchemaName, there: Catalog, manifest: Mapping[str, str]) -> Kind | None:
     """The kind of release that the manifest names; for relational data, derived from the columns of ``records``."""
-    layout = layout_of(manifest.get("model", ""))
     if not _TRANSACTIONS.fullmatch(manifest.get("transactions", "")) or manifest.get("semantics") not in _SEMANTICS:
         return None
-    if layout != RECORDS:
-        return kind_of_rows(manifest)
-    if (schema.name, "table", "records") not in there:
+    if layout_of(manifest.get("model", "")) != RECORDS:
+        return kind_of(manifest, {})
+    if (schema.name, "table", RECORDS) not in there:
         return None
-    columns = table_columns(engine, schema.table("records"))
+    columns = table_columns(engine, schema.table(RECORDS))
     if any(not _RECORD_TYPE.fullmatch(of_type) for of_type in columns.values()):
         return None
-    kind = relational_kind(released_attributes(columns))
-    return kind if list(kind.tables["records"]) == list(columns) else None
+    kind = kind_of(manifest, columns)
+    return kind if kind is not None and list(kind.tables[RECORDS]) == list(columns) else None
 
 
 def table_columns(engine: Engine, table: Table) -> dict[str, str]:

@@ -23,7 +23,6 @@ from anondb.engine.untrusted import reader_engine
 from anondb.errors import AnondbError, BudgetExceeded, DamagedFile, InputError
 from anondb.release import objects, publish
 from anondb.release.catalog import Finding
-from anondb.release.conditions import released_attributes
 from anondb.release.digest import content_digest, file_digest
 from anondb.release.modelled import stored_tables
 from anondb.release.paths import MANIFEST_FILE, is_parquet_release, valid_path
@@ -40,10 +39,10 @@ _COMPRESSED = {"COMPRESSION": exp.var("zstd"), "ROW_GROUP_SIZE": exp.convert(122
 
 @dataclass(frozen=True)
 class ReadBack:
-    """A folder of Parquet files as a sealed file."""
+    """A release that lies elsewhere, in a folder of Parquet files or in PostgreSQL, as a sealed file."""
 
-    file: Path | None  # the sealed file; None if the folder has findings
-    findings: tuple[Finding, ...]  # the defects of the folder
+    file: Path | None  # the sealed file; None if the release was refused
+    findings: tuple[Finding, ...]  # the defects of the folder or the schema
 
 
 # ---------------------------------------------------------------------- writing
@@ -142,8 +141,7 @@ def read_back(folder: Path, directory: Path, scripts: Scripts, memory_limit: str
             exp.Create(this=objects.SchemaName(publish.IN_MEMORY.catalog, objects.MODELLED).expression(), kind="SCHEMA"),
             "a schema",
         )
-        stored = stored_tables(stated["manifest"], kind)
-        for table in stored:
+        for table in stored_tables(stated["manifest"], kind):
             engine.create(table.place(publish.IN_MEMORY.catalog), publish.rows_in(paths[table.file], table.columns))
         release_id = _release_id(engine, stated["manifest"])
         if release_id is None:
@@ -153,18 +151,14 @@ def read_back(folder: Path, directory: Path, scripts: Scripts, memory_limit: str
             return _refused("catalog", "the SQL files are not those that anondb writes for such a release")
         if content_digest(engine, publish.IN_MEMORY, kind) != stated["content_digest"]:
             return _refused("bytes", "the content digest is not that of the rows")
-        with clean_writer(directory) as writer:
-            for table in stored:
-                rows = table.rows(table.place(publish.IN_MEMORY.catalog).expression(), stored=True)
-                publish.hand_over_table(engine, rows, directory / publish.rows_file(table.file))
-            writer.write(publish.BUILD_NAME, publish.build_statements(kind, stated["manifest"]), memory_limit=half)
+        file = publish.rebuild(engine, publish.IN_MEMORY.catalog, kind, stated["manifest"], directory, half)
     except AnondbError as error:
         if isinstance(error, BudgetExceeded) or error.code in ("out_of_memory", "disk_full"):
             raise
         return _refused("rows", f"the files cannot be read ({error.code})")
     finally:
         engine.close()
-    return ReadBack(directory / publish.BUILD_NAME, ())
+    return ReadBack(file, ())
 
 
 def _refused(check: str, what: str) -> ReadBack:
@@ -212,10 +206,7 @@ def _file_findings(folder: Path, files: Mapping[str, str]) -> list[Finding]:
 def _kind(engine: DuckDBEngine, manifest: Mapping[str, str], paths: Mapping[str, str]) -> objects.Kind | None:
     """The kind of release that a manifest names, if the files have its tables and columns."""
     columns = {name: _columns(engine, path) for name, path in paths.items()}
-    if objects.layout_of(manifest["model"]) == objects.RECORDS:
-        kind: objects.Kind | None = objects.relational_kind(released_attributes(columns.get(objects.RECORDS, {})))
-    else:
-        kind = objects.kind_of_rows(manifest)
+    kind = objects.kind_of(manifest, columns.get(objects.RECORDS, {}))
     if kind is None:
         return None
     return kind if {table.file: dict(table.columns) for table in stored_tables(manifest, kind)} == columns else None

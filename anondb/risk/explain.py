@@ -12,7 +12,7 @@ from anondb.engine import DuckDBEngine, Engine, reads
 from anondb.errors import InputError
 from anondb.ledger import ledger, stored
 from anondb.models import AsTable
-from anondb.release.objects import SchemaName, is_local, read_manifest, read_members
+from anondb.release.objects import SchemaName, read_manifest, read_members
 
 AS_IS, GENERALIZED, SUPPRESSED, ABSENT = "as_is", "generalized", "suppressed", "absent"
 
@@ -74,16 +74,8 @@ class Explanation(AsTable):
 
     def to_json(self) -> dict[str, Any]:
         """The explanation as JSON values."""
-        return {
-            "release": self.release,
-            "item": self.item,
-            "outcome": self.outcome,
-            "released_item": self.released_item,
-            "members": list(self.members),
-            "path": list(self.path),
-            "steps": [s.to_json() for s in self.steps],
-            "conclusion": self.conclusion,
-        }
+        steps = [step.to_json() for step in self.steps]
+        return {**vars(self), "members": list(self.members), "path": list(self.path), "steps": steps}
 
 
 def explain(engine: DuckDBEngine, name: str, item: str) -> Explanation:
@@ -94,11 +86,12 @@ def explain(engine: DuckDBEngine, name: str, item: str) -> Explanation:
         item: the item's label, exactly.
     """
     catalog = stored.current_catalog(engine)
-    schema = stored.find_release(engine, name)
+    whole = stored.find_whole(engine, name)
+    schema = whole.schema
     entry = ledger.find(engine, catalog, name)
     if entry is None:
         raise InputError(f"The ledger has no entry for the release {name!r}.", code="no_such_release")
-    if is_local(engine, schema):
+    if whole.kind.local:
         raise InputError(
             f"The release {entry.name!r} is a local recoding: an item has different images in different transactions.",
             code="local_recoding",

@@ -100,12 +100,6 @@ def refresh(engine: DuckDBEngine, view: ledger.View, ignore_late_rows: bool) -> 
     )
 
 
-def drop(engine: Engine, catalog: str, releases: Sequence[Part]) -> None:
-    """Drop the releases of a partitioned view; call it inside a transaction."""
-    for part in releases:
-        published.drop_release(engine, catalog, part.release)
-
-
 # ---------------------------------------------------------------------- checks before the long work
 
 
@@ -286,14 +280,15 @@ def _rename_table(engine: DuckDBEngine, view: ledger.View, existing: Sequence[Pa
             seal(engine, part.release, stored.find_whole(engine, part.release), where, (), **written)
 
 
-def drop_view(engine: Engine, catalog: str, name: str) -> bool:
-    """Drop a view, partitioned or not; returns whether there was one. Call it inside a transaction."""
-    existing = parts.parts_of(engine, catalog, name)
-    drop(engine, catalog, existing)
-    if not existing and find_schema(engine, release_schema(catalog, name)) is not None:
-        published.drop_release(engine, catalog, name)
-        return True
-    return bool(existing)
+def drop_view(engine: Engine, catalog: str, name: str, *, if_exists: bool = True) -> bool:
+    """Drop a view, partitioned or not; returns whether there was one. Call it inside a transaction. Raises InputError: its
+    schema holds other objects, or the view does not exist, unless ``if_exists``."""
+    releases = [part.release for part in parts.parts_of(engine, catalog, name)]
+    if not releases and if_exists and find_schema(engine, release_schema(catalog, name)) is None:
+        return False
+    for release in releases or [name]:
+        published.drop_release(engine, catalog, release)
+    return True
 
 
 def _published(engine: DuckDBEngine, view: ledger.View, part: Part, folder: Folder, stay: Sequence[str]) -> MadePart:

@@ -9,14 +9,15 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
-from anondb.engine import Table, load
+from anondb.engine import Table
 from anondb.engine.texts import text_of
 from anondb.errors import InputError
+from anondb.release.bodies import bound_among
 from anondb.release.catalog import modelled_statements
 from anondb.release.definitions import view_and_macro_texts
 from anondb.release.modelled import StoredTable, modelled_tables
 from anondb.release.objects import GLOBAL, MODELLED, Kind, SchemaName, with_item_supports
-from anondb.release.publish import rows_file
+from anondb.release.publish import rows_file, rows_table
 from anondb.warehouse.postgres.catalog import release_statements
 from anondb.warehouse.postgres.definitions import schema_statements, table_statements
 from anondb.warehouse.postgres.server import text_of as postgres_text
@@ -82,19 +83,14 @@ def _duckdb(kind: Kind, release_id: str, modelled: Sequence[StoredTable]) -> lis
     schema = SchemaName(_CATALOG, "main")
     statements = []
     for name, columns in kind.tables.items():
-        rows = exp.select(*(exp.column(c, quoted=True) for c in columns)).from_(_file(name))
+        rows = exp.select(*(exp.column(c, quoted=True) for c in columns)).from_(rows_table(name))
         statements.append(text_of(exp.Create(this=schema.table(name).expression(), kind="TABLE", expression=rows)))
     statements += view_and_macro_texts(schema, release_id, kind)
     statements += map(text_of, modelled_statements(_CATALOG, modelled))
     for table in modelled:
-        statements.append(
-            text_of(exp.Insert(this=table.place(_CATALOG).expression(), expression=table.rows(_file(table.file))))
-        )
+        rows = table.rows(rows_table(table.file))
+        statements.append(text_of(exp.Insert(this=table.place(_CATALOG).expression(), expression=rows)))
     return [text.replace(f'"{_CATALOG}".', "") for text in statements]
-
-
-def _file(name: str) -> exp.Table:
-    return exp.Table(this=exp.Anonymous(this="read_parquet", expressions=[exp.Literal.string(rows_file(name))]))
 
 
 def _spark(kind: Kind, modelled: Sequence[StoredTable]) -> list[str]:
@@ -114,9 +110,7 @@ def _named(kind: Kind, schema: str = "") -> dict[str, Table]:
 
 
 def _body(kind: Kind, schema: str = "") -> exp.Query:
-    query = load(_PLAIN)
-    tables: Mapping[str, Table] = _named(kind, schema)
-    return query.bind({name: tables[name] for name in query.reads}, {"items": exp.column("items")})
+    return bound_among(_PLAIN, _named(kind, schema), {"items": exp.column("items")})
 
 
 def _tables(kind: Kind, dialect: str, schema: str, types: Mapping[str, str]) -> list[str]:

@@ -12,10 +12,10 @@ from sqlglot import exp
 
 from anondb.engine import load
 from anondb.errors import InputError
+from anondb.release.bodies import body_of
 from anondb.release.conditions import judged_records
 from anondb.release.definitions import (
     OBJECT_COMMENTS,
-    body_of,
     bounds_query,
     column_comment,
     parts_of_bounds,

@@ -1,4 +1,4 @@
-"""What an engine on PostgreSQL has here, and the names and tables of it."""
+"""What an engine on PostgreSQL has fetched into DuckDB, and the names and tables of it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BEFORE = "anondb_before"  # the schema of the ledger as it was fetched
 
 
 class Fetched:
-    """What is here of the database of PostgreSQL."""
+    """What DuckDB holds of the database in PostgreSQL."""
 
     def __init__(self) -> None:
         # the version of the ledger; None without a ledger

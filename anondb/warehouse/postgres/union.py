@@ -13,8 +13,8 @@ from sqlglot import exp
 
 from anondb.engine.reads import named
 from anondb.errors import InputError
+from anondb.release.bodies import body_of
 from anondb.release.catalog import Finding
-from anondb.release.definitions import body_of
 from anondb.release.modelled import COMMENT as MODELLED_COMMENT
 from anondb.release.objects import ITEM_COUNTS, Kind, partition_of
 from anondb.warehouse.postgres.catalog import TEMPORARY, compared, grant_findings, namespace_of
@@ -30,7 +30,7 @@ from anondb.warehouse.postgres.definitions import (
 from anondb.warehouse.postgres.place import Place
 from anondb.warehouse.postgres.rights import check_rights, rights_of_release
 from anondb.warehouse.postgres.server import Server
-from anondb.warehouse.postgres.tables import place, schema_creation, source_tables
+from anondb.warehouse.postgres.tables import place, removals, schema_creation, source_tables
 
 COMMENT = "The releases of disjoint persons in the schemas whose names begin with this one's and a slash, as one release"
 PARTITION = "partition"  # the first column of tables and views
@@ -91,7 +91,7 @@ def check_free(server: Server, where: Place, *, fresh: bool) -> None:
 
 
 def separate(server: Server, where: Place, kind: Kind) -> list[Place]:
-    """Let a union show the parts alone that stay beside the one at ``where``; returns those that are to be dropped."""
+    """Leave out of a union the parts that do not stay beside the one at ``where``; return them, to be dropped."""
     union = str(where.union)
     values = _values(server, where, kind)
     gone = [name for name in parts_of(server, union) if name not in values]
@@ -108,8 +108,7 @@ def _drop(server: Server, union: str) -> None:
     rows = server.query("postgres/text_oids", namespace=namespace_of(server, union))
     for kind, name in zip(rows["kind"], rows["name"], strict=True):
         server.run(exp.Drop(tables=[place(union, name)], kind=kind.upper()), "dropping a union")
-    schema = exp.Table(db=exp.to_identifier(union, quoted=True))
-    server.run(exp.Drop(tables=[schema], kind="SCHEMA"), "dropping a union")
+    server.run_all(removals(union, []), "dropping a union")
 
 
 def unite(server: Server, where: Place, kind: Kind) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from sqlglot import exp
 
 from anondb.engine import Table, load
+from anondb.release.bodies import bound_among
 from anondb.release.definitions import view_queries
 from anondb.release.item_supports import expected_holders
 from anondb.release.objects import GLOBAL
@@ -51,8 +52,7 @@ def views_of(tables: Mapping[str, Table]) -> Iterator[exp.Create]:
     sources: dict[str, Table | exp.Query] = {**tables, "expected": expected_holders(tables, local=False)}
     sources["unhidden"] = exp.select(exp.true().as_("passed"))
     for name, query in {**view_queries(GLOBAL), "baskets": "warehouse/spark/baskets"}.items():
-        named = load(query)
-        body = _converted(named.bind({table: sources[table] for table in named.reads}, {}))
+        body = _converted(bound_among(query, sources))
         place = tables["labels"]
         yield exp.Create(this=Table(place.catalog, place.schema, name).expression(), kind="VIEW", expression=body)
 
@@ -62,5 +62,4 @@ def bounds_of(tables: Mapping[str, Table], items: exp.Expr) -> exp.Query:
     wanted = load("warehouse/spark/wanted").bind({"released_items": tables["released_items"]}, {"items": items})
     expected = expected_holders(tables, local=False, wanted=wanted)
     sources: dict[str, Table | exp.Query] = {**tables, "wanted": wanted, "expected": expected}
-    query = load("warehouse/spark/count_bounds")
-    return query.bind({table: sources[table] for table in query.reads}, {"items": items})
+    return bound_among("warehouse/spark/count_bounds", sources, {"items": items})
