@@ -134,7 +134,7 @@ class View:
 
     @property
     def release(self) -> str:
-        """The name of its release, or of that of the part."""
+        """The name of its release; that of a part ends with a slash and the value."""
         return self.name if self.partition is None else f"{self.name}/{self.partition.value}"
 
     @property

@@ -3,7 +3,7 @@
 import contextlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from sqlglot.errors import SqlglotError
 
 from anondb.engine import Engine, Table
 from anondb.errors import InputError
+from anondb.release.objects import SchemaName, create_table, data_type
 
 LEDGER_SCHEMA = "anondb"
 
@@ -100,14 +101,10 @@ def create(engine: Engine, catalog: str, tables: Iterable[LedgerTable]) -> None:
 
 
 def _statements(catalog: str, tables: Iterable[LedgerTable]) -> Iterator[exp.Create]:
-    place = exp.Table(db=exp.to_identifier(LEDGER_SCHEMA, quoted=True), catalog=exp.to_identifier(catalog, quoted=True))
-    yield exp.Create(this=place, kind="SCHEMA", exists=True)
+    schema = SchemaName(catalog, LEDGER_SCHEMA).expression()
+    yield exp.Create(this=schema, kind="SCHEMA", exists=True)
     for table in tables:
-        columns = [
-            exp.ColumnDef(this=exp.to_identifier(column, quoted=True), kind=_type(kind).copy())
-            for column, kind in table.columns.items()
-        ]
-        yield exp.Create(this=exp.Schema(this=table.at(catalog).expression(), expressions=columns), kind="TABLE")
+        yield create_table(table.at(catalog), table.columns)
 
 
 def stored(engine: Engine, catalog: str, wanted: Iterable[LedgerTable]) -> set[str]:
@@ -117,7 +114,7 @@ def stored(engine: Engine, catalog: str, wanted: Iterable[LedgerTable]) -> set[s
     texts = {name.lower(): text for name, text in zip(*(c.tolist() for c in read.values()), strict=True)}
     there = [table for table in wanted if table.name in texts]
     for table in there:
-        types = {column: _type(kind) for column, kind in table.columns.items()}
+        types = {column: data_type(kind) for column, kind in table.columns.items()}
         if not types.items() <= _columns_of(texts[table.name]).items():
             raise InputError(
                 f"{table.name!r} in the schema {LEDGER_SCHEMA!r} is not the ledger's table of that name.",
@@ -134,11 +131,6 @@ def plain(value: Any) -> Any:
     if isinstance(value, np.datetime64):
         return value.astype("datetime64[us]").item()
     return value.item() if hasattr(value, "item") else value
-
-
-@cache
-def _type(text: str) -> exp.DataType:
-    return exp.DataType.build(text, dialect="duckdb")
 
 
 @lru_cache(maxsize=64)

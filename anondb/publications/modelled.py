@@ -41,7 +41,7 @@ def check_ids(engine: Engine, release: SchemaName) -> None:
 
 
 def check_ids_of(engine: Engine, dataset: Dataset) -> None:
-    """The same for persons whose ids are here, where there is no ledger."""
+    """Refuse modelled rows as ``check_ids`` does, by the ids of the data, where there is no ledger."""
     both: list[Table | exp.Query] = [dataset.ids, _modelled(dataset.id_type, dataset.n_transactions)]
     persons_here, persons_drawn = (load("publications/persons").bind({"ids": ids}, {"secret": ""}) for ids in both)
     _refuse(int(engine.scalar(reads.joined(persons_here, persons_drawn, "person", "count(*) AS n"))))

@@ -92,7 +92,7 @@ def check_proof(
     engine: DuckDBEngine, release: StoredRelease, proof: str, include_constraints: bool = False
 ) -> tuple[Path, Shown]:
     """The folder of the proof of a release, and what the proof shows. Call it inside ``engine.transaction()``."""
-    knowledge = ledger.knowledge_of(engine, stored.current_catalog(engine), release.manifest["release_id"])
+    knowledge = ledger.knowledge_of(engine, stored.current_catalog(engine), release.release_id)
     shown = Shown("pgen" if knowledge.privacy == "pgen" else None, values=release.kind.values)
     if include_constraints:
         shown = Shown(knowledge.privacy, knowledge.sensitive or (), release.kind.values)
@@ -135,7 +135,7 @@ def seal(
     """
     catalog = stored.current_catalog(engine)
     model = model_of(release.manifest)
-    checked_with = ledger.knowledge_of(engine, catalog, release.manifest["release_id"])
+    checked_with = ledger.knowledge_of(engine, catalog, release.release_id)
     if not engine.one_shot:
         stored.check_writable(engine, catalog)
 
@@ -195,7 +195,7 @@ def earlier_of(engine: DuckDBEngine, name: str) -> list[overlap.Earlier]:
     if engine.one_shot or not history.publications(engine, catalog):
         return []
     with engine.transaction():
-        return overlap.earlier(engine, catalog, stored.find_whole(engine, name).manifest["release_id"])
+        return overlap.earlier(engine, catalog, stored.find_whole(engine, name).release_id)
 
 
 def intersections_of(engine: DuckDBEngine, name: str, before: Sequence[overlap.Earlier]) -> list[Intersection]:

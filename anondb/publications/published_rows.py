@@ -43,8 +43,8 @@ class PublishedRows:
 
     @property
     def exact(self) -> bool:
-        """Whether its transactions have the same common generalization as those of any other release of the same data that
-        is exact: nothing is suppressed in some of them only."""
+        """Whether it and any other exact release of the same data have equal common generalizations: no item is suppressed
+        in only some of its transactions."""
         return self.rows is not None and (self.one_image or self.manifest["suppression"] == "none")
 
     @property

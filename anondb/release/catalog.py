@@ -33,6 +33,7 @@ from anondb.release.objects import (
     Kind,
     SchemaName,
     all_as_read,
+    create_table,
     kind_of,
     layout_of,
 )
@@ -111,22 +112,13 @@ def unexpected_objects(engine: Engine, schema: SchemaName, kind: Kind) -> list[E
     return sorted(present ^ objects_of(schema.name, kind))
 
 
-def create_table(schema: SchemaName, name: str, columns: Mapping[str, str]) -> exp.Create:
-    """The statement that creates a table of a release."""
-    fields = [
-        exp.ColumnDef(this=exp.to_identifier(c, quoted=True), kind=exp.DataType.build(t, dialect="duckdb"))
-        for c, t in columns.items()
-    ]
-    return exp.Create(this=exp.Schema(this=schema.table(name).expression(), expressions=fields), kind="TABLE")
-
-
 def modelled_statements(catalog: str, tables: Sequence[StoredTable]) -> list[exp.Expr]:
     """The statements that create the schema of modelled rows and its tables, with their comments. DuckDB has no comments on
     schemas."""
     schema = SchemaName(catalog, MODELLED)
     statements: list[exp.Expr] = [exp.Create(this=schema.expression(), kind="SCHEMA")]
     for table in tables:
-        statements.append(create_table(schema, table.name, table.columns))
+        statements.append(create_table(table.place(catalog), table.columns))
         words = exp.Literal.string(COMMENT)
         statements.append(exp.Comment(this=table.place(catalog).expression(), kind="TABLE", expression=words))
     return statements if tables else []
@@ -157,7 +149,7 @@ def sealed_catalogs(engine: DuckDBEngine, schemas: Sequence[SchemaName]) -> list
         if MODELLED in manifest:
             beside[s] = {entry: there for entry, there in contents[s].items() if entry[0] == MODELLED}
             contents[s] = {entry: there for entry, there in contents[s].items() if entry[0] != MODELLED}
-    told = {s: _kind_told(engine, s, contents[s], manifests.get(s), texts) for s in schemas}
+    told = {s: _stated_kind(engine, s, contents[s], manifests.get(s), texts) for s in schemas}
     kinds = all_as_read(engine, {s: kind for s, kind in told.items() if isinstance(kind, Kind)})
     checked = {
         s: catalog if isinstance(catalog, SealedCatalog) else _compared(contents[s], manifests[s], kinds[s])
@@ -188,7 +180,7 @@ def sealed_catalogs(engine: DuckDBEngine, schemas: Sequence[SchemaName]) -> list
     return list(checked.values())
 
 
-def _kind_told(
+def _stated_kind(
     engine: DuckDBEngine, schema: SchemaName, there: Catalog, manifest: dict[str, str] | None, texts: _TableTexts
 ) -> Kind | SealedCatalog:
     """The kind of a release by its manifest, if its tables are those of the kind; else what is wrong."""
@@ -253,7 +245,9 @@ class _TableTexts:
 
     def _written(self, tables: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
         engine, memory = self._engine, SchemaName("memory", SEALED_SCHEMA)
-        engine.run_all((create_table(memory, name, columns) for name, columns in tables.items()), "making empty tables")
+        engine.run_all(
+            (create_table(memory.table(name), columns) for name, columns in tables.items()), "making empty tables"
+        )
         here = exp.column("database_name").eq(memory.catalog)
         texts = engine.select(reads.rows(reads.system("duckdb_tables"), "table_name AS name, sql AS text", where=here))
         drops = (exp.Drop(tables=[memory.table(name).expression()], kind="TABLE") for name in tables)
@@ -267,7 +261,7 @@ def _reference(kind: Kind) -> tuple[Catalog, frozenset[Column]]:
     schema = SchemaName(LOCKED_CATALOG, SEALED_SCHEMA)
     reference = Reference(schema.catalog)
     with contextlib.closing(reference):
-        tables = [create_table(schema, name, columns) for name, columns in kind.tables.items()]
+        tables = [create_table(schema.table(name), columns) for name, columns in kind.tables.items()]
         reference.engine.run_all(tables, "making empty tables")
         create_views_and_macros(reference.engine, schema, ANY_RELEASE, kind)
         reference.read_back()

@@ -147,7 +147,7 @@ def _in_place(macro: str, schema: str, release_id: str, kind: Kind) -> dict[str,
 
 
 def parts_of_view(name: str, schema: str, kind: Kind, own: Mapping[str, str] = MappingProxyType({})) -> dict[str, exp.Query]:
-    """What the view ``name`` of a release is made of; ``own`` are the queries that an engine has in place of others."""
+    """The queries that replace tables in the body of a view; ``own`` maps queries to those that an engine has instead."""
     if name != "item_counts" or kind is ANATOMY:
         return {}
     return {"expected": _expected(schema, kind, body_of("release/all_labels", schema, {}), own)}
@@ -156,7 +156,8 @@ def parts_of_view(name: str, schema: str, kind: Kind, own: Mapping[str, str] = M
 def parts_of_bounds(
     schema: str, kind: Kind, items: Mapping[str, exp.Expr], own: Mapping[str, str] = MappingProxyType({})
 ) -> dict[str, exp.Query]:
-    """What the bounds of a release of sets or bags are made of, for the queried ``items``; ``own`` as above."""
+    """The queries that replace tables in the body of ``count_bounds`` of a release of sets or bags, for the queried
+    ``items``; ``own`` as for ``parts_of_view``."""
     wanted = body_of("release/wanted_items", schema, items)
     asked = body_of("release/asked_labels", schema, {}, {"wanted": wanted})
     read = body_of("release/all_labels", schema, {}) if kind.by_transaction else asked
@@ -249,12 +250,7 @@ def comments(schema: SchemaName, kind: Kind) -> Iterator[exp.Comment]:
     for name, columns in (*kind.tables.items(), *kind.views.items()):
         for column in columns:
             words = exp.Literal.string(column_comment(name, column))
-            place = exp.Column(
-                this=exp.to_identifier(column, quoted=True),
-                table=exp.to_identifier(name, quoted=True),
-                db=exp.to_identifier(schema.name, quoted=True),
-                catalog=exp.to_identifier(schema.catalog, quoted=True),
-            )
+            place = exp.column(column, name, schema.name, schema.catalog, quoted=True)
             yield exp.Comment(this=place, kind="COLUMN", expression=words)
 
 

@@ -5,6 +5,7 @@ import json
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 from sqlglot import exp
 
@@ -151,6 +152,18 @@ class SchemaName:
         return exp.Table(db=exp.to_identifier(self.name, quoted=True), catalog=exp.to_identifier(self.catalog, quoted=True))
 
 
+def create_table(table: Table, columns: Mapping[str, str]) -> exp.Create:
+    """The statement that creates a table with these columns and their types."""
+    fields = [exp.ColumnDef(this=exp.to_identifier(c, quoted=True), kind=data_type(t).copy()) for c, t in columns.items()]
+    return exp.Create(this=exp.Schema(this=table.expression(), expressions=fields), kind="TABLE")
+
+
+@cache
+def data_type(text: str) -> exp.DataType:
+    """A type of DuckDB by its name; copy it before it becomes part of a tree."""
+    return exp.DataType.build(text, dialect="duckdb")
+
+
 def same_name(left: str, right: str) -> bool:
     """Whether two schema names clash in DuckDB, or on a system that folds the case of all letters."""
     return left.casefold() == right.casefold()
@@ -236,6 +249,11 @@ class StoredRelease:
     schema: SchemaName
     kind: Kind
     manifest: dict[str, str]
+
+    @property
+    def release_id(self) -> str:
+        """Its random number, also in its macros."""
+        return self.manifest["release_id"]
 
 
 def read_release(engine: Engine, schema: SchemaName) -> StoredRelease | None:

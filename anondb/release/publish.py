@@ -16,7 +16,7 @@ from anondb.engine.memory import lending_memory
 from anondb.engine.untrusted import locked_engine, reader_engine
 from anondb.errors import AnondbError, InputError, InternalError
 from anondb.models import AsTable
-from anondb.release.catalog import create_table, modelled_statements, sealed_catalog
+from anondb.release.catalog import modelled_statements, sealed_catalog
 from anondb.release.definitions import view_and_macro_texts
 from anondb.release.digest import content_digest, file_digest
 from anondb.release.findings import file_findings, storage_findings
@@ -29,6 +29,7 @@ from anondb.release.objects import (
     SIGNATURE,
     Kind,
     SchemaName,
+    create_table,
     read_manifest,
     release_kind,
     table_counts,
@@ -284,7 +285,7 @@ def rebuild(
 def build_statements(kind: Kind, manifest: Mapping[str, str]) -> list[exp.Expr | str]:
     """The statements of the clean process: create the tables, fill them from the files, create the views and macros."""
     schema = SchemaName(Path(BUILD_NAME).stem, SEALED_SCHEMA)
-    tables: list[exp.Expr] = [create_table(schema, name, columns) for name, columns in kind.tables.items()]
+    tables: list[exp.Expr] = [create_table(schema.table(name), columns) for name, columns in kind.tables.items()]
     tables += modelled_statements(schema.catalog, modelled_tables(manifest, kind))
     inserts: list[exp.Expr] = []
     for table in stored_tables(manifest, kind):

@@ -38,8 +38,8 @@ class Folder:
         return str(self.place)
 
     def of(self, partition: Partition, stay: Sequence[str] = ()) -> str | Place:
-        """Where the release of a value is published; beside a schema only the parts with the numbers ``stay`` do. Raises
-        InputError: ``bad_name``: the value is too long for the name of a schema."""
+        """Where the release of a value is published. In PostgreSQL only the releases with the numbers ``stay`` remain beside
+        it. Raises InputError: ``bad_name``: the value is too long for the name of a schema."""
         if isinstance(self.place, Place):
             return self.place.part(partition.value, stay)
         return str(self.place / file_name(partition, self.format))

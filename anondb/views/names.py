@@ -86,7 +86,7 @@ def _move(engine: Engine, old: SchemaName, new: SchemaName) -> None:
         listed = [exp.column(c, quoted=True) for c in columns]
         order = [exp.column(c, quoted=True) for c in ROW_ORDER[name]]
         engine.create(new.table(name), exp.select(*listed).from_(release.schema.table(name).expression()).order_by(*order))
-    create_views_and_macros(engine, new, release.manifest["release_id"], release.kind)
+    create_views_and_macros(engine, new, release.release_id, release.kind)
     drop_schema(engine, release.schema)
 
 

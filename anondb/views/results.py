@@ -58,7 +58,7 @@ class Check(AsTable):
 
     @property
     def holds(self) -> bool:
-        """The same, and whether the item supports of the release, if it has any, are those of the current data."""
+        """Whether the data keep the policy, and item supports of the release, if it has any, are those of the data."""
         return self.keeps_policy and not self.verification.item_supports
 
     def to_json(self, *, witnesses: bool = False) -> dict[str, Any]:

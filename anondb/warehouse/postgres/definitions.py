@@ -157,11 +157,7 @@ def relation_comments(schema: str, name: str, columns: Iterable[str], kind: str 
     """The statements that comment a table or a view, and its columns."""
     yield comment(kind, schema, name)
     for column in columns:
-        where = exp.Column(
-            this=exp.to_identifier(column, quoted=True),
-            table=exp.to_identifier(name, quoted=True),
-            db=exp.to_identifier(schema, quoted=True),
-        )
+        where = exp.column(column, name, schema, quoted=True)
         yield exp.Comment(this=where, kind="COLUMN", expression=exp.Literal.string(column_comment(name, column)))
 
 

@@ -78,7 +78,7 @@ def duckdb_table(table: Table, types: Mapping[str, str]) -> exp.Create:
 
 
 def kept_value(name: str, kind: str) -> exp.Expr:
-    """A column as it is inserted here: of a UNION NULL stays NULL, which DuckDB would make its member."""
+    """A column as it is inserted here. NULL stays NULL in a UNION, where DuckDB would make it a member."""
     value = exp.column(exp.to_identifier(name, quoted=True))
     if not kind.startswith("UNION"):
         return value

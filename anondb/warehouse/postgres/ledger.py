@@ -138,8 +138,8 @@ class LedgerEngine(DuckDBEngine):
         schema = SchemaName(CATALOG, name)
         release = read_release(self, schema)
         if release is not None:
-            create_views_and_macros(self, schema, release.manifest["release_id"], release.kind)
-            self._fetched.releases[name] = release.manifest["release_id"]
+            create_views_and_macros(self, schema, release.release_id, release.kind)
+            self._fetched.releases[name] = release.release_id
 
     # ------------------------------------------------------------------ ledger and releases: writing
 
@@ -168,7 +168,7 @@ class LedgerEngine(DuckDBEngine):
             for table, columns in release.kind.tables.items():
                 self.server.run(creation(name, table, columns), "making a table")
                 self._send(exp.select("*").from_(Table(CATALOG, name, table).expression()), name, table)
-            self._fetched.releases[name] = release.manifest["release_id"]
+            self._fetched.releases[name] = release.release_id
         for name, lost in changed.items():
             self._write_ledger(name, lost)
         self._fetched.version = self._version()
