@@ -177,16 +177,16 @@ def _of_other_types(schema: SchemaName, kind: Kind, manifest: Mapping[str, str])
     except (KeyError, ValueError, AttributeError, TypeError):
         types = {}  # which is a finding itself
     item = types.get(manifest.get("item_column", ""), "VARCHAR")
-    value, attribute = exp.column("value"), exp.column("attribute")
     parts = [_number_of(schema.table("released_items"), not_of_type(exp.column("item"), item))]
     ranges = 0
-    for one in kind.attributes or ():
-        stated = types.get(one.name, "VARCHAR")
-        if one.ends is not None:
-            family = next(f for f in (_NUMBERS, _TIMES) if one.ends.startswith(f))
-            ranges += one.name in types and not stated.startswith(family)
+    for attribute in kind.attributes or ():
+        stated = types.get(attribute.name, "VARCHAR")
+        if attribute.ends is not None:
+            family = next(f for f in (_NUMBERS, _TIMES) if attribute.ends.startswith(f))
+            ranges += attribute.name in types and not stated.startswith(family)
             continue
-        other = exp.and_(attribute.eq(exp.Literal.string(one.name)), not_of_type(value, stated))
+        value, name = exp.column("value"), exp.column("attribute").eq(exp.Literal.string(attribute.name))
+        other = exp.and_(name, not_of_type(value, stated))
         parts.append(_number_of(schema.table("released_values"), exp.and_(value.is_(exp.null()).not_(), other)))
     total = reduce(lambda a, b: exp.Add(this=a, expression=b), parts)
     return exp.select(total.as_("values_of_another_type"), exp.convert(ranges).as_("ranges_of_another_type"))

@@ -58,13 +58,8 @@ class Inversion:
 
     def to_json(self) -> dict[str, Any]:
         """The inversion as JSON values; probabilities as floats, large numbers of originals as text."""
-        return {
-            "originals": str(self.originals),
-            "consistent": str(self.consistent),
-            "naive": float(self.naive),
-            "posterior": float(self.posterior),
-            "certain": self.certain,
-        }
+        numbers = {"originals": str(self.originals), "consistent": str(self.consistent)}
+        return {**vars(self), **numbers, "naive": float(self.naive), "posterior": float(self.posterior)}
 
 
 def invert_release(engine: DuckDBEngine, name: str) -> Inversion:
