@@ -27,7 +27,7 @@ from anondb.ledger.stored import check_writable, current_catalog
 from anondb.options import WORKLOAD
 from anondb.policy import Policy, Workload
 from anondb.reading.options import as_read
-from anondb.risk.attack import KNOWN
+from anondb.risk.attack import USUAL_KNOWLEDGE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -154,7 +154,7 @@ def compare(
     log = workload if isinstance(workload, str) and workload.lower().endswith(".sql") else None
     numbers = [r.parameters[name] for r in planned for name in ("m", "p") if isinstance(r.parameters.get(name), int)]
     asked |= {"log": log, "workload": None if log or workload is None else _shown("workload", workload)}
-    asked |= {**columns, "known": max(numbers, default=KNOWN), "reading": asdict(read.reading)}
+    asked |= {**columns, "known": max(numbers, default=USUAL_KNOWLEDGE), "reading": asdict(read.reading)}
     setting = Setting(str(read.data) if isinstance(read.data, str | Path) else "", None, **asked, **each, fingerprint="")
     folder = private_directory()
     try:

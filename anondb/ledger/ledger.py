@@ -134,7 +134,7 @@ class View:
 
     @property
     def release(self) -> str:
-        """The name of its release, or of that of the part."""
+        """The name of its release; that of a part ends with a slash and the value."""
         return self.name if self.partition is None else f"{self.name}/{self.partition.value}"
 
     @property
@@ -332,4 +332,4 @@ def mark_dropped(engine: Engine, catalog: str, name: str) -> None:
 
 def knowledge_of(engine: Engine, catalog: str, release_id: str) -> Knowledge:
     """The inputs of a release's check other than its rows, from the ledger."""
-    return Knowledge(privacy_of(engine, catalog, release_id), tuple(sensitive_of(engine, catalog, release_id)))
+    return Knowledge(privacy_of(engine, catalog, release_id), sensitive_of(engine, catalog, release_id))

@@ -59,17 +59,17 @@ def of_table(engine: Engine, table: Table | None) -> tuple[str, dict[str, Any]] 
 
 def accounts_of(engine: Engine, table: Table | None) -> tuple[Account, ...]:
     """The account of the file that a table was loaded from, if the ledger has one."""
-    known = of_table(engine, table)
-    return () if known is None else (account_from(known[1]),)
+    loaded = of_table(engine, table)
+    return () if loaded is None else (account_from(loaded[1]),)
 
 
 def again(engine: Engine, entry: ledger.LedgerEntry, table: Table | None) -> SourceFile | None:
     """The file of a release's source, compared with what the ledger has of it; None if no file is known."""
     noted = entry.parameters.get("source_file")
-    known = (noted["path"], noted["account"]) if noted is not None else of_table(engine, table)
-    if known is None:
+    loaded = (noted["path"], noted["account"]) if noted is not None else of_table(engine, table)
+    if loaded is None:
         return None
-    path, account = Path(known[0]), known[1]
+    path, account = Path(loaded[0]), loaded[1]
     try:
         status = "unchanged" if digest_of(path)[0] == account["sha256"] else "changed"
     except OSError:

@@ -160,8 +160,7 @@ def asked_table(dataset: Dataset, name: str) -> str:
 
 
 def asked_records(dataset: Dataset, name: str, records: str | None) -> str | None:
-    """The name of the table ``records`` of the persons' attributes for analysts: that of the items if it is one table with
-    some."""
+    """The table name under which analysts query the persons' attributes: that of the items if one table has both."""
     return asked_table(dataset, name) if records == dataset.table and dataset.labels else records
 
 
@@ -178,8 +177,8 @@ def of_view(engine: Engine, name: str, query: str) -> str:
 
 
 def of_parts(engine: Engine, view: View, dataset: Dataset) -> str:
-    """The table name for all parts of a partitioned view, of which ``dataset`` is the next: that of the view until rows of a
-    part were merged, and from then on that of the release."""
+    """The table name for all parts of a partitioned view, the next of which has this dataset: that of the view, or that of
+    the release once rows of a part were merged."""
     merged = not dataset.is_table and same_name(view.table, of_view(engine, view.name, view.query))
     return _another(view.table, view.name) if merged else view.table
 

@@ -3,7 +3,7 @@
 import contextlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from sqlglot.errors import SqlglotError
 
 from anondb.engine import Engine, Table
 from anondb.errors import InputError
+from anondb.release.objects import SchemaName, create_table, data_type
 
 LEDGER_SCHEMA = "anondb"
 
@@ -45,14 +46,9 @@ class LedgerTable:
     def append(self, engine: Engine, catalog: str, rows: Iterable[Mapping[str, Any]]) -> None:
         """Add rows. Values become texts, which are cast to the types of the columns; None becomes NULL."""
         listed = list(rows)
-        columns = {
-            column: (
-                kind,
-                np.array([None if row[column] is None else str(row[column]) for row in listed], dtype=object),
-            )
-            for column, kind in self.columns.items()
-        }
+        texts = {c: [None if row[c] is None else str(row[c]) for row in listed] for c in self.columns}
         if listed:
+            columns = {c: (kind, np.array(texts[c], dtype=object)) for c, kind in self.columns.items()}
             engine.insert(self.at(catalog), columns)
 
     def take(self, engine: Engine, catalog: str, rows: Table | exp.Query, **fixed: str) -> None:
@@ -78,10 +74,10 @@ class LedgerTable:
     def query(self, catalog: str, of: str | None = None) -> exp.Select:
         """The query of its rows in their order: all of them, or those of a key without that column."""
         shown = [exp.column(column, quoted=True) for column in self.columns if of is None or column != self.key]
-        made = exp.select(*shown).from_(self.at(catalog).expression())
+        query = exp.select(*shown).from_(self.at(catalog).expression())
         if self.order:
-            made = made.order_by(*(exp.column(column, quoted=True) for column in self.order))
-        return made if of is None else made.where(self._where(of))
+            query = query.order_by(*(exp.column(column, quoted=True) for column in self.order))
+        return query if of is None else query.where(self._where(of))
 
     def rows(self, engine: Engine, catalog: str, of: str | None = None) -> list[dict[str, Any]]:
         """Its rows in their order, as Python values by column: all of them, or those of a key without that column."""
@@ -94,14 +90,6 @@ class LedgerTable:
     def _where(self, of: str) -> exp.Expr:
         return exp.column(self.key).eq(exp.convert(of))
 
-    @property
-    def definition(self) -> list[exp.ColumnDef]:
-        """The definitions of its columns."""
-        return [
-            exp.ColumnDef(this=exp.to_identifier(column, quoted=True), kind=_type(kind).copy())
-            for column, kind in self.columns.items()
-        ]
-
 
 def create(engine: Engine, catalog: str, tables: Iterable[LedgerTable]) -> None:
     """Create the tables that are missing, and the schema of the ledger."""
@@ -113,11 +101,10 @@ def create(engine: Engine, catalog: str, tables: Iterable[LedgerTable]) -> None:
 
 
 def _statements(catalog: str, tables: Iterable[LedgerTable]) -> Iterator[exp.Create]:
-    place = exp.Table(db=exp.to_identifier(LEDGER_SCHEMA, quoted=True), catalog=exp.to_identifier(catalog, quoted=True))
-    yield exp.Create(this=place, kind="SCHEMA", exists=True)
+    schema = SchemaName(catalog, LEDGER_SCHEMA).expression()
+    yield exp.Create(this=schema, kind="SCHEMA", exists=True)
     for table in tables:
-        this = exp.Schema(this=table.at(catalog).expression(), expressions=table.definition)
-        yield exp.Create(this=this, kind="TABLE")
+        yield create_table(table.at(catalog), table.columns)
 
 
 def stored(engine: Engine, catalog: str, wanted: Iterable[LedgerTable]) -> set[str]:
@@ -127,7 +114,7 @@ def stored(engine: Engine, catalog: str, wanted: Iterable[LedgerTable]) -> set[s
     texts = {name.lower(): text for name, text in zip(*(c.tolist() for c in read.values()), strict=True)}
     there = [table for table in wanted if table.name in texts]
     for table in there:
-        types = {column: _type(kind) for column, kind in table.columns.items()}
+        types = {column: data_type(kind) for column, kind in table.columns.items()}
         if not types.items() <= _columns_of(texts[table.name]).items():
             raise InputError(
                 f"{table.name!r} in the schema {LEDGER_SCHEMA!r} is not the ledger's table of that name.",
@@ -144,11 +131,6 @@ def plain(value: Any) -> Any:
     if isinstance(value, np.datetime64):
         return value.astype("datetime64[us]").item()
     return value.item() if hasattr(value, "item") else value
-
-
-@cache
-def _type(text: str) -> exp.DataType:
-    return exp.DataType.build(text, dialect="duckdb")
 
 
 @lru_cache(maxsize=64)

@@ -25,6 +25,7 @@ from anondb.errors import InputError, InternalError
 from anondb.ledger import ledger
 from anondb.policy import Policy
 from anondb.reading.account import Account
+from anondb.release.objects import SchemaName
 from anondb.release.row_sums import figures_of
 
 WORK_SCHEMA = "anondb_work"
@@ -47,10 +48,8 @@ class Unfinished:
 
     def __init__(self, engine: Engine, catalog: str) -> None:
         self._engine, self._catalog = engine, catalog
-        self._steps = self._table("steps")
-
-    def _table(self, name: str) -> Table:
-        return Table(self._catalog, WORK_SCHEMA, name)
+        self._schema = SchemaName(catalog, WORK_SCHEMA)
+        self._steps = self._schema.table("steps")
 
     def _names(self) -> list[str] | None:
         """The names of the tables of the schema; None if some are the user's."""
@@ -68,16 +67,12 @@ class Unfinished:
                 hint="Rename it: anondb keeps unfinished work under this name.",
             )
 
-    def _schema(self) -> exp.Table:
-        catalog, schema = (exp.to_identifier(name, quoted=True) for name in (self._catalog, WORK_SCHEMA))
-        return exp.Table(db=schema, catalog=catalog)
-
     def sweep(self) -> None:
         """Drop all kept work."""
         names = self._names()
         if names:
-            self._engine.drop(*map(self._table, names))
-            self._engine.run(exp.Drop(tables=[self._schema()], kind="SCHEMA"), "dropping kept work")
+            self._engine.drop(*map(self._schema.table, names))
+            self._engine.run(exp.Drop(tables=[self._schema.expression()], kind="SCHEMA"), "dropping kept work")
 
     def restore(self, step: str, key: str) -> Any:
         """The result of a step that was kept under a key; None if there is none."""
@@ -94,11 +89,11 @@ class Unfinished:
         """
         if step == "load":
             self.sweep()
-            create = exp.Create(this=self._schema(), kind="SCHEMA", exists=True)
+            create = exp.Create(this=self._schema.expression(), kind="SCHEMA", exists=True)
             self._engine.run(create, "keeping work")
             self._engine.put(self._steps, {name: (kind, []) for name, kind in _STEPS.items()})
         else:
-            self._engine.drop(*(self._table(n) for n in self._names() or () if n.startswith(f"{step}_")))
+            self._engine.drop(*(self._schema.table(n) for n in self._names() or () if n.startswith(f"{step}_")))
             same = exp.column("step").eq(exp.convert(step))
             self._engine.run(exp.delete(self._steps.expression(), where=same), "keeping work")
         text = json.dumps(self._encoded(value, step), ensure_ascii=False)
@@ -112,7 +107,7 @@ class Unfinished:
             if value.catalog != "temp":
                 here = value.catalog == self._catalog
                 return {"table": [None if here else value.catalog, value.schema, value.name]}
-            kept = self._engine.create(self._table(f"{step}_{value.name}"), all_columns(value))
+            kept = self._engine.create(self._schema.table(f"{step}_{value.name}"), all_columns(value))
             return {"work": kept.name}
         if isinstance(value, np.ndarray):
             return {"array": [str(value.dtype), value.tolist()]}
@@ -136,7 +131,7 @@ class Unfinished:
         ((kind, content),) = value.items()
         simple: dict[str, Callable[[Any], Any]] = {
             "table": lambda names: Table(names[0] or self._catalog, *names[1:]),
-            "work": self._table,
+            "work": self._schema.table,
             "array": lambda pair: np.array(pair[1], dtype=pair[0]),
             "fraction": Fraction,
             "dict": lambda pairs: {self._decoded(name): self._decoded(part) for name, part in pairs},

@@ -31,7 +31,7 @@ from anondb.recode import loss_of, promised, recode, remarks
 from anondb.recoding import Recoding
 from anondb.release.coded import CodedRelease
 from anondb.release.freeze import FrozenRelease, freeze, name_taken
-from anondb.release.objects import SchemaName, find_schema, release_schema
+from anondb.release.objects import find_schema, release_schema
 from anondb.release.row_sums import RowSums, row_sums
 from anondb.risk.accuracy import anatomy_figures, called, measure_on, queries_of, relational_figures
 from anondb.risk.constraint_report import check_constraints
@@ -137,9 +137,11 @@ def _check_database(engine: Engine, catalog: str) -> None:
 
 
 def _name(engine: Engine, clock: Clock, policy: Policy, catalog: str, task: Task) -> None:
-    """Name the release, by default after its source, and check that it may have that name."""
+    """Name the release, by default after its source, and check before the long work that the name is free."""
     clock.release = policy.name if policy.name is not None else task.dataset.table
-    _check_name_is_free(engine, release_schema(catalog, clock.release), policy.replace)
+    existing = find_schema(engine, release_schema(catalog, clock.release))
+    if existing is not None and not policy.replace:
+        raise name_taken(existing)
 
 
 def _resumed(engine: DuckDBEngine, clock: Clock, policy: Policy, catalog: str) -> tuple[Task, Recoding]:
@@ -181,13 +183,6 @@ def _resumed(engine: DuckDBEngine, clock: Clock, policy: Policy, catalog: str) -
     return task, recoding
 
 
-def _keep_old(engine: DuckDBEngine, schema: SchemaName) -> None:
-    """Keep the rows of the release of this name, if there is one."""
-    old = find_schema(engine, schema)
-    if old is not None:
-        keep_rows(engine, schema.catalog, old)
-
-
 def _release(
     engine: DuckDBEngine, clock: Clock, policy: Policy, task: Task, recoding: Recoding, catalog: str, *, sums: bool
 ) -> tuple[Report, Workload]:
@@ -195,15 +190,16 @@ def _release(
     name, dataset, model = str(clock.release), task.dataset, promised(policy.model, recoding)
     schema = release_schema(catalog, name)
     with clock.step(engine, "freeze", "freezing the release") as counts:
-        if policy.replace and not engine.one_shot:
-            _keep_old(engine, schema)
+        replaced = find_schema(engine, schema) if policy.replace and not engine.one_shot else None
+        if replaced is not None:
+            keep_rows(engine, catalog, replaced)
         named = replace(dataset, table=asked_table(dataset, name), item_column=dataset.asked_item)
         records = asked_records(dataset, name, task.records_table)
         rule = support_rule(model) if policy.item_supports else None
         write = partial(freeze, replace=policy.replace, supports=rule, records_table=records)
         frozen = write(engine, named, recoding, model, release_schema=schema)
-        found = preflight.one_released_item(dataset, frozen.released_items) if model.layout != "buckets" else []
-        findings = (*task.findings, *preflight.confirmed(found, policy.accept, engine.on_finding))
+        unconfirmed = preflight.one_released_item(dataset, frozen.released_items) if model.layout != "buckets" else []
+        findings = (*task.findings, *preflight.confirmed(unconfirmed, policy.accept, engine.on_finding))
         loss = loss_of(recoding, engine, policy, task, frozen)
         counts |= {n: getattr(frozen, n) for n in ("released_items", "suppressed_items", "suppressed_occurrences")}
     with clock.step(engine, "verify", "verifying the frozen rows") as counts:
@@ -230,7 +226,7 @@ def _release(
         frozen=frozen,
         loss=loss,
         accuracy=accuracy,
-        warnings=(*_warnings(policy, task, recoding, frozen), *_inferences(engine, policy, task, frozen, model)),
+        warnings=(*_warnings(policy, task, recoding, frozen), *inference_warning(engine, policy, task, frozen, model)),
         seconds={},
         anatomy=anatomy,
         constraints=constraints,
@@ -254,12 +250,6 @@ def _verified(engine: DuckDBEngine, task: Task, frozen: FrozenRelease, model: Mo
     return verification
 
 
-def _inferences(engine: Engine, policy: Policy, task: Task, frozen: FrozenRelease, model: Model) -> tuple[str, ...]:
-    if not frozen.kind.item_supports or task.runner is not None:
-        return ()
-    return inference_warning(engine, policy, task, frozen, model)
-
-
 def _warnings(policy: Policy, task: Task, recoding: Recoding, frozen: FrozenRelease) -> tuple[str, ...]:
     """Remarks for the owner."""
     other_table, asked = tuple[str, ...](), frozen.manifest["table"]
@@ -269,13 +259,6 @@ def _warnings(policy: Policy, task: Task, recoding: Recoding, frozen: FrozenRele
             f" analysts query the table {asked!r}.",
         )
     return (*task.dataset.warnings, *other_table, *task.requirements.warnings, *remarks(policy, task, recoding, frozen))
-
-
-def _check_name_is_free(engine: Engine, schema: SchemaName, replacing: bool) -> None:
-    """Raise an ``InputError`` for a name in use, before the long work."""
-    existing = find_schema(engine, schema)
-    if existing is not None and not replacing:
-        raise name_taken(existing)
 
 
 def _record_needs(engine: Engine, catalog: str, release_id: str, task: Task) -> None:

@@ -55,25 +55,24 @@ class EngineRelease:
             },
             "manifest": {"key": ("VARCHAR", list(manifest)), "value": ("VARCHAR", list(manifest.values()))},
         }
-        made = {name: self.warehouse.put(f"release_{name}", parts) for name, parts in columns.items()}
+        stored = {name: self.warehouse.put(f"release_{name}", parts) for name, parts in columns.items()}
         if supports:
-            columns["item_supports"] = self._supports(made)
-            made["item_supports"] = self.warehouse.put("release_item_supports", columns["item_supports"])
+            columns["item_supports"] = self._supports(rows, stored)
+            stored["item_supports"] = self.warehouse.put("release_item_supports", columns["item_supports"])
         ids = {"ids": self.dataset.ids}
         return {
-            "transaction_items": load("warehouse/release/rows").bind({"recoded": self.rows}, {}),
+            "transaction_items": rows.tree(),
             "transaction_ids": load("warehouse/release/transaction_ids").bind(ids, {"complete": not suppression}),
-            **{name: sorted_rows(made[name], list(columns[name]), ROW_ORDER[name]) for name in columns},
+            **{name: sorted_rows(stored[name], list(columns[name]), ROW_ORDER[name]) for name in columns},
         }
 
-    def _supports(self, made: Mapping[str, Table]) -> dict[str, tuple[str, Any]]:
+    def _supports(self, rows: NamedRows, stored: Mapping[str, Table]) -> dict[str, tuple[str, Any]]:
         """The columns of the table ``item_supports``; only bounds of each member are fetched."""
-        rows = NamedRows("warehouse/release/rows", {"recoded": self.rows}, {})
         held = self.warehouse.put("held", held_by(self.dataset))
         tables: Tables = {
             "held": held,
-            "released_items": made["released_items"],
-            "supports": label_counts(rows, made["labels"]),
+            "released_items": stored["released_items"],
+            "supports": label_counts(rows, stored["labels"]),
         }
         members = NamedRows("warehouse/release/item_holders", tables, {})
         columns = item_supports(self.warehouse, members, SupportRule(self.model.k, int(self.model.m)))

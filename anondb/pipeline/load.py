@@ -35,16 +35,16 @@ def load(engine: DuckDBEngine, policy: Policy, persons: Persons | None = None) -
         task = _read(engine, policy, persons)
     attributes = [] if task.records is None else [attribute.name for attribute in task.records.attributes]
     how: Any = {"item_domains": policy.reading.item_domains, "attributes": attributes}
-    found = preflight.findings(engine, task.dataset, ids_here=task.runner is None, **how)
+    findings = preflight.findings(engine, task.dataset, ids_here=task.runner is None, **how)
     if task.records is not None and task.records.hierarchies is not None:
-        found += preflight.unused_hierarchies(task.records.hierarchies, attributes)
+        findings += preflight.unused_hierarchies(task.records.hierarchies, attributes)
     if policy.modelled_rows:
-        found += preflight.modelled_records(attributes)
+        findings += preflight.modelled_records(attributes)
         if engine.one_shot and task.runner is None:
             from anondb.publications.modelled import check_ids_of
 
             check_ids_of(engine, task.dataset)
-    confirmed = preflight.confirmed(found, policy.accept, engine.on_finding)
+    confirmed = preflight.confirmed(findings, policy.accept, engine.on_finding)
     return replace(task, accounts=accounts_of(accounts, task.dataset.account), findings=confirmed)
 
 

@@ -274,8 +274,8 @@ def bring(engine: Engine, catalog: str, task: Task, recoding: Recoding, *, recor
     """Fetch the released rows of a task that is carried out in another database and, if it is recorded in the ledger, the
     digests of its persons. Only its occurrences and ids stay there in work tables, until the accuracy is measured.
 
-    The dataset of the result has its other tables here. A released item is stood for by the first item of the data that has
-    it, so the transactions are not those of the source, but have the same image.
+    The dataset of the result has its other tables here. Its transactions hold, in the place of each released item, the first
+    item of the data with this image; so they are not those of the source, but have the same image.
     """
     if task.runner is None:
         return task
@@ -316,18 +316,18 @@ def _asked(engine: Engine, warehouse: PortableWarehouse, dataset: Dataset) -> Da
 def _fetched(engine: Engine, warehouse: PortableWarehouse, table: Table, names: tuple[str, str], columns: str) -> Table:
     """Move the rows of a work table there, sorted by the columns ``names``, into one with ``columns`` here."""
     with warehouse.rows_of(table, names) as rows, engine.registered(rows) as view:
-        made = engine.create(f"fetched_{names[1]}", reads.rows(view, columns))
+        fetched = engine.create(f"fetched_{names[1]}", reads.rows(view, columns))
     warehouse.drop(table)
-    return made
+    return fetched
 
 
 def _digests(engine: Engine, catalog: str, warehouse: PortableWarehouse, dataset: Dataset) -> tuple[Table, tuple[str, ...]]:
     """The digests of the persons, made where their ids lie, and a remark on the ids that had to be fetched for this."""
     ensure(engine, catalog)
     secret = persons.key(engine, catalog)
-    made = _fetched(engine, warehouse, warehouse.digests(dataset.ids, secret), ("digest", "id"), "digest, id")
-    fetched = int(engine.scalar(reads.counted(made, where="digest IS NULL")))
-    digests = persons.brought(engine, made, secret)
-    engine.drop(made)
+    texts = _fetched(engine, warehouse, warehouse.digests(dataset.ids, secret), ("digest", "id"), "digest, id")
+    fetched = int(engine.scalar(reads.counted(texts, where="digest IS NULL")))
+    digests = persons.brought(engine, texts, secret)
+    engine.drop(texts)
     words = f"{fetched:,} ids were fetched, since they are written like dates, times or numbers with an exponent."
     return digests, (words,) * bool(fetched)

@@ -117,8 +117,8 @@ class Intersection:
     @property
     def smallest(self) -> int | None:
         """The smallest candidate set."""
-        known = [n for n in (self.smallest_of_one, self.smallest_of_two) if n is not None]
-        return min(known) if known else None
+        sizes = [n for n in (self.smallest_of_one, self.smallest_of_two) if n is not None]
+        return min(sizes) if sizes else None
 
     @property
     def difference(self) -> Difference | None:
@@ -186,14 +186,14 @@ _MEANING = (  # by ``Intersection.risk``
 
 def notes(intersections: Iterable[Intersection]) -> list[str]:
     """One line for the owner, on the worst comparison with an earlier publication; none without a comparison."""
-    found = list(intersections)
-    if not found:
+    compared = list(intersections)
+    if not compared:
         return []
-    worst = min(found, key=lambda one: (one.risk, one.smallest or 0, -(one.difference.alone if one.difference else 0)))
+    worst = min(compared, key=lambda i: (i.risk, i.smallest or 0, -(i.difference.alone if i.difference else 0)))
     line = f"{_MEANING[worst.risk]} {worst.words}"
-    if len(found) > 1:
-        line += f" Of {len(found):,} earlier publications of these persons, this one tells most"
-        unknown = sum(one.risk == 2 for one in found)
+    if len(compared) > 1:
+        line += f" Of {len(compared):,} earlier publications of these persons, this one tells most"
+        unknown = sum(i.risk == 2 for i in compared)
         line += f"; what {unknown:,} of them tell is not known." if unknown else "."
     return [line]
 
@@ -212,21 +212,21 @@ def publications(engine: Engine, catalog: str) -> list[Publication]:
 def record_overlaps(engine: Engine, catalog: str, name: str, release_id: str, intersections: Iterable[Intersection]) -> None:
     """Store the comparisons of a release with earlier publications. Call it inside ``engine.transaction()``."""
     rows = []
-    for one in intersections:
-        told = one.difference
+    for intersection in intersections:
+        told = intersection.difference
         compared = None if told is None else f"{told.unit}{'' if told.cells is None else ' in common'}"
         figures = ("only_here", "only_there", "alone", "below_k", "k", "cells")
         row = {
             "name": name,
             "release_id": release_id,
-            "other": one.other,
-            "other_id": one.other_id,
-            "persons": one.persons,
+            "other": intersection.other,
+            "other_id": intersection.other_id,
+            "persons": intersection.persons,
             "compared": compared,
-            "smallest_candidates": one.smallest,
-            "bounds_differ": one.bounds_differ,
+            "smallest_candidates": intersection.smallest,
+            "bounds_differ": intersection.bounds_differ,
             **{figure: None if told is None else getattr(told, figure) for figure in figures},
-            "reason": one.reason,
+            "reason": intersection.reason,
             "measured": now(),
         }
         rows.append(row)
@@ -257,8 +257,8 @@ def measure_candidates(
     tables = {"transactions": transactions, "parts": parts, "joints": joints}
     held = engine.create("overlap_held", "publications/overlap_held", tables)
     below = f"min(n) AS smallest, count(*) FILTER (WHERE n < {k}) AS below_k"
-    one = engine.select(reads.rows(reads.counted(held, "joint"), below))
-    two = engine.query("publications/overlap_pairs", {"transactions": transactions, "joints": joints, "held": held}, k=k)
+    of_one = engine.select(reads.rows(reads.counted(held, "joint"), below))
+    of_two = engine.query("publications/overlap_pairs", {"transactions": transactions, "joints": joints, "held": held}, k=k)
     engine.drop(held, joints, parts)
-    smallest = [plain(figures["smallest"][0]) for figures in (one, two)]
-    return smallest[0], smallest[1], sum(int(figures["below_k"][0]) for figures in (one, two))
+    smallest = [plain(figures["smallest"][0]) for figures in (of_one, of_two)]
+    return smallest[0], smallest[1], sum(int(figures["below_k"][0]) for figures in (of_one, of_two))

@@ -22,28 +22,29 @@ def confirm(engine: DuckDBEngine, name: str, accept: Collection[str]) -> None:
     preflight.check_names(accept)
     with engine.transaction():
         attributes = find_whole(engine, name).kind.attributes or ()
-    found = preflight.modelled_records([attribute.name for attribute in attributes])
-    preflight.confirmed(found, accept, engine.on_finding)
+    findings = preflight.modelled_records([attribute.name for attribute in attributes])
+    preflight.confirmed(findings, accept, engine.on_finding)
 
 
 def check_ids(engine: Engine, release: SchemaName) -> None:
     """Refuse modelled rows for a release whose persons, by the digests in the ledger, have ids such as theirs.
 
-    A real id must not find the row of nobody. Call it inside a transaction. Raises InputError: ``modelled_ids``.
+    A question about a real id must not be answered with a modelled row. Call it inside a transaction. Raises InputError:
+    ``modelled_ids``.
     """
     manifest = read_manifest(engine, release)
     kind = types_of(manifest)[manifest["id_column"]]
-    made = persons.digests(engine, release.catalog, _modelled(kind, int(manifest["transactions"])))
-    taken = persons.shared(engine, release.catalog, made).get(manifest["release_id"], 0)
-    engine.drop(made)
+    digests = persons.digests(engine, release.catalog, _modelled(kind, int(manifest["transactions"])))
+    taken = persons.shared(engine, release.catalog, digests).get(manifest["release_id"], 0)
+    engine.drop(digests)
     _refuse(taken)
 
 
 def check_ids_of(engine: Engine, dataset: Dataset) -> None:
-    """The same for persons whose ids are here, where there is no ledger."""
+    """Refuse modelled rows as ``check_ids`` does, by the ids of the data, where there is no ledger."""
     both: list[Table | exp.Query] = [dataset.ids, _modelled(dataset.id_type, dataset.n_transactions)]
-    one, other = (load("publications/persons").bind({"ids": ids}, {"secret": ""}) for ids in both)
-    _refuse(int(engine.scalar(reads.joined(one, other, "person", "count(*) AS n"))))
+    persons_here, persons_drawn = (load("publications/persons").bind({"ids": ids}, {"secret": ""}) for ids in both)
+    _refuse(int(engine.scalar(reads.joined(persons_here, persons_drawn, "person", "count(*) AS n"))))
 
 
 def _modelled(kind: str, transactions: int) -> exp.Select:

@@ -43,13 +43,13 @@ def _published(engine: Engine, catalog: str) -> list[LedgerEntry]:
 
 
 def published_before(engine: Engine, catalog: str, replaced: str | None, population: str | None) -> list[LedgerEntry]:
-    """The published releases whose ids may mean the same people, except the one with the number ``but``."""
+    """The published releases whose ids may mean the same people, except the one with the number ``replaced``."""
     return [e for e in _published(engine, catalog) if e.release_id != replaced and not _apart(e.population, population)]
 
 
-def _apart(one: str | None, other: str | None) -> bool:
+def _apart(first: str | None, second: str | None) -> bool:
     """Whether equal ids of two populations mean different people: the owner has named both."""
-    return one is not None and other is not None and one.strip().casefold() != other.strip().casefold()
+    return first is not None and second is not None and first.strip().casefold() != second.strip().casefold()
 
 
 def _population(engine: Engine, catalog: str, release_id: str) -> str | None:
@@ -57,7 +57,7 @@ def _population(engine: Engine, catalog: str, release_id: str) -> str | None:
 
 
 def stated(engine: Engine, catalog: str, release_id: str) -> tuple[str, ...]:
-    """A remark on publications with ids of a release of which the owner has said that they mean other people."""
+    """A remark if published releases have ids of this one that mean other people, as the owner has stated."""
     here = _population(engine, catalog, release_id)
     if here is None:
         return ()
@@ -91,9 +91,9 @@ def earlier(
         return []
     if not isinstance(persons, str):
         ledger.ensure(engine, catalog)
-        made = of_persons.digests(engine, catalog, persons)
-        shared = of_persons.shared(engine, catalog, made)
-        engine.drop(made)
+        digests = of_persons.digests(engine, catalog, persons)
+        shared = of_persons.shared(engine, catalog, digests)
+        engine.drop(digests)
     else:
         shared = of_persons.shared(engine, catalog, persons)
     recorded = of_persons.recorded_releases(engine, catalog)
@@ -114,25 +114,25 @@ def measure(
         return []
     number = release.manifest["release_id"]
     now = next((e.fingerprint for e in ledger.entries(engine, catalog) if e.release_id == number), None)
-    others = [published.find(engine, catalog, one.entry.name, one.entry.release_id) for one in before]
-    known = [other for other in others if other is not None and other.one_image]
+    others = [published.find(engine, catalog, b.entry.name, b.entry.release_id) for b in before]
+    recodings = [other for other in others if other is not None and other.one_image]
     joint: dict[str, Any] = {}
-    if data is not None and release.one_image and known:
-        k, members = max(r.k for r in (release, *known)), [r.members for r in (release, *known)]
+    if data is not None and release.one_image and recodings:
+        k, members = max(r.k for r in (release, *recodings)), [r.members for r in (release, *recodings)]
         figures = publications.measure_candidates(engine, (data.transactions, data.items), members, k)
         joint = dict(zip(("smallest_of_one", "smallest_of_two", "below_k"), figures, strict=True))
     same = [
-        now is not None and one.entry.fingerprint == now and release.exact and other is not None and other.exact
-        for one, other in zip(before, others, strict=True)
+        now is not None and b.entry.fingerprint == now and release.exact and other is not None and other.exact
+        for b, other in zip(before, others, strict=True)
     ]
     if any(same) and not release.one_image and release.digest is not None:  # of its rows, which are then read once
         value = str(engine.select(release.digest, "the digest of the rows")["digest"][0])
         release = replace(release, digest=exp.select(exp.convert(value).as_("digest")))
-    results = [Intersection(one.entry.name, one.persons, one.entry.release_id) for one in before]
+    results = [Intersection(b.entry.name, b.persons, b.entry.release_id) for b in before]
     with contextlib.nullcontext(release) if all(same) else published.at_hand(engine, release) as once:
         return [
-            _measured(engine, once, replace(found, **joint) if other in known else found, other, same_data)
-            for found, other, same_data in zip(results, others, same, strict=True)
+            _measured(engine, once, replace(result, **joint) if other in recodings else result, other, same_data)
+            for result, other, same_data in zip(results, others, same, strict=True)
         ]
 
 
@@ -158,7 +158,7 @@ def refused(name: str, overlapping: Sequence[Earlier | LedgerEntry], hint: str |
         name: the name of the release.
         hint: advice; by default the option of the command line and Python.
     """
-    names = {one.entry.name if isinstance(one, Earlier) else one.name for one in overlapping}
+    names = {(other.entry if isinstance(other, Earlier) else other).name for other in overlapping}
     return InputError(
         f"Persons of {name!r} are in a release that was published before: {quote_list(sorted(names))}. Readers of both may"
         " single out persons whom each of them hides.",

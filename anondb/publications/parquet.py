@@ -62,14 +62,14 @@ def publish(
     target = check_folder(engine, path, replace)
     with paths.build_directory(target.parent) as build:
         sealed = seal(engine, schema, build / BUILD_NAME, kind=kind, **options)
-        made = _write(build / BUILD_NAME, build, sealed.content_digest)
+        built = _write(build / BUILD_NAME, build, sealed.content_digest)
         try:
-            for file in made.iterdir():
+            for file in built.iterdir():
                 os.chmod(file, mode)
                 paths.sync(file)
-            os.chmod(made, folder_mode(mode))
-            paths.sync(made)
-            _move(made, target, build / "old", replace)
+            os.chmod(built, folder_mode(mode))
+            paths.sync(built)
+            _move(built, target, build / "old", replace)
             paths.sync(target.parent)
         except OSError as error:
             raise paths.described(error) from None
@@ -82,13 +82,13 @@ def folder_mode(mode: int) -> int:
     return mode | (mode & 0o444) >> 2
 
 
-def _move(made: Path, target: Path, old: Path, replace: bool) -> None:
+def _move(built: Path, target: Path, old: Path, replace: bool) -> None:
     """Move a folder to its place; what may be replaced there goes to ``old``, and comes back after an error."""
     replaced = replace and os.path.lexists(target)
     if replaced:
         os.rename(target, old)
     try:
-        os.rename(made, target)
+        os.rename(built, target)
     except BaseException:
         if replaced:
             os.rename(old, target)

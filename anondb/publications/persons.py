@@ -21,28 +21,29 @@ def digests(engine: Engine, catalog: str, ids: Table | exp.Query) -> Table:
 
 
 def brought(engine: Engine, digests: Table, secret: str) -> Table:
-    """The same of what another database has made of its ids under the secret (``PortableWarehouse.digests``)."""
-    made = reads.rows(digests, "CAST('0x' || digest AS BIGINT) AS person", where="digest IS NOT NULL")
+    """The table of ``digests`` from what another database computed with the secret (``PortableWarehouse.digests``): digests,
+    and the ids that only DuckDB can digest."""
+    shortened = reads.rows(digests, "CAST('0x' || digest AS BIGINT) AS person", where="digest IS NOT NULL")
     others = reads.rows(digests, "id", where="digest IS NULL")
     rest = load("publications/persons").bind({"ids": others}, {"secret": secret})
-    return engine.create("persons", exp.union(made, reads.rows(rest, "person"), distinct=True))
+    return engine.create("persons", exp.union(shortened, reads.rows(rest, "person"), distinct=True))
 
 
 def key(engine: Engine, catalog: str) -> str:
     """The owner's secret, made when it is first needed; call it after ``ledger.ensure``."""
-    known = SECRETS.rows(engine, catalog)
-    if known:
-        return str(known[0]["secret"])
-    made = secrets.token_hex(16)
-    SECRETS.append(engine, catalog, [{"secret": made}])
-    return made
+    rows = SECRETS.rows(engine, catalog)
+    if rows:
+        return str(rows[0]["secret"])
+    secret = secrets.token_hex(16)
+    SECRETS.append(engine, catalog, [{"secret": secret}])
+    return secret
 
 
 def record(engine: Engine, catalog: str, release_id: str, dataset: Dataset) -> None:
     """Store the persons of a release; call it after ``ledger.ensure``, inside a transaction."""
-    made = dataset.digests or digests(engine, catalog, dataset.ids)
-    PERSONS.take(engine, catalog, made, release_id=release_id)
-    engine.drop(made)
+    persons = dataset.digests or digests(engine, catalog, dataset.ids)
+    PERSONS.take(engine, catalog, persons, release_id=release_id)
+    engine.drop(persons)
 
 
 def forget(engine: Engine, catalog: str, release_id: str) -> None:

@@ -21,7 +21,6 @@ from anondb.promises.spec import Shown
 from anondb.publications import history, overlap, targets
 from anondb.publications.history import Intersection, Publication, PublishedFile
 from anondb.release.objects import SchemaName, StoredRelease
-from anondb.release.relational import value_columns
 from anondb.release.row_sums import RowSums
 from anondb.warehouse.postgres.place import Place
 
@@ -93,11 +92,10 @@ def check_proof(
     engine: DuckDBEngine, release: StoredRelease, proof: str, include_constraints: bool = False
 ) -> tuple[Path, Shown]:
     """The folder of the proof of a release, and what the proof shows. Call it inside ``engine.transaction()``."""
-    known = ledger.knowledge_of(engine, stored.current_catalog(engine), release.manifest["release_id"])
-    shown = Shown("pgen" if known.privacy == "pgen" else None)
+    knowledge = ledger.knowledge_of(engine, stored.current_catalog(engine), release.release_id)
+    shown = Shown("pgen" if knowledge.privacy == "pgen" else None, values=release.kind.values)
     if include_constraints:
-        shown = Shown(known.privacy, known.sensitive or ())
-    shown = replace_fields(shown, values=value_columns(engine, release.schema))
+        shown = Shown(knowledge.privacy, knowledge.sensitive or (), release.kind.values)
     return proof_directory(proof, release.manifest, shown), shown
 
 
@@ -137,7 +135,7 @@ def seal(
     """
     catalog = stored.current_catalog(engine)
     model = model_of(release.manifest)
-    checked_with = ledger.knowledge_of(engine, catalog, release.manifest["release_id"])
+    checked_with = ledger.knowledge_of(engine, catalog, release.release_id)
     if not engine.one_shot:
         stored.check_writable(engine, catalog)
 
@@ -185,8 +183,8 @@ def check_source_not_published(engine: DuckDBEngine, policy: Policy) -> None:
             before: Sequence[Any] = overlap.earlier(engine, catalog, dataset.ids, None, policy.population)
         else:  # the persons would have to be fetched: they are compared when the release is made
             reference = stored.reference_of(engine, resolve_table(engine, policy.transactions, "transactions"))
-            known = overlap.published_before(engine, catalog, None, policy.population)
-            before = [e for e in known if e.source_reference == reference]
+            published = overlap.published_before(engine, catalog, None, policy.population)
+            before = [e for e in published if e.source_reference == reference]
         if before:
             raise overlap.refused(policy.name or str(policy.transactions), before)
 
@@ -197,7 +195,7 @@ def earlier_of(engine: DuckDBEngine, name: str) -> list[overlap.Earlier]:
     if engine.one_shot or not history.publications(engine, catalog):
         return []
     with engine.transaction():
-        return overlap.earlier(engine, catalog, stored.find_whole(engine, name).manifest["release_id"])
+        return overlap.earlier(engine, catalog, stored.find_whole(engine, name).release_id)
 
 
 def intersections_of(engine: DuckDBEngine, name: str, before: Sequence[overlap.Earlier]) -> list[Intersection]:

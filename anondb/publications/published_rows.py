@@ -43,8 +43,8 @@ class PublishedRows:
 
     @property
     def exact(self) -> bool:
-        """Whether its transactions have the same common generalization as those of any other release of the same data that
-        is exact: nothing is suppressed in some of them only."""
+        """Whether it and any other exact release of the same data have equal common generalizations: no item is suppressed
+        in only some of its transactions."""
         return self.rows is not None and (self.one_image or self.manifest["suppression"] == "none")
 
     @property
@@ -67,19 +67,16 @@ def find(engine: Engine, catalog: str, name: str, release_id: str) -> PublishedR
 
 def of_schema(engine: Engine, schema: objects.SchemaName) -> PublishedRows | None:
     """The rows of the release in a schema; None if it holds none."""
-    kind = objects.release_kind(engine, schema)
-    if kind is None:
+    release = objects.read_release(engine, schema)
+    if release is None or not release.manifest.keys() >= objects.MANIFEST_KEYS:
         return None
-    manifest, members = objects.read_manifest(engine, schema), schema.table("released_items")
-    counts = schema.table("item_counts")
-    if not set(manifest) >= objects.MANIFEST_KEYS:
-        return None
+    kind, manifest = release.kind, release.manifest
+    members, counts = schema.table("released_items"), schema.table("item_counts")
     if kind is objects.ANATOMY:
         return PublishedRows(manifest, False, (), members, None, counts, schema.table("buckets"))
     ids = schema.table("transaction_ids")
-    columns = tuple(c for c in kind.tables.get("records", {}) if c != "transaction_id")
-    values = [exp.cast(exp.column(c, quoted=True), "VARCHAR") for c in columns]
-    stored = schema.table("records") if columns else ids
+    values = [exp.cast(exp.column(c, quoted=True), "VARCHAR") for c in kind.values]
+    stored = schema.table("records") if values else ids
     records = exp.select("transaction_id", _texts(*values).as_("attribute_values")).from_(stored.expression())
     tables: dict[str, Table | exp.Query] = {
         "transaction_ids": ids,
@@ -87,8 +84,7 @@ def of_schema(engine: Engine, schema: objects.SchemaName) -> PublishedRows | Non
         "records": records,
     }
     rows, digest = (load(name).bind(tables, {}) for name in ("publications/published_rows", "publications/rows_digest"))
-    one_image = not kind.local and kind.attributes is None
-    return PublishedRows(manifest, one_image, columns, members, rows, counts, digest=digest)
+    return PublishedRows(manifest, not kind.by_transaction, kind.values, members, rows, counts, digest=digest)
 
 
 @contextlib.contextmanager
@@ -97,9 +93,9 @@ def at_hand(engine: Engine, release: PublishedRows) -> Iterator[PublishedRows]:
     if release.rows is None:
         yield release
         return
-    made = engine.create("overlap_rows", release.rows)
-    yield replace(release, rows=reads.rows(made, "persons, items, copies, attribute_values"))
-    engine.drop(made)
+    table = engine.create("overlap_rows", release.rows)
+    yield replace(release, rows=reads.rows(table, "persons, items, copies, attribute_values"))
+    engine.drop(table)
 
 
 def _texts(*values: exp.Expr) -> exp.Cast:
@@ -109,7 +105,6 @@ def _texts(*values: exp.Expr) -> exp.Cast:
 
 def _from_ledger(engine: Engine, catalog: str, release_id: str) -> PublishedRows | None:
     """The rows of a dropped or replaced release, from the ledger; None if it keeps none."""
-
     facts = {row["key"]: row["value"] for row in tables.KEPT_FACTS.rows(engine, catalog, release_id)}
     if not facts:
         return None
@@ -183,8 +178,8 @@ def compare(
     """
     k = max(first.k, second.k)
     if same_data:
-        known = {n for of_label in _cells(engine, first, second) for n in of_label.values()}
-        common = Difference("transactions", 0, 0, 0, 0, k, len(known))
+        shared_cells = {n for of_label in _cells(engine, first, second) for n in of_label.values()}
+        common = Difference("transactions", 0, 0, 0, 0, k, len(shared_cells))
         if first.one_image and second.one_image:
             return None, common
         digests = [r.digest and engine.select(r.digest, "the digest of the rows")["digest"][0] for r in (first, second)]

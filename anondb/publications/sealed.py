@@ -1,5 +1,6 @@
 """Check a sealed file as its recipient: whether the promise holds, and whether it is the published file."""
 
+import contextlib
 import os
 import re
 from collections.abc import Callable, Sequence
@@ -19,9 +20,8 @@ from anondb.promises.proof_pack import script
 from anondb.promises.spec import Shown
 from anondb.release.digest import PREFIX, content_digest, file_digest
 from anondb.release.inspect import Inspection, inspect
-from anondb.release.paths import MANIFEST_FILE, is_parquet_release, valid_path
-from anondb.release.reader import SealedRelease, sealed_release
-from anondb.release.relational import value_columns
+from anondb.release.paths import MANIFEST_FILE, is_parquet_release
+from anondb.release.reader import SealedRelease, existing_file, sealed_release
 from anondb.release.signing import Keys, signer_of, trusted_keys
 from anondb.verify import Verification
 from anondb.warehouse.at_hand import at_hand, name_of
@@ -64,9 +64,9 @@ class SealedCheck(AsTable):
     @property
     def holds(self) -> bool:
         """Whether the promise holds, all comparisons of the digests succeeded, and modelled rows are what they should be."""
-        known = self.published_as is not None or not self.asked
+        recorded = self.published_as is not None or not self.asked
         same = self.expected is not False and self.modelled_rows is not False
-        return self.verification.verified and same and known
+        return self.verification.verified and same and recorded
 
     def to_json(self, *, witnesses: bool = False) -> dict[str, Any]:
         """The check as JSON values: the verification, and the digests with their comparisons if any were made."""
@@ -125,7 +125,7 @@ def verify_file(
             code="bad_parameter",
             hint="anondb publish prints both, and the proof pack has them.",
         )
-    known = None if published_in is None else _published(published_in)
+    publications = None if published_in is None else _published(published_in)
     options: dict[str, Any] = {"threads": threads, "memory_limit": memory_limit, "on_statement": on_statement}
     options |= {"trusted": keys, "named": [name_of(path)], "files": files_among(privacy_constraints, sensitive)}
     with at_hand(path, on_statement, memory_limit) as file, sealed_release(file, **options) as sealed:
@@ -134,7 +134,7 @@ def verify_file(
             promise = promised(promise)
         verification = checks.verify_sealed(sealed.engine, sealed.schema, promise, witnesses, privacy_constraints, sensitive)
         digested = Path(path) / MANIFEST_FILE if is_parquet_release(path) else sealed.path
-        checked = _identified(sealed, digested, verification, expect, known)
+        checked = _identified(sealed, digested, verification, expect, publications)
         checked = replace(checked, modelled_rows=modelled_rows_hold(sealed))
         return replace(checked, signed_by=signer_of(sealed.manifest)) if keys else checked
 
@@ -166,7 +166,7 @@ def proof_sql(path: str | os.PathLike[str], *, trusted: str | os.PathLike[str] |
         InputError: ``no_proof``: the check needs the owner's constraints; others as in ``verify_file``.
     """
     with at_hand(path) as file, sealed_release(file, trusted=trusted_keys(trusted), named=[name_of(path)]) as sealed:
-        return script(sealed.manifest, Shown(values=value_columns(sealed.engine, sealed.schema)))
+        return script(sealed.manifest, Shown(values=sealed.kind.values))
 
 
 def files_among(*sources: Any) -> list[str]:
@@ -179,18 +179,20 @@ def _identified(
     file: Path,
     verification: Verification,
     expect: str | None,
-    known: "Sequence[Publication] | None",
+    publications: "Sequence[Publication] | None",
 ) -> SealedCheck:
     """Add the digests and their comparisons to a verification."""
     content = sealed.content_digest or content_digest(sealed.engine, sealed.schema, sealed.kind)
     digests = file_digest(file), content
-    same = [p for p in known or () if p.sha256 == digests[0]] or [p for p in known or () if p.content_digest == digests[1]]
+    same = [p for p in publications or () if p.sha256 == digests[0]] or [
+        p for p in publications or () if p.content_digest == digests[1]
+    ]
     return SealedCheck(
         verification,
         *digests,
         expected=None if expect is None else expect.lower() in digests,
         published_as=same[-1] if same else None,
-        asked=known is not None,
+        asked=publications is not None,
     )
 
 
@@ -200,19 +202,11 @@ def _published(owner: str | os.PathLike[str]) -> "list[Publication]":
     from anondb.warehouse.postgres.place import database_of
 
     database = database_of(owner)
-    if database is not None:
+    if database is None:
+        engine = DuckDBEngine.open(existing_file(owner), read_only=True)
+    else:
         from anondb.warehouse.postgres.owner import PostgresEngine
 
-        there = PostgresEngine.connect(database, read_only=True)
-        try:
-            return publications(there, there.here().catalog)
-        finally:
-            there.close()
-    place = valid_path(owner)
-    if not place.is_file():
-        raise InputError(f"The file {place.name!r} does not exist.", code="no_such_file", hint="Check the path.")
-    engine = DuckDBEngine.open(place, read_only=True)
-    try:
+        engine = PostgresEngine.connect(database, read_only=True)
+    with contextlib.closing(engine):
         return publications(engine, engine.here().catalog)
-    finally:
-        engine.close()

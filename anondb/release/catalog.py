@@ -7,6 +7,7 @@ time of opening a file, with its digest, if that is known.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import re
@@ -21,7 +22,6 @@ from sqlglot import exp
 from anondb.engine import DuckDBEngine, Engine, Table, reads
 from anondb.engine.locked import HAS_TRIGGERS, LOCKED_CATALOG
 from anondb.engine.untrusted import Reference
-from anondb.release.conditions import released_attributes
 from anondb.release.definitions import ANY_RELEASE, create_views_and_macros
 from anondb.release.known_catalogs import known_digests
 from anondb.release.modelled import COMMENT, StoredTable, modelled_tables
@@ -33,9 +33,9 @@ from anondb.release.objects import (
     Kind,
     SchemaName,
     all_as_read,
-    kind_of_rows,
+    create_table,
+    kind_of,
     layout_of,
-    relational_kind,
 )
 
 Entry = tuple[str, str, str]  # schema, kind of object, name
@@ -112,30 +112,21 @@ def unexpected_objects(engine: Engine, schema: SchemaName, kind: Kind) -> list[E
     return sorted(present ^ objects_of(schema.name, kind))
 
 
-def create_table(schema: SchemaName, name: str, columns: Mapping[str, str]) -> exp.Create:
-    """The statement that creates a table of a release."""
-    fields = [
-        exp.ColumnDef(this=exp.to_identifier(c, quoted=True), kind=exp.DataType.build(t, dialect="duckdb"))
-        for c, t in columns.items()
-    ]
-    return exp.Create(this=exp.Schema(this=schema.table(name).expression(), expressions=fields), kind="TABLE")
-
-
 def modelled_statements(catalog: str, tables: Sequence[StoredTable]) -> list[exp.Expr]:
     """The statements that create the schema of modelled rows and its tables, with their comments. DuckDB has no comments on
     schemas."""
     schema = SchemaName(catalog, MODELLED)
-    made: list[exp.Expr] = [exp.Create(this=schema.expression(), kind="SCHEMA")]
+    statements: list[exp.Expr] = [exp.Create(this=schema.expression(), kind="SCHEMA")]
     for table in tables:
-        made.append(create_table(schema, table.name, table.columns))
+        statements.append(create_table(table.place(catalog), table.columns))
         words = exp.Literal.string(COMMENT)
-        made.append(exp.Comment(this=table.place(catalog).expression(), kind="TABLE", expression=words))
-    return made if tables else []
+        statements.append(exp.Comment(this=table.place(catalog).expression(), kind="TABLE", expression=words))
+    return statements if tables else []
 
 
 def sealed_catalog(engine: DuckDBEngine, schema: SchemaName) -> SealedCatalog:
-    """Compare the catalog of a sealed file with what anondb writes; the file is the current database then if it is a release
-    with records, and so on as for ``sealed_catalogs``."""
+    """Compare the catalog of a sealed file with what anondb writes (``sealed_catalogs``). Afterwards a release with records
+    is the current database."""
     (checked,) = sealed_catalogs(engine, [schema])
     return checked
 
@@ -150,44 +141,46 @@ def sealed_catalogs(engine: DuckDBEngine, schemas: Sequence[SchemaName]) -> list
         schemas: the schemas ``main`` of the files.
     """
     listed = listings(engine)
-    found = {schema: listed.get(schema.catalog, {}) for schema in schemas}
+    contents = {schema: listed.get(schema.catalog, {}) for schema in schemas}
     texts = _TableTexts(engine)
-    manifests = _read_manifests(engine, [s for s in schemas if not texts.wrong(found[s], {"manifest": MANIFEST})])
+    manifests = _read_manifests(engine, [s for s in schemas if not texts.wrong(contents[s], {"manifest": MANIFEST})])
     beside: dict[SchemaName, Catalog] = {}
     for s, manifest in manifests.items():
         if MODELLED in manifest:
-            beside[s] = {entry: there for entry, there in found[s].items() if entry[0] == MODELLED}
-            found[s] = {entry: there for entry, there in found[s].items() if entry[0] != MODELLED}
-    told = {s: _kind_told(engine, s, found[s], manifests.get(s), texts) for s in schemas}
+            beside[s] = {entry: there for entry, there in contents[s].items() if entry[0] == MODELLED}
+            contents[s] = {entry: there for entry, there in contents[s].items() if entry[0] != MODELLED}
+    told = {s: _stated_kind(engine, s, contents[s], manifests.get(s), texts) for s in schemas}
     kinds = all_as_read(engine, {s: kind for s, kind in told.items() if isinstance(kind, Kind)})
-    checked = [
-        one if isinstance(one, SealedCatalog) else _compared(found[s], manifests[s], kinds[s]) for s, one in told.items()
-    ]
-    for n, (one, schema) in enumerate(zip(checked, schemas, strict=True)):
-        if schema in beside and one.kind is not None:
-            wrong = _modelled_differences(engine, beside[schema], modelled_tables(one.manifest, one.kind))
-            objects = one.objects + len(beside[schema])
-            checked[n] = replace(one, objects=objects, findings=(*one.findings, *wrong))
-    if not all(one.is_release for one in checked):
-        return checked
+    checked = {
+        s: catalog if isinstance(catalog, SealedCatalog) else _compared(contents[s], manifests[s], kinds[s])
+        for s, catalog in told.items()
+    }
+    for schema, there in beside.items():
+        catalog = checked[schema]
+        if catalog.kind is not None:
+            wrong = _modelled_differences(engine, there, modelled_tables(catalog.manifest, catalog.kind))
+            objects = catalog.objects + len(there)
+            checked[schema] = replace(catalog, objects=objects, findings=(*catalog.findings, *wrong))
+    if not all(catalog.is_release for catalog in checked.values()):
+        return list(checked.values())
     columns = _columns(engine)
-    for n, (one, schema) in enumerate(zip(checked, schemas, strict=True)):
-        assert one.kind is not None
+    for schema, catalog in checked.items():
+        assert catalog.kind is not None
         said = columns.get((schema.catalog, schema.name), set())
-        as_known = columns_digest(said) == known_digests(one.kind)[1]
-        findings = [] if as_known else _column_comments(said, _reference(one.kind)[1])
+        as_written = columns_digest(said) == known_digests(catalog.kind)[1]
+        findings = [] if as_written else _column_comments(said, _reference(catalog.kind)[1])
         modelled = columns.get((schema.catalog, MODELLED), set())
         findings += _column_comments(modelled, {(*column[:3], "") for column in modelled})
-        if not findings and one.kind.attributes:
+        if not findings and catalog.kind.attributes:
             engine.use(schema.catalog, checked=True)
-            findings = _defaults(engine, schema, one.kind)
+            findings = _defaults(engine, schema, catalog.kind)
             if len(schemas) > 1:
                 engine.use("memory", checked=True)
-        checked[n] = replace(one, findings=tuple(findings))
-    return checked
+        checked[schema] = replace(catalog, findings=tuple(findings))
+    return list(checked.values())
 
 
-def _kind_told(
+def _stated_kind(
     engine: DuckDBEngine, schema: SchemaName, there: Catalog, manifest: dict[str, str] | None, texts: _TableTexts
 ) -> Kind | SealedCatalog:
     """The kind of a release by its manifest, if its tables are those of the kind; else what is wrong."""
@@ -240,19 +233,21 @@ class _TableTexts:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._known: dict[tuple[tuple[str, tuple[tuple[str, str], ...]], ...], dict[str, str]] = {}
+        self._texts: dict[tuple[tuple[str, tuple[tuple[str, str], ...]], ...], dict[str, str]] = {}
 
     def wrong(self, there: Catalog, tables: Mapping[str, Mapping[str, str]]) -> list[Entry]:
         """The tables whose text in a catalog differs from that of tables with these columns."""
         key = tuple((name, tuple(columns.items())) for name, columns in tables.items())
-        if key not in self._known:
-            self._known[key] = self._made(tables)
-        wanted = {(SEALED_SCHEMA, "table", name): text for name, text in self._known[key].items()}
+        if key not in self._texts:
+            self._texts[key] = self._written(tables)
+        wanted = {(SEALED_SCHEMA, "table", name): text for name, text in self._texts[key].items()}
         return sorted(entry for entry, text in wanted.items() if there.get(entry, ("", ""))[0] != text)
 
-    def _made(self, tables: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+    def _written(self, tables: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
         engine, memory = self._engine, SchemaName("memory", SEALED_SCHEMA)
-        engine.run_all((create_table(memory, name, columns) for name, columns in tables.items()), "making empty tables")
+        engine.run_all(
+            (create_table(memory.table(name), columns) for name, columns in tables.items()), "making empty tables"
+        )
         here = exp.column("database_name").eq(memory.catalog)
         texts = engine.select(reads.rows(reads.system("duckdb_tables"), "table_name AS name, sql AS text", where=here))
         drops = (exp.Drop(tables=[memory.table(name).expression()], kind="TABLE") for name in tables)
@@ -265,15 +260,13 @@ def _reference(kind: Kind) -> tuple[Catalog, frozenset[Column]]:
     """The catalog of an empty release of a kind, with the number ``ANY_RELEASE``, as DuckDB stores it; and its columns."""
     schema = SchemaName(LOCKED_CATALOG, SEALED_SCHEMA)
     reference = Reference(schema.catalog)
-    try:
-        tables = [create_table(schema, name, columns) for name, columns in kind.tables.items()]
+    with contextlib.closing(reference):
+        tables = [create_table(schema.table(name), columns) for name, columns in kind.tables.items()]
         reference.engine.run_all(tables, "making empty tables")
         create_views_and_macros(reference.engine, schema, ANY_RELEASE, kind)
         reference.read_back()
         columns = _columns(reference.engine)[schema.catalog, schema.name]
         return listed(reference.engine, schema.catalog), frozenset(columns)
-    finally:
-        reference.close()
 
 
 def _columns(engine: Engine) -> dict[tuple[str, str], set[Column]]:
@@ -290,10 +283,10 @@ def _modelled_differences(engine: Engine, there: Catalog, tables: Sequence[Store
     """Differences of a schema of modelled rows from one that is made in memory to compare."""
     if not tables:
         return [Finding("catalog", "the manifest does not say what columns modelled rows have")]
-    made = SchemaName("memory", MODELLED)
-    engine.run_all(modelled_statements(made.catalog, tables), "making empty tables")
-    wanted = {entry: text for entry, text in listed(engine, made.catalog).items() if entry[0] == MODELLED}
-    engine.run(exp.Drop(tables=[made.expression()], kind="SCHEMA", cascade=True), "dropping empty tables")
+    schema = SchemaName("memory", MODELLED)
+    engine.run_all(modelled_statements(schema.catalog, tables), "making empty tables")
+    wanted = {entry: text for entry, text in listed(engine, schema.catalog).items() if entry[0] == MODELLED}
+    engine.run(exp.Drop(tables=[schema.expression()], kind="SCHEMA", cascade=True), "dropping empty tables")
     return _differences(there, wanted)
 
 
@@ -315,18 +308,17 @@ def _read_manifests(engine: Engine, schemas: Sequence[SchemaName]) -> dict[Schem
 
 def _manifest_kind(engine: Engine, schema: SchemaName, there: Catalog, manifest: Mapping[str, str]) -> Kind | None:
     """The kind of release that the manifest names; for relational data, derived from the columns of ``records``."""
-    layout = layout_of(manifest.get("model", ""))
     if not _TRANSACTIONS.fullmatch(manifest.get("transactions", "")) or manifest.get("semantics") not in _SEMANTICS:
         return None
-    if layout != RECORDS:
-        return kind_of_rows(manifest)
-    if (schema.name, "table", "records") not in there:
+    if layout_of(manifest.get("model", "")) != RECORDS:
+        return kind_of(manifest, {})
+    if (schema.name, "table", RECORDS) not in there:
         return None
-    columns = table_columns(engine, schema.table("records"))
+    columns = table_columns(engine, schema.table(RECORDS))
     if any(not _RECORD_TYPE.fullmatch(of_type) for of_type in columns.values()):
         return None
-    kind = relational_kind(released_attributes(columns))
-    return kind if list(kind.tables["records"]) == list(columns) else None
+    kind = kind_of(manifest, columns)
+    return kind if kind is not None and list(kind.tables[RECORDS]) == list(columns) else None
 
 
 def table_columns(engine: Engine, table: Table) -> dict[str, str]:
@@ -338,18 +330,18 @@ def table_columns(engine: Engine, table: Table) -> dict[str, str]:
 
 def _differences(there: Catalog, wanted: Catalog) -> list[Finding]:
     """Unexpected and missing objects, and texts and comments that differ from anondb's."""
-    what = [f"not allowed: {_described(one)}" for one in sorted(there.keys() - wanted.keys())]
-    what += [f"missing: {_described(one)}" for one in sorted(wanted.keys() - there.keys())]
-    for one in sorted(there.keys() & wanted.keys()):
-        for part, actual, expected in zip(("text", "comment"), there[one], wanted[one], strict=True):
+    what = [f"not allowed: {_described(entry)}" for entry in sorted(there.keys() - wanted.keys())]
+    what += [f"missing: {_described(entry)}" for entry in sorted(wanted.keys() - there.keys())]
+    for entry in sorted(there.keys() & wanted.keys()):
+        for part, actual, expected in zip(("text", "comment"), there[entry], wanted[entry], strict=True):
             if actual != expected:
-                what.append(f"the {part} of {_described(one)} is not anondb's")
+                what.append(f"the {part} of {_described(entry)} is not anondb's")
     return [Finding("catalog", words) for words in what]
 
 
-def _described(one: Entry) -> str:
+def _described(entry: Entry) -> str:
     """The kind and qualified name of an object, as text."""
-    schema, kind, name = one
+    schema, kind, name = entry
     return f"{kind} " + ".".join(repr(n)[1:-1] for n in (schema, name) if n)
 
 

@@ -21,7 +21,7 @@ class CodedRelease:
 
     def __init__(self, engine: Engine, schema: SchemaName) -> None:
         self._engine = engine
-        self._made: list[Table] = []
+        self._tables: list[Table] = []
         self._rows = {name: schema.table(name) for name in ("transaction_items", "labels")}
         self._ids = schema.table("transaction_ids")
 
@@ -61,9 +61,9 @@ class CodedRelease:
         return self._make("frozen_contents", "verify/classes", transactions=self.transactions, ids=self.ids)
 
     def _make(self, target: str, name: str | exp.Query, **tables: Table | exp.Query | NamedRows) -> Table:
-        self._made.append(self._engine.create(target, name, tables))
-        return self._made[-1]
+        self._tables.append(self._engine.create(target, name, tables))
+        return self._tables[-1]
 
     def drop(self) -> None:
         """Drop the work tables."""
-        self._engine.drop(*self._made)
+        self._engine.drop(*self._tables)

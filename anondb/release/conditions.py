@@ -5,10 +5,11 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from anondb.engine import Table, load
+from anondb.engine import Table
+from anondb.release.bodies import body_of
 
 VALUES = {"attribute": "VARCHAR", "released_value": "VARCHAR", "value": "VARCHAR"}
-_NUMBERS = "DECIMAL(38, 18)"  # holds every number that an attribute may have, exactly
+NUMBERS = "DECIMAL(38, 18)"  # holds every number that an attribute may have, exactly
 
 
 @dataclass(frozen=True)
@@ -22,11 +23,11 @@ class ReleasedAttribute:
 
 def released_attributes(columns: Mapping[str, str]) -> tuple[ReleasedAttribute, ...]:
     """The attributes of a ``records`` table, from its columns and their types."""
-    made = {name + end for name in columns for end in ("_lo", "_hi", "_null")}
+    derived = {name + end for name in columns for end in ("_lo", "_hi", "_null")}
     return tuple(
         ReleasedAttribute(name, columns.get(name + "_lo"), name + "_null" in columns)
         for name in columns
-        if name != "transaction_id" and name not in made
+        if name != "transaction_id" and name not in derived
     )
 
 
@@ -79,7 +80,7 @@ def _judged(schema: str, attribute: ReleasedAttribute) -> exp.Query:
         columns = {"shown": _column(attribute.name)}
     else:
         name = "release/judged_range"
-        of_type = "TIMESTAMP" if attribute.ends in ("DATE", "TIMESTAMP") else _NUMBERS
+        of_type = "TIMESTAMP" if attribute.ends in ("DATE", "TIMESTAMP") else NUMBERS
         typed = exp.cast(asked, f"{of_type}[]", dialect="duckdb")
         ends = [exp.cast(_column(attribute.name + end), of_type, dialect="duckdb") for end in ("_lo", "_hi")]
         values = {
@@ -99,20 +100,7 @@ def _judged(schema: str, attribute: ReleasedAttribute) -> exp.Query:
     records = exp.select(
         exp.column("transaction_id", "stored"), *(value.as_(column) for column, value in columns.items())
     ).from_(exp.alias_(Table("", schema, "records").expression(), "stored", table=True))
-    tree = load(name).tree.copy()
-    for node in list(tree.walk()):
-        node.comments = None
-    for table in list(tree.find_all(exp.Table)):
-        if table.name == "records":
-            fresh = records.subquery("records")
-            fresh.set("joins", table.args.get("joins"))
-            table.replace(fresh)
-        elif table.name == "released_values":
-            table.replace(exp.alias_(Table("", schema, "released_values").expression(), "released_values", table=True))
-    for call in list(tree.find_all(exp.Anonymous)):
-        if call.name.lower() == "getvariable":
-            call.replace(values[call.expressions[0].name].copy())
-    return tree
+    return body_of(name, schema, values, {"records": records})
 
 
 def _column(name: str) -> exp.Column:
@@ -121,7 +109,7 @@ def _column(name: str) -> exp.Column:
 
 def _number(value: exp.Expr, of_type: str) -> exp.Expr:
     """A value as a double; dates and timestamps in days."""
-    if of_type == _NUMBERS:
+    if of_type == NUMBERS:
         return exp.cast(value.copy(), "DOUBLE")
     microseconds = exp.Anonymous(this="epoch_us", expressions=[value.copy()])
     return exp.Div(this=microseconds, expression=exp.cast(exp.convert(86_400_000_000), "DOUBLE"), typed=False)

@@ -10,11 +10,11 @@ from sqlglot import exp
 
 from anondb.engine import Engine, load
 from anondb.engine.texts import text_of
-from anondb.errors import InternalError
+from anondb.release.bodies import body_of, without_ctes
 from anondb.release.conditions import judged_records
 from anondb.release.objects import ANATOMY, GLOBAL, Kind, SchemaName
 
-_ITEMS: Mapping[str, exp.Expression] = {"items": exp.column("items")}
+_ITEMS: Mapping[str, exp.Expr] = {"items": exp.column("items")}
 _ANY = secrets.token_hex(16)  # stands for names and numbers in texts that are kept for all releases of a kind
 ANY_RELEASE = f"release {_ANY}"
 _ANY_SCHEMA = SchemaName(f"catalog {_ANY}", f"schema {_ANY}")
@@ -88,7 +88,7 @@ def definition_queries(kind: Kind) -> list[tuple[str, str]]:
     if kind.attributes is not None:
         parts += ["judged_category", "judged_range"]
     if kind is not ANATOMY:
-        expected = "expected_local" if _coupled(kind) else "expected_global"
+        expected = "expected_local" if kind.by_transaction else "expected_global"
         parts += [
             "wanted_items",
             "asked_labels",
@@ -113,52 +113,21 @@ def bounds_query(kind: Kind) -> str:
 
 def _macros(schema: SchemaName, release_id: str, kind: Kind) -> Iterator[exp.Create]:
     parameters: list[exp.Expr] = [exp.to_identifier("items")]
-    made = _checked(schema.name, release_id, kind)
+    in_place = _in_place("count_bounds", schema.name, release_id, kind)
+    parts = {"checked": body_of("release/checked_items", schema.name, _ITEMS, in_place)}
     if kind.attributes is not None:
-        made["judged_records"] = judged_records(schema.name, kind.attributes)
+        parts["judged_records"] = judged_records(schema.name, kind.attributes)
         for attribute in kind.attributes:
             named = exp.to_identifier(attribute.name, quoted=True)
             parameters.append(exp.PropertyEQ(this=named, expression=exp.null()))
     if kind is not ANATOMY:
-        made |= parts_of_bounds(schema.name, kind, _ITEMS)
+        parts |= parts_of_bounds(schema.name, kind, _ITEMS)
     values = {name: _ITEMS[name] for name in load(bounds_query(kind)).params}
-    yield _macro(schema, "count_bounds", parameters, body_of(bounds_query(kind), schema.name, values, made))
+    yield _macro(schema, "count_bounds", parameters, body_of(bounds_query(kind), schema.name, values, parts))
     if kind is ANATOMY:
-        placed = {"in_place": _in_place("reconstruct", schema.name, release_id, kind)}
-        original = body_of("release/reconstruct", schema.name, {"seed": exp.column("seed")}, placed)
+        in_place = _in_place("reconstruct", schema.name, release_id, kind)
+        original = body_of("release/reconstruct", schema.name, {"seed": exp.column("seed")}, in_place)
         yield _macro(schema, "reconstruct", [exp.to_identifier("seed")], original)
-
-
-def body_of(
-    name: str, schema: str, values: Mapping[str, exp.Expression], made: Mapping[str, exp.Query] | None = None
-) -> exp.Query:
-    """The named query as the body of a view or macro of ``schema``.
-
-    Names have no catalog, because the file may be attached under any name. They have the schema even if it is ``main``,
-    because a CTE of the analyst's query would capture an unqualified name in a macro. ``made`` maps tables to the
-    queries that replace them.
-    """
-    query = load(name)
-    tree = query.tree.copy()
-    for node in list(tree.walk()):
-        node.comments = None
-    for table in list(tree.find_all(exp.Table)):
-        if isinstance(table.this, exp.Identifier) and table.name in query.reads:
-            if table.name in (made or {}):
-                fresh = (made or {})[table.name].subquery(table.alias or table.name)
-                fresh.set("joins", table.args.get("joins"))
-                table.replace(fresh)
-                continue
-            if not table.alias:
-                table.set("alias", exp.TableAlias(this=exp.to_identifier(table.name)))
-            table.set("this", exp.to_identifier(table.name, quoted=True))
-            table.set("db", exp.to_identifier(schema, quoted=True))
-    if set(values) != set(query.params):
-        raise InternalError(f"query {name} was bound to the wrong values")
-    for call in list(tree.find_all(exp.Anonymous)):
-        if call.name.lower() == "getvariable":
-            call.replace(values[call.expressions[0].name].copy())
-    return tree
 
 
 def _names(kind: Kind) -> exp.Array:
@@ -166,37 +135,32 @@ def _names(kind: Kind) -> exp.Array:
     return exp.Array(expressions=[exp.Literal.string(name) for name in kind.tables])
 
 
-def _in_place(macro: str, schema: str, release_id: str, kind: Kind) -> exp.Query:
-    """The check that a macro reads the tables of its release."""
+def _in_place(macro: str, schema: str, release_id: str, kind: Kind) -> dict[str, exp.Query]:
+    """The check that a macro reads the tables of its release: the table ``in_place`` of its body."""
     values = {
         "macro_name": exp.Literal.string(macro),
         "release_id": exp.Literal.string(release_id),
         "schema_name": exp.Literal.string(schema),
         "table_names": _names(kind),
     }
-    return body_of("release/in_place", schema, values)
-
-
-def _checked(schema: str, release_id: str, kind: Kind) -> dict[str, exp.Query]:
-    """The checks that ``count_bounds`` makes first: the table ``checked`` of its body."""
-    placed = {"in_place": _in_place("count_bounds", schema, release_id, kind)}
-    return {"checked": body_of("release/checked_items", schema, _ITEMS, placed)}
+    return {"in_place": body_of("release/in_place", schema, values)}
 
 
 def parts_of_view(name: str, schema: str, kind: Kind, own: Mapping[str, str] = MappingProxyType({})) -> dict[str, exp.Query]:
-    """What the view ``name`` of a release is made of; ``own`` are the queries that an engine has in place of others."""
+    """The queries that replace tables in the body of a view; ``own`` maps queries to those that an engine has instead."""
     if name != "item_counts" or kind is ANATOMY:
         return {}
     return {"expected": _expected(schema, kind, body_of("release/all_labels", schema, {}), own)}
 
 
 def parts_of_bounds(
-    schema: str, kind: Kind, items: Mapping[str, exp.Expression], own: Mapping[str, str] = MappingProxyType({})
+    schema: str, kind: Kind, items: Mapping[str, exp.Expr], own: Mapping[str, str] = MappingProxyType({})
 ) -> dict[str, exp.Query]:
-    """What the bounds of a release of sets or bags are made of, for the queried ``items``; ``own`` as above."""
+    """The queries that replace tables in the body of ``count_bounds`` of a release of sets or bags, for the queried
+    ``items``; ``own`` as for ``parts_of_view``."""
     wanted = body_of("release/wanted_items", schema, items)
     asked = body_of("release/asked_labels", schema, {}, {"wanted": wanted})
-    read = body_of("release/all_labels", schema, {}) if _coupled(kind) else asked
+    read = body_of("release/all_labels", schema, {}) if kind.by_transaction else asked
     members = {"wanted": wanted, "expected": _expected(schema, kind, read, own)}
     weighted = body_of("release/weighted_members", schema, {}, members)
     return {
@@ -206,52 +170,26 @@ def parts_of_bounds(
     }
 
 
-def _coupled(kind: Kind) -> bool:
-    """Whether several released items may stand for one item, so that the expected holders of one depend on all."""
-    return kind.local or kind.attributes is not None
-
-
 def _expected(schema: str, kind: Kind, asked: exp.Query, own: Mapping[str, str]) -> exp.Query:
     """How many transactions are expected to hold each member of the ``asked`` released items."""
-    query = "release/expected_local" if _coupled(kind) else "release/expected_global"
+    query = "release/expected_local" if kind.by_transaction else "release/expected_global"
     return body_of(own.get(query, query), schema, {}, {"middles": _middles(schema, kind, asked)})
 
 
 def _middles(schema: str, kind: Kind, asked: exp.Query) -> exp.Query:
     """What item supports say of the members of the ``asked`` released items."""
-    made = {"asked": asked}
+    parts = {"asked": asked}
     if not kind.item_supports:
-        made["item_supports"] = body_of("release/no_item_supports", schema, {})
-    return body_of("release/middles", schema, {}, made)
-
-
-def _without_ctes(query: exp.Query) -> exp.Query:
-    """Inline the CTEs of a query as subqueries: DuckDB 1.4.0 and 1.4.1 cannot resolve a CTE in a stored macro."""
-    query = query.copy()
-    made: dict[str, exp.Query] = {}
-    for cte in query.ctes:
-        made[cte.alias] = _placed(cte.this, made)
-    query.set("with_", None)
-    return _placed(query, made)
-
-
-def _placed(query: exp.Query, made: Mapping[str, exp.Query]) -> exp.Query:
-    """Replace the table names in ``made`` by their queries."""
-    for table in list(query.find_all(exp.Table)):
-        if isinstance(table.this, exp.Identifier) and not table.db and table.name in made:
-            subquery = made[table.name].copy().subquery(table.alias or table.name)
-            subquery.set("joins", table.args.get("joins"))
-            table.replace(subquery)
-    return query
+        parts["item_supports"] = body_of("release/no_item_supports", schema, {})
+    return body_of("release/middles", schema, {}, parts)
 
 
 def _macro(schema: SchemaName, name: str, parameters: list[exp.Expr], body: exp.Query) -> exp.Create:
     """The statement that creates a table macro."""
-    body = _without_ctes(body)
     return exp.Create(
         this=exp.UserDefinedFunction(this=schema.table(name).expression(), expressions=parameters, wrapped=True),
         kind="MACRO",
-        expression=body,
+        expression=without_ctes(body),
         properties=exp.Properties(expressions=[exp.ReturnsProperty(this=exp.Schema(this=exp.var("TABLE")), is_table=True)]),
     )
 
@@ -312,12 +250,7 @@ def comments(schema: SchemaName, kind: Kind) -> Iterator[exp.Comment]:
     for name, columns in (*kind.tables.items(), *kind.views.items()):
         for column in columns:
             words = exp.Literal.string(column_comment(name, column))
-            place = exp.Column(
-                this=exp.to_identifier(column, quoted=True),
-                table=exp.to_identifier(name, quoted=True),
-                db=exp.to_identifier(schema.name, quoted=True),
-                catalog=exp.to_identifier(schema.catalog, quoted=True),
-            )
+            place = exp.column(column, name, schema.name, schema.catalog, quoted=True)
             yield exp.Comment(this=place, kind="COLUMN", expression=words)
 
 

@@ -57,7 +57,7 @@ def content_digest(
     lines = [_table_line(engine, schema, name, kind, counts[name], left_out) for name in kind.tables]
     if modelled:
         tables = modelled_tables(manifest, kind)
-        lines += [modelled_line(engine, one, one.place(schema.catalog)) for one in tables]
+        lines += [modelled_line(engine, stored, stored.place(schema.catalog)) for stored in tables]
     lines += [f"text {name} {source_digest(query)}" for name, query in definition_queries(kind)]
     return PREFIX + hashlib.sha256("".join(f"{line}\n" for line in sorted(lines)).encode()).hexdigest()
 
@@ -74,19 +74,19 @@ def _line(name: str, columns: Mapping[str, str], rows: int, digest: str) -> str:
     return f"table {name}({described}) {rows} {digest}"
 
 
-def modelled_line(engine: Engine, one: StoredTable, table: Table) -> str:
+def modelled_line(engine: Engine, stored: StoredTable, table: Table) -> str:
     """The line of the content digest for modelled rows, which lie in ``table``."""
-    columns = [reads.named(name).as_(f"c{n}") for n, name in enumerate(one.columns)]
-    order = exp.Order(expressions=[exp.Ordered(this=reads.named(name)) for name in one.columns])
+    columns = [reads.named(name).as_(f"c{n}") for n, name in enumerate(stored.columns)]
+    order = exp.Order(expressions=[exp.Ordered(this=reads.named(name)) for name in stored.columns])
     number = exp.Window(this=exp.RowNumber(), order=order).as_("number")
     rows = exp.select(*columns, number).from_(table.expression()).subquery("numbered")
-    text = exp.Concat(expressions=[_text(reads.named(f"c{n}"), kind) for n, kind in enumerate(one.columns.values())])
+    text = exp.Concat(expressions=[_text(reads.named(f"c{n}"), kind) for n, kind in enumerate(stored.columns.values())])
     block = exp.IntDiv(this=exp.paren(exp.column("number") - exp.convert(1)), expression=exp.convert(_BLOCK))
     digest = _sha256(_joined(text, exp.Order(expressions=[exp.Ordered(this=exp.column("number"))]))).as_("digest")
     blocks = exp.select(block.as_("block"), digest, exp.Count(this=exp.Star()).as_("n")).from_(rows)
-    found = engine.select(blocks.group_by(exp.convert(1)).order_by(exp.convert(1)), "the digest of a table")
-    whole = hashlib.sha256("".join(found["digest"].tolist()).encode()).hexdigest()
-    return _line(one.file, one.columns, int(found["n"].sum()), whole)
+    digests = engine.select(blocks.group_by(exp.convert(1)).order_by(exp.convert(1)), "the digest of a table")
+    whole = hashlib.sha256("".join(digests["digest"].tolist()).encode()).hexdigest()
+    return _line(stored.file, stored.columns, int(digests["n"].sum()), whole)
 
 
 def _numbers_digest(engine: Engine, schema: SchemaName, name: str, kind: Kind, rows: int) -> str:

@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import reduce
 from pathlib import Path
@@ -40,7 +41,7 @@ from anondb.release.objects import (
 from anondb.release.paths import wal_of
 from anondb.release.relational import range_text
 
-_HEADER, _CHECKSUM = 4_096, 8  # bytes of a header, and of the checksum at its start
+_HEADER, _CHECKSUM = 4_096, slice(0, 8)  # the bytes of a header, and where its checksum is
 HEADER_BYTES = 3 * _HEADER  # blocks follow
 _BLOCK_BYTES = 262_144
 # The main header after its checksum: magic bytes and format, 32 bytes of flags, version, and source of DuckDB.
@@ -75,22 +76,19 @@ def _strange_bytes(path: Path) -> int:
     for place, form in ((_VERSION, _VERSION_TEXT), (_SOURCE, _SOURCE_TEXT)):
         text = main[place].rstrip(b"\0")
         strange += 0 if form.fullmatch(text) else max(1, len(text))
-    rest = bytearray(main)
-    for place in (slice(0, _CHECKSUM), _FORMAT, _VERSION, _SOURCE):
-        rest[place] = bytes(len(rest[place]))
-    strange += _nonzero(rest)
+    strange += _nonzero(main, _FORMAT, _VERSION, _SOURCE)
     for header in others:
-        rest = bytearray(header)
-        for place in (slice(0, _CHECKSUM), _FIELDS):
-            rest[place] = bytes(len(rest[place]))
-        if rest[_SOURCE] == main[_SOURCE]:
-            rest[_SOURCE] = bytes(len(main[_SOURCE]))
-        strange += _nonzero(rest)
+        copied = [_SOURCE] if header[_SOURCE] == main[_SOURCE] else []
+        strange += _nonzero(header, _FIELDS, *copied)
     return strange
 
 
-def _nonzero(content: bytes | bytearray) -> int:
-    return len(content) - content.count(0)
+def _nonzero(header: bytes, *fields: slice) -> int:
+    """Count the bytes of a header, outside its checksum and the fields, that are not zero."""
+    rest = bytearray(header)
+    for field in (_CHECKSUM, *fields):
+        rest[field] = bytes(len(rest[field]))
+    return len(rest) - rest.count(0)
 
 
 def written_by(path: Path) -> str:
@@ -107,11 +105,11 @@ def storage_findings(engine: Engine, kind: Kind, manifest: Mapping[str, str]) ->
     free = int(engine.scalar(reads.rows(reads.system("pragma_database_size"), "free_blocks", where=here)))
     if free:
         findings.append(Finding("bytes", f"{free} free blocks may hold deleted rows"))
-    stored = [(exp.convert(one.file).as_("name"), _segments(one)) for one in stored_tables(manifest, kind)]
-    segments = [exp.select(name, "compression").from_(listed) for name, listed in stored]
+    names = [(exp.convert(table.file).as_("name"), _segments(table)) for table in stored_tables(manifest, kind)]
+    segments = [exp.select(name, "compression").from_(listed) for name, listed in names]
     kinds = engine.select(exp.union(*segments, distinct=True), "looking up how tables are stored")
-    plain = [kind in _PLAIN_STORAGE for kind in kinds["compression"].tolist()]
-    compressed = {name for name, is_plain in zip(kinds["name"].tolist(), plain, strict=True) if not is_plain}
+    pairs = zip(kinds["name"].tolist(), kinds["compression"].tolist(), strict=True)
+    compressed = {name for name, compression in pairs if compression not in _PLAIN_STORAGE}
     return findings + [Finding("bytes", f"the table {name} is stored compressed") for name in sorted(compressed)]
 
 
@@ -162,8 +160,8 @@ def _other_ranges(schema: SchemaName, kind: Kind) -> exp.Query:
             valid = exp.and_(valid, null.is_(exp.null()).not_()) if attribute.has_null else valid
             empty.append(exp.Coalesce(this=valid, expressions=[exp.false()]).not_())
     counts = [
-        count_if(exp.or_(*some) if some else exp.false()).as_(name)
-        for name, some in {"ranges_that_are_not_their_ends": wrong, "ranges_without_a_value": empty}.items()
+        count_if(exp.or_(*conditions) if conditions else exp.false()).as_(name)
+        for name, conditions in {"ranges_that_are_not_their_ends": wrong, "ranges_without_a_value": empty}.items()
     ]
     return exp.select(*counts).from_(schema.table("records").expression())
 
@@ -179,16 +177,16 @@ def _of_other_types(schema: SchemaName, kind: Kind, manifest: Mapping[str, str])
     except (KeyError, ValueError, AttributeError, TypeError):
         types = {}  # which is a finding itself
     item = types.get(manifest.get("item_column", ""), "VARCHAR")
-    value, attribute = exp.column("value"), exp.column("attribute")
     parts = [_number_of(schema.table("released_items"), not_of_type(exp.column("item"), item))]
     ranges = 0
-    for one in kind.attributes or ():
-        stated = types.get(one.name, "VARCHAR")
-        if one.ends is not None:
-            family = next(f for f in (_NUMBERS, _TIMES) if one.ends.startswith(f))
-            ranges += one.name in types and not stated.startswith(family)
+    for attribute in kind.attributes or ():
+        stated = types.get(attribute.name, "VARCHAR")
+        if attribute.ends is not None:
+            family = next(f for f in (_NUMBERS, _TIMES) if attribute.ends.startswith(f))
+            ranges += attribute.name in types and not stated.startswith(family)
             continue
-        other = exp.and_(attribute.eq(exp.Literal.string(one.name)), not_of_type(value, stated))
+        value, name = exp.column("value"), exp.column("attribute").eq(exp.Literal.string(attribute.name))
+        other = exp.and_(name, not_of_type(value, stated))
         parts.append(_number_of(schema.table("released_values"), exp.and_(value.is_(exp.null()).not_(), other)))
     total = reduce(lambda a, b: exp.Add(this=a, expression=b), parts)
     return exp.select(total.as_("values_of_another_type"), exp.convert(ranges).as_("ranges_of_another_type"))
@@ -204,7 +202,7 @@ def _classes(schema: SchemaName, kind: Kind) -> exp.Query:
     if kind.attributes is None:
         columns = "transaction_id, list([item_id, copies] ORDER BY item_id, copies) AS class"
         return reads.rows(schema.table("transaction_items"), columns, group="transaction_id")
-    shown = [exp.column(c, quoted=True) for c in kind.tables["records"] if c != kind.number]
+    shown = [exp.column(c, quoted=True) for c in kind.values]
     values = exp.Array(expressions=[exp.cast(column, "TEXT") for column in shown])
     return exp.select("transaction_id", values.as_("class")).from_(schema.table("records").expression())
 
@@ -314,10 +312,10 @@ def order_findings(
     for name, rho in figures.items():
         if n and abs(rho) >= RHO_LIMIT / n**0.5:
             findings.append(Finding("order", f"the order is not random: {name}, rho = {rho:.3f}"))
-    for one in stored_tables(manifest, kind):
-        unsorted = int(engine.select(_unsorted(one, schema.catalog), "the order of rows")["n"][0])
+    for table in stored_tables(manifest, kind):
+        unsorted = int(engine.select(_unsorted(table, schema.catalog), "the order of rows")["n"][0])
         if unsorted:
-            findings.append(Finding("order", f"{unsorted} rows of {one.file} are not stored in their order"))
+            findings.append(Finding("order", f"{unsorted} rows of {table.file} are not stored in their order"))
     return n, figures, findings
 
 
@@ -360,12 +358,12 @@ def _correlation(a: Floats, b: Floats) -> float:
     return float((a * b).sum()) / scale if scale else 0.0
 
 
-def stored_statistics(engine: Engine, kind: Kind, manifest: Mapping[str, str]) -> dict[tuple[str, ...], int]:
+def stored_statistics(engine: Engine, kind: Kind, manifest: Mapping[str, str]) -> Counter[tuple[str, ...]]:
     """The statistics that the file stores for its segments, and how often each occurs."""
-    counted: dict[tuple[str, ...], int] = {}
-    for one in stored_tables(manifest, kind):
+    counted: Counter[tuple[str, ...]] = Counter()
+    for table in stored_tables(manifest, kind):
         columns = ("column_name", "segment_type", "compression", "count", "CAST(stats AS VARCHAR) AS stats")
-        segments = engine.select(exp.select(*columns).from_(_segments(one)), "looking up statistics")
-        for row in zip(*(column.tolist() for column in segments.values()), strict=True):
-            counted[(one.file, *map(str, row))] = counted.get((one.file, *map(str, row)), 0) + 1
+        segments = engine.select(exp.select(*columns).from_(_segments(table)), "looking up statistics")
+        rows = zip(*(column.tolist() for column in segments.values()), strict=True)
+        counted.update((table.file, *map(str, row)) for row in rows)
     return counted

@@ -24,11 +24,9 @@ from anondb.utility.loss import Cover
 
 
 @dataclass(frozen=True)
-class FrozenRelease:
-    """A release in the owner's database."""
+class FrozenRelease(objects.StoredRelease):
+    """A release that was just made in the owner's database."""
 
-    schema: objects.SchemaName  # the schema of its objects
-    release_id: str  # its random number, also in its manifest and macros
     transactions: int  # N, including suppressed and empty transactions
     rows: int  # the number of (transaction, released item) pairs
     released_items: int  # the number of released items that occur
@@ -36,8 +34,6 @@ class FrozenRelease:
     suppressed_items: int
     suppressed_occurrences: int
     suppression: str  # ``some`` or ``none``
-    manifest: dict[str, str]
-    kind: objects.Kind  # its tables, views and macros
     cover: Cover | None = None  # for a local recoding, the released items that stand for each item; for the owner only
 
 
@@ -177,15 +173,14 @@ def _finished(
         raise InternalError("The frozen release lost a transaction.")
     return FrozenRelease(
         schema=schema,
-        release_id=manifest["release_id"],
+        kind=kind,
+        manifest=manifest,
         transactions=transactions,
         rows=counts[kind.rows],
         released_items=len(rows.occurring),
         suppressed_items=rows.suppressed_items,
         suppressed_occurrences=rows.suppressed_occurrences,
         suppression=rows.suppression,
-        manifest=manifest,
-        kind=kind,
         cover=rows.cover,
     )
 

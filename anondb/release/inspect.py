@@ -1,5 +1,6 @@
 """The leak check of a sealed file: it summarizes the contents, and reports everything that a release must not have."""
 
+import contextlib
 import filecmp
 import os
 import tempfile
@@ -9,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from anondb.engine import DuckDBEngine
-from anondb.engine.clean import clean_writer
 from anondb.errors import InputError
 from anondb.models import AsTable
 from anondb.release.catalog import Finding, sealed_catalog
@@ -23,9 +23,9 @@ from anondb.release.findings import (
     stored_statistics,
     written_by,
 )
-from anondb.release.modelled import modelled_tables, stored_tables
+from anondb.release.modelled import modelled_tables
 from anondb.release.objects import Kind, SchemaName, table_counts
-from anondb.release.publish import BUILD_NAME, build_statements, hand_over_table, rows_file
+from anondb.release.publish import rebuild
 from anondb.release.reader import SealedRelease, locked_engine
 from anondb.release.signing import Keys, fault_of, signer_of, trusted_keys
 
@@ -83,7 +83,7 @@ def inspect(
     """
     keys = trusted_keys(trusted)
     engine, schema, place = locked_engine(path)
-    try:
+    with contextlib.closing(engine):
         findings = file_findings(place)
         catalog = sealed_catalog(engine, schema)
         figures = {
@@ -115,8 +115,6 @@ def inspect(
         compared, differing = _rebuild(engine, schema, kind, place, catalog.manifest)
         figures["bytes"] = f"{size}, {compared}"
         return Inspection(place, catalog.manifest, figures, tuple(findings + differing))
-    finally:
-        engine.close()
 
 
 def _signature(manifest: dict[str, str], digest: str, trusted: Keys) -> tuple[str, list[Finding]]:
@@ -136,24 +134,16 @@ def _rebuild(
     """Rewrite the visible rows in a clean process, and compare the bytes and the stored statistics."""
     assert engine.spill_directory is not None
     with tempfile.TemporaryDirectory(dir=engine.spill_directory) as private:
-        build = Path(private)
-        with clean_writer(build) as writer:
-            for one in stored_tables(manifest, kind):
-                rows = one.rows(one.place(schema.catalog).expression(), stored=True)
-                hand_over_table(engine, rows, build / rows_file(one.file))
-            writer.write(BUILD_NAME, build_statements(kind, manifest))
-        twin = build / BUILD_NAME
+        twin = rebuild(engine, schema.catalog, kind, manifest, Path(private))
         if written_by(place) != written_by(twin):
             words = f"not compared: written by DuckDB {written_by(place) or '(unknown)'}, and this is {written_by(twin)}"
             return words, [Finding("bytes", words)]
         findings = []
         reader, twin_schema, _ = locked_engine(twin)
-        try:
+        with contextlib.closing(reader):
             reader.use(twin_schema.catalog, checked=True)
             if stored_statistics(reader, kind, manifest) != stored_statistics(engine, kind, manifest):
                 findings.append(Finding("statistics", "the stored statistics are not those of the rows"))
-        finally:
-            reader.close()
         if filecmp.cmp(place, twin, shallow=False):
             return "identical to a rebuilt file", findings
         findings.append(Finding("bytes", "the bytes differ from those of a file rebuilt from the same rows"))

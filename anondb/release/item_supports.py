@@ -12,8 +12,9 @@ import numpy.typing as npt
 from sqlglot import exp
 
 from anondb.data.transactions import Dataset
-from anondb.engine import Engine, NamedRows, Runner, Table, Tables, load, reads
+from anondb.engine import Engine, NamedRows, Runner, Table, Tables, reads
 from anondb.engine.arrays import Floats
+from anondb.release.bodies import bound_among
 from anondb.release.objects import SUPPORTS, SchemaName
 
 MARGIN = 1e-6  # shares of a released item's members that add up to less than 1 + MARGIN leave nothing to share
@@ -96,8 +97,8 @@ def weights(released: npt.NDArray[Any], doubled: npt.NDArray[Any], support: npt.
 
 
 def wrong_weights(engine: Engine, schema: SchemaName) -> int:
-    """The number of weights of a release that are not those of its bounds, as ``weights`` rounds them: other digits would be
-    room for a text. Where floats of another machine may round to a neighbour, that one is taken, too."""
+    """The number of weights of a release that are not those of its bounds, as ``weights`` rounds them: other digits could
+    hide a text. A neighbouring number is accepted where the floats of another machine may round to it."""
     supports = label_counts(schema.table("transaction_items"), schema.table("labels"))
     tables: Tables = {"item_supports": schema.table("item_supports"), "supports": supports}
     released, doubled, support, stored = engine.query("release/stored_weights", tables).values()
@@ -139,17 +140,12 @@ def expected_holders(tables: Mapping[str, Table], *, local: bool, wanted: exp.Qu
         local: whether several released items may stand for one item.
         wanted: a query ``(item)``: only the members of released items that stand for one of these. Not for a local recoding.
     """
-    known: dict[str, Table | exp.Query] = dict(tables)
+    sources: dict[str, Table | exp.Query] = dict(tables)
     if wanted is not None:
-        known["wanted"] = wanted
+        sources["wanted"] = wanted
     steps = {"asked": "release/all_labels" if wanted is None else "release/asked_labels", "middles": "release/middles"}
-    if "item_supports" not in known:
+    if "item_supports" not in sources:
         steps = {"item_supports": "release/no_item_supports", **steps}
     for name, query in steps.items():
-        known[name] = _bound(query, known)
-    return _bound("release/expected_local" if local else "release/expected_global", known)
-
-
-def _bound(query: str, known: Mapping[str, Table | exp.Query]) -> exp.Query:
-    named = load(query)
-    return named.bind({table: known[table] for table in named.reads}, {})
+        sources[name] = bound_among(query, sources)
+    return bound_among("release/expected_local" if local else "release/expected_global", sources)

@@ -11,7 +11,7 @@ from anondb.recoding import PublishedAttribute
 from anondb.release.objects import SchemaName, showing
 
 SUPPRESSED = "suppressed_items"  # the key of the number of different items that no released item stands for
-_COUNTED = ("km", "k", "constraints")  # models under which it may be known, where something was suppressed
+_COUNTED = ("km", "k", "constraints")  # models whose releases may state it if something was suppressed
 
 
 def manifest_of(

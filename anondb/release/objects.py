@@ -5,6 +5,7 @@ import json
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 from sqlglot import exp
 
@@ -57,6 +58,16 @@ class Kind:
     def item_supports(self) -> bool:
         """Whether it has item supports."""
         return "item_supports" in self.tables
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """The columns of its relational values."""
+        return tuple(column for column in self.tables.get(RECORDS, {}) if column != self.number)
+
+    @property
+    def by_transaction(self) -> bool:
+        """Whether the image of an item may depend on the transaction: several released items may stand for an item."""
+        return self.local or self.attributes is not None
 
 
 ITEM_COUNTS = {"item": "VARCHAR", "lower_bound": "BIGINT", "estimate": "DOUBLE", "upper_bound": "BIGINT"}
@@ -141,6 +152,18 @@ class SchemaName:
         return exp.Table(db=exp.to_identifier(self.name, quoted=True), catalog=exp.to_identifier(self.catalog, quoted=True))
 
 
+def create_table(table: Table, columns: Mapping[str, str]) -> exp.Create:
+    """The statement that creates a table with these columns and their types."""
+    fields = [exp.ColumnDef(this=exp.to_identifier(c, quoted=True), kind=data_type(t).copy()) for c, t in columns.items()]
+    return exp.Create(this=exp.Schema(this=table.expression(), expressions=fields), kind="TABLE")
+
+
+@cache
+def data_type(text: str) -> exp.DataType:
+    """A type of DuckDB by its name; copy it before it becomes part of a tree."""
+    return exp.DataType.build(text, dialect="duckdb")
+
+
 def same_name(left: str, right: str) -> bool:
     """Whether two schema names clash in DuckDB, or on a system that folds the case of all letters."""
     return left.casefold() == right.casefold()
@@ -198,9 +221,16 @@ def manifest_keys(model: str) -> frozenset[str]:
     return MANIFEST_KEYS | parameters_of(model).keys() | of_records
 
 
-def kind_of_rows(manifest: Mapping[str, str]) -> Kind | None:
-    """The kind that a manifest names, if it is not one with relational attributes; None if there is no such kind."""
-    kind = LAYOUTS.get(layout_of(manifest.get("model", "")))
+def kind_of(manifest: Mapping[str, str], records: Mapping[str, str]) -> Kind | None:
+    """The kind that a manifest names; None if there is no such kind.
+
+    Args:
+        records: the columns of the table ``records`` with their types, from which a relational kind has its attributes.
+    """
+    layout = layout_of(manifest.get("model", ""))
+    if layout == RECORDS:
+        return relational_kind(released_attributes(records))
+    kind = LAYOUTS.get(layout)
     if kind is None or "item_supports" not in manifest:
         return kind
     return None if kind is ANATOMY or manifest.get("semantics") != "set" else with_item_supports(kind)
@@ -220,6 +250,11 @@ class StoredRelease:
     kind: Kind
     manifest: dict[str, str]
 
+    @property
+    def release_id(self) -> str:
+        """Its random number, also in its macros."""
+        return self.manifest["release_id"]
+
 
 def read_release(engine: Engine, schema: SchemaName) -> StoredRelease | None:
     """The release in a schema; None if it holds none, or a table is missing."""
@@ -230,11 +265,7 @@ def read_release(engine: Engine, schema: SchemaName) -> StoredRelease | None:
     if columns.get("manifest") != MANIFEST:
         return None
     manifest = read_manifest(engine, schema)
-    layout = layout_of(manifest.get("model", ""))
-    if layout == RECORDS:
-        kind: Kind | None = relational_kind(released_attributes(columns.get("records", {})))
-    else:
-        kind = kind_of_rows(manifest)
+    kind = kind_of(manifest, columns.get(RECORDS, {}))
     if kind is None or any(columns.get(name) != wanted for name, wanted in kind.tables.items()):
         return None
     return StoredRelease(schema, as_read(engine, schema, kind), manifest)
@@ -252,12 +283,6 @@ def all_as_read(engine: Engine, kinds: Mapping[SchemaName, Kind]) -> dict[Schema
     rows = engine.query_each("release/is_local", [{name: schema.table(name) for name in read} for schema in asked])
     local = {schema: bool(row["is_local"].tolist()[0]) for schema, row in zip(asked, rows, strict=True)}
     return {schema: replace(kind, local=local[schema]) if schema in local else kind for schema, kind in kinds.items()}
-
-
-def is_local(engine: Engine, schema: SchemaName) -> bool:
-    """Whether the released items overlap, which makes readers treat the release as a local recoding."""
-    kind = release_kind(engine, schema)
-    return kind is not None and kind.local
 
 
 def table_counts(engine: Engine, schema: SchemaName, kind: Kind = GLOBAL) -> dict[str, int]:

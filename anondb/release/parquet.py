@@ -23,7 +23,6 @@ from anondb.engine.untrusted import reader_engine
 from anondb.errors import AnondbError, BudgetExceeded, DamagedFile, InputError
 from anondb.release import objects, publish
 from anondb.release.catalog import Finding
-from anondb.release.conditions import released_attributes
 from anondb.release.digest import content_digest, file_digest
 from anondb.release.modelled import stored_tables
 from anondb.release.paths import MANIFEST_FILE, is_parquet_release, valid_path
@@ -40,10 +39,10 @@ _COMPRESSED = {"COMPRESSION": exp.var("zstd"), "ROW_GROUP_SIZE": exp.convert(122
 
 @dataclass(frozen=True)
 class ReadBack:
-    """A folder of Parquet files as a sealed file."""
+    """A release that lies elsewhere, in a folder of Parquet files or in PostgreSQL, as a sealed file."""
 
-    file: Path | None  # the sealed file; None if the folder has findings
-    findings: tuple[Finding, ...]  # the defects of the folder
+    file: Path | None  # the sealed file; None if the release was refused
+    findings: tuple[Finding, ...]  # the defects of the folder or the schema
 
 
 # ---------------------------------------------------------------------- writing
@@ -60,8 +59,8 @@ def write_tables(sealed: Path, kind: objects.Kind, manifest: Mapping[str, str], 
     statements: list[exp.Expr] = [
         exp.Attach(this=attached, expressions=[exp.AttachOption(this=exp.var("READ_ONLY"))]),
         *(
-            publish.copy_of(one.rows(one.place(catalog).expression()), publish.rows_file(one.file), _COMPRESSED)
-            for one in stored_tables(manifest, kind)
+            publish.copy_of(table.rows(table.place(catalog).expression()), publish.rows_file(table.file), _COMPRESSED)
+            for table in stored_tables(manifest, kind)
         ),
     ]
     with clean_writer(folder) as writer:
@@ -142,9 +141,8 @@ def read_back(folder: Path, directory: Path, scripts: Scripts, memory_limit: str
             exp.Create(this=objects.SchemaName(publish.IN_MEMORY.catalog, objects.MODELLED).expression(), kind="SCHEMA"),
             "a schema",
         )
-        stored = stored_tables(stated["manifest"], kind)
-        for one in stored:
-            engine.create(one.place(publish.IN_MEMORY.catalog), publish.rows_in(paths[one.file], one.columns))
+        for table in stored_tables(stated["manifest"], kind):
+            engine.create(table.place(publish.IN_MEMORY.catalog), publish.rows_in(paths[table.file], table.columns))
         release_id = _release_id(engine, stated["manifest"])
         if release_id is None:
             return _refused("rows", f"{MANIFEST_FILE} and the table manifest differ")
@@ -153,18 +151,14 @@ def read_back(folder: Path, directory: Path, scripts: Scripts, memory_limit: str
             return _refused("catalog", "the SQL files are not those that anondb writes for such a release")
         if content_digest(engine, publish.IN_MEMORY, kind) != stated["content_digest"]:
             return _refused("bytes", "the content digest is not that of the rows")
-        with clean_writer(directory) as writer:
-            for one in stored:
-                rows = one.rows(one.place(publish.IN_MEMORY.catalog).expression(), stored=True)
-                publish.hand_over_table(engine, rows, directory / publish.rows_file(one.file))
-            writer.write(publish.BUILD_NAME, publish.build_statements(kind, stated["manifest"]), memory_limit=half)
+        file = publish.rebuild(engine, publish.IN_MEMORY.catalog, kind, stated["manifest"], directory, half)
     except AnondbError as error:
         if isinstance(error, BudgetExceeded) or error.code in ("out_of_memory", "disk_full"):
             raise
         return _refused("rows", f"the files cannot be read ({error.code})")
     finally:
         engine.close()
-    return ReadBack(directory / publish.BUILD_NAME, ())
+    return ReadBack(file, ())
 
 
 def _refused(check: str, what: str) -> ReadBack:
@@ -212,13 +206,10 @@ def _file_findings(folder: Path, files: Mapping[str, str]) -> list[Finding]:
 def _kind(engine: DuckDBEngine, manifest: Mapping[str, str], paths: Mapping[str, str]) -> objects.Kind | None:
     """The kind of release that a manifest names, if the files have its tables and columns."""
     columns = {name: _columns(engine, path) for name, path in paths.items()}
-    if objects.layout_of(manifest["model"]) == objects.RECORDS:
-        kind: objects.Kind | None = objects.relational_kind(released_attributes(columns.get(objects.RECORDS, {})))
-    else:
-        kind = objects.kind_of_rows(manifest)
+    kind = objects.kind_of(manifest, columns.get(objects.RECORDS, {}))
     if kind is None:
         return None
-    return kind if {one.file: dict(one.columns) for one in stored_tables(manifest, kind)} == columns else None
+    return kind if {table.file: dict(table.columns) for table in stored_tables(manifest, kind)} == columns else None
 
 
 def _columns(engine: DuckDBEngine, path: str) -> dict[str, str]:

@@ -16,7 +16,7 @@ from anondb.engine.memory import lending_memory
 from anondb.engine.untrusted import locked_engine, reader_engine
 from anondb.errors import AnondbError, InputError, InternalError
 from anondb.models import AsTable
-from anondb.release.catalog import create_table, modelled_statements, sealed_catalog
+from anondb.release.catalog import modelled_statements, sealed_catalog
 from anondb.release.definitions import view_and_macro_texts
 from anondb.release.digest import content_digest, file_digest
 from anondb.release.findings import file_findings, storage_findings
@@ -29,6 +29,7 @@ from anondb.release.objects import (
     SIGNATURE,
     Kind,
     SchemaName,
+    create_table,
     read_manifest,
     release_kind,
     table_counts,
@@ -162,7 +163,7 @@ def _completed(
     """
     files = {name: str(build / rows_file(name)) for name in kind.tables}
     engine = reader_engine(list(files.values()), build, memory_limit)
-    try:
+    with contextlib.closing(engine):
         for name, file in files.items():
             how = "TABLE" if name == "manifest" else "VIEW"
             rows = rows_in(file, kind.tables[name])
@@ -178,8 +179,6 @@ def _completed(
             _with_key(engine, counts, SIGNATURE, manifest[SIGNATURE])
         rows = reads.rows(IN_MEMORY.table("manifest"), "key, value", order="key")
         hand_over_table(engine, rows, Path(files["manifest"]))
-    finally:
-        engine.close()
     return digest
 
 
@@ -202,7 +201,7 @@ def _hand_over_modelled(engine: DuckDBEngine, drawn: SchemaName, tables: Sequenc
 
 def rows_in(path: str, columns: Mapping[str, str]) -> exp.Select:
     """The rows of a file of Parquet."""
-    return exp.select(*map(_column, columns)).from_(file_source(path))
+    return exp.select(*map(reads.named, columns)).from_(file_source(path))
 
 
 def file_source(path: str) -> exp.Table:
@@ -243,12 +242,8 @@ def _expected(engine: Engine, schema: SchemaName, kind: Kind, numbered: Table, v
     return expected if once and expected.counts() == verified.counts() else None
 
 
-def _column(name: str, table: str | None = None) -> exp.Column:
-    return exp.column(exp.to_identifier(name, quoted=True), table)
-
-
 def hand_over_table(engine: Engine, rows: exp.Query, file: Path) -> None:
-    """Write the rows of a query into an uncompressed file for the clean process: equally fast, and it can be scanned."""
+    """Write the rows of a query into a file for the clean process; uncompressed, so that its bytes can be searched."""
     copy = copy_of(rows, str(file), {"COMPRESSION": exp.var("uncompressed")})
     engine.run(copy, "handing over the released rows")
 
@@ -265,16 +260,37 @@ def rows_file(table: str) -> str:
     return f"{table}.parquet"
 
 
+def rows_table(table: str) -> exp.Table:
+    """That file, in the folder of the process, as a table."""
+    return exp.Table(this=exp.Anonymous(this="read_parquet", expressions=[exp.Literal.string(rows_file(table))]))
+
+
+def rebuild(
+    engine: DuckDBEngine,
+    catalog: str,
+    kind: Kind,
+    manifest: Mapping[str, str],
+    directory: Path,
+    memory_limit: str | None = None,
+) -> Path:
+    """Write the rows of a release in ``catalog``, as they are stored, into a new sealed file in a private directory."""
+    with clean_writer(directory) as writer:
+        for table in stored_tables(manifest, kind):
+            rows = table.rows(table.place(catalog).expression(), stored=True)
+            hand_over_table(engine, rows, directory / rows_file(table.file))
+        writer.write(BUILD_NAME, build_statements(kind, manifest), memory_limit=memory_limit)
+    return directory / BUILD_NAME
+
+
 def build_statements(kind: Kind, manifest: Mapping[str, str]) -> list[exp.Expr | str]:
     """The statements of the clean process: create the tables, fill them from the files, create the views and macros."""
     schema = SchemaName(Path(BUILD_NAME).stem, SEALED_SCHEMA)
-    tables: list[exp.Expr] = [create_table(schema, name, columns) for name, columns in kind.tables.items()]
+    tables: list[exp.Expr] = [create_table(schema.table(name), columns) for name, columns in kind.tables.items()]
     tables += modelled_statements(schema.catalog, modelled_tables(manifest, kind))
     inserts: list[exp.Expr] = []
-    for one in stored_tables(manifest, kind):
-        rows = exp.Table(this=exp.Anonymous(this="read_parquet", expressions=[exp.Literal.string(rows_file(one.file))]))
-        source = exp.select(*map(_column, one.columns)).from_(rows)
-        inserts.append(exp.Insert(this=one.place(schema.catalog).expression(), expression=source))
+    for table in stored_tables(manifest, kind):
+        source = exp.select(*map(reads.named, table.columns)).from_(rows_table(table.file))
+        inserts.append(exp.Insert(this=table.place(schema.catalog).expression(), expression=source))
     return [*tables, *inserts, *view_and_macro_texts(schema, manifest["release_id"], kind)]
 
 
@@ -293,7 +309,7 @@ def _check_sealed(
     if file_findings(built):
         raise InternalError("The sealed file was not closed cleanly.")
     reader = locked_engine(built, memory_limit=memory_limit)
-    try:
+    with contextlib.closing(reader):
         schema = SchemaName(LOCKED_CATALOG, SEALED_SCHEMA)
         catalog = sealed_catalog(reader, schema)
         if not catalog.is_release:
@@ -312,5 +328,3 @@ def _check_sealed(
         elif check is not None:
             check(reader, schema)
         return content_digest(reader, schema, kind, counts)
-    finally:
-        reader.close()

@@ -55,7 +55,7 @@ def locked_engine(path: str | os.PathLike[str], **settings: Any) -> tuple[DuckDB
 
     ``settings`` are those of ``engine.untrusted.locked_engine``.
     """
-    place = _file(path)
+    place = existing_file(path)
     return _engine_on([place], settings), SchemaName(LOCKED_CATALOG, SEALED_SCHEMA), place
 
 
@@ -66,7 +66,8 @@ def _engine_on(places: Sequence[Path], settings: dict[str, Any]) -> DuckDBEngine
     return strangers.locked_engine(places[0], files=files, more=places[1:], **{"max_seconds": MAX_SECONDS, **settings})
 
 
-def _file(path: str | os.PathLike[str]) -> Path:
+def existing_file(path: str | os.PathLike[str]) -> Path:
+    """The absolute path of a file. Raises InputError: ``bad_path``, ``no_such_file``."""
     place = valid_path(path)
     if not place.is_file():
         raise InputError(f"The file {place.name!r} does not exist.", code="no_such_file", hint="Check the path.")
@@ -101,7 +102,7 @@ def sealed_releases(
         DamagedFile: also if the block fails, and the rows of a file contradict each other.
         EngineError: a file is locked by a process that writes it.
     """
-    places, keys = [_file(path) for path in paths], trusted_keys(trusted)
+    places, keys = [existing_file(path) for path in paths], trusted_keys(trusted)
     engine = _engine_on(places, settings)
     schemas = [SchemaName(locked_catalog(n), SEALED_SCHEMA) for n in range(len(places))]
     try:
@@ -134,20 +135,20 @@ def _has_log(place: Path) -> bool:
 
 @contextlib.contextmanager
 def contradictions_told(releases: Sequence[SealedRelease]) -> Iterator[None]:
-    """Where the block fails as a bug does, or the engine refuses a statement, tell rows that contradict each other.
+    """If the block fails as a bug does, or the engine refuses a statement, check whether rows contradict each other.
 
     Raises:
-        DamagedFile: they do; other errors stay as they are.
+        DamagedFile: they do. Otherwise the error stays as it is.
     """
     try:
         yield
     except Exception as error:
         if isinstance(error, AnondbError) and not isinstance(error, InternalError) and error.code != "refused":
             raise
-        for one in releases:
-            if content_findings(one.engine, one.schema, one.kind):
+        for release in releases:
+            if content_findings(release.engine, release.schema, release.kind):
                 raise DamagedFile(
-                    f"The rows of {one.path.name!r} contradict each other.",
+                    f"The rows of {release.path.name!r} contradict each other.",
                     hint="anondb inspect FILE lists where. Get it from its publisher again.",
                 ) from None
         raise
@@ -156,12 +157,10 @@ def contradictions_told(releases: Sequence[SealedRelease]) -> Iterator[None]:
 def is_sealed(path: str | os.PathLike[str]) -> bool:
     """Whether to read a file as a sealed release: its schema ``main`` has an object ``manifest`` of any type."""
     engine, schema, _ = locked_engine(path)
-    try:
+    with contextlib.closing(engine):
         return engine.exists(schema.table("manifest")) or any(
             name.lower() == "manifest" for place, _, name in listed(engine, schema.catalog) if place == schema.name
         )
-    finally:
-        engine.close()
 
 
 def read_sealed_manifest(

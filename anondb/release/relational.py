@@ -11,18 +11,15 @@ from anondb.engine import Engine, Table, reads
 from anondb.errors import InputError
 from anondb.recoding import PublishedAttribute, RelationalRecoding
 from anondb.release.conditions import VALUES, ReleasedAttribute
-from anondb.release.objects import SchemaName, read_manifest, release_kind
+from anondb.release.objects import SchemaName, read_release
 
 
 def shown_attributes(recoding: RelationalRecoding) -> list[ReleasedAttribute]:
     """The attributes of a recoding in the form of the table ``records``."""
-    return [_released(attribute) for attribute in recoding.attributes]
-
-
-def _released(attribute: PublishedAttribute) -> ReleasedAttribute:
-    if attribute.low is None:
-        return ReleasedAttribute(attribute.name, None, False)
-    return ReleasedAttribute(attribute.name, attribute.sql_type, attribute.has_null)
+    return [
+        ReleasedAttribute(a.name, None, False) if a.low is None else ReleasedAttribute(a.name, a.sql_type, a.has_null)
+        for a in recoding.attributes
+    ]
 
 
 def write_records(
@@ -43,10 +40,10 @@ def write_records(
             wanted.append(exp.column(f"label{i}", "other").as_(attribute.name, quoted=True))
             continue
         assert attribute.high is not None and attribute.empty is not None and attribute.null is not None
-        known = ~attribute.empty
-        columns[f"low{i}"] = ("BIGINT", np.where(known, attribute.low, 0))
-        columns[f"high{i}"] = ("BIGINT", np.where(known, attribute.high, 0))
-        columns[f"known{i}"] = ("BOOLEAN", known)
+        occupied = ~attribute.empty
+        columns[f"low{i}"] = ("BIGINT", np.where(occupied, attribute.low, 0))
+        columns[f"high{i}"] = ("BIGINT", np.where(occupied, attribute.high, 0))
+        columns[f"known{i}"] = ("BOOLEAN", occupied)
         columns[f"null{i}"] = ("BOOLEAN", attribute.null)
         wanted += _range_columns(i, attribute)
     columns["class"] = ("INTEGER", np.arange(_classes(recoding)))
@@ -110,12 +107,6 @@ def _typed(value: exp.Expr, attribute: PublishedAttribute) -> exp.Expr:
     return exp.cast(exp.Mul(this=whole, expression=unit), attribute.sql_type, dialect="duckdb")
 
 
-def value_columns(engine: Engine, schema: SchemaName) -> tuple[str, ...]:
-    """The columns of a release's relational values; none if it has none."""
-    kind = release_kind(engine, schema)
-    return () if kind is None else tuple(c for c in kind.tables.get("records", {}) if c != kind.number)
-
-
 def coded_records(engine: Engine, schema: SchemaName, items: Table) -> tuple[Table, Table]:
     """Write the relational classes ``(tid, class)`` and the sensitive items ``(item)`` of frozen rows for a verifier.
 
@@ -126,14 +117,14 @@ def coded_records(engine: Engine, schema: SchemaName, items: Table) -> tuple[Tab
     Raises:
         InputError: the release has no relational values, or its list of sensitive items cannot be read.
     """
-    kind = release_kind(engine, schema)
-    if kind is None or kind.attributes is None:
+    release = read_release(engine, schema)
+    if release is None or release.kind.attributes is None:
         raise InputError("The release has no relational values.", code="not_a_release", hint="Name another model.")
     try:
-        sensitive = [str(label) for label in json.loads(read_manifest(engine, schema)["sensitive"])]
+        sensitive = [str(label) for label in json.loads(release.manifest["sensitive"])]
     except (KeyError, ValueError, TypeError):
         raise InputError("The manifest of the release is incomplete.", code="not_a_release") from None
-    columns: list[exp.Expr] = [exp.column(c, quoted=True) for c in kind.tables["records"] if c != kind.number]
+    columns: list[exp.Expr] = [exp.column(c, quoted=True) for c in release.kind.values]
     number = exp.Window(
         this=exp.Anonymous(this="dense_rank"),
         order=exp.Order(expressions=[exp.Ordered(this=c) for c in columns or [exp.convert(1)]]),

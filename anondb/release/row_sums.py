@@ -41,8 +41,8 @@ def row_sums(
         figures = [exp.Literal.string(name).as_("name"), *figures_of(row)]
         sums.append(exp.select(*figures).from_(rows_of(schema, kind, name, numbered).subquery("released")))
     rows = engine.select(reduce(partial(exp.union, distinct=False), sums), "the sums of a release")
-    names, *found = (rows[column].tolist() for column in ("name", "n", "total", "parity"))
-    return RowSums(salt, dict(zip(names, zip(*found, strict=True), strict=True)))
+    names, *totals = (rows[column].tolist() for column in ("name", "n", "total", "parity"))
+    return RowSums(salt, dict(zip(names, zip(*totals, strict=True), strict=True)))
 
 
 def figures_of(row: list[exp.Expr]) -> list[exp.Expr]:

@@ -27,7 +27,7 @@ from anondb.report.attributes import Groups, Seen, read_attributes
 from anondb.report.conditions import Conditional, conditional_questions
 from anondb.report.contents import Contents, read_contents
 from anondb.risk.accuracy import measure_on, queries_of
-from anondb.risk.attack import KNOWN, Attack, attack, records_as_released
+from anondb.risk.attack import USUAL_KNOWLEDGE, Attack, attack, records_as_released
 from anondb.risk.explain import cause
 
 UNCHANGED, CHANGED, GONE = "unchanged", "changed", "gone"
@@ -228,7 +228,7 @@ def _with_source(
     asked += [answered for answered in report.asked if not answered.words.startswith("random ")]
     attacks = []
     limit = min(report.promised or SIZES[-1], SIZES[-1])
-    for size in (n for n in SIZES if n <= min(max(limit, KNOWN) + 1, dataset.longest)):
+    for size in (n for n in SIZES if n <= min(max(limit, USUAL_KNOWLEDGE) + 1, dataset.longest)):
         engine.progress(f"simulating an attacker who knows {size} items")
         with contextlib.suppress(InputError):
             attacks.append(attack(engine, name, individuals=individuals, known=size, seed=seed))

@@ -14,12 +14,12 @@ from anondb.data.transactions import Dataset, fingerprint
 from anondb.engine import DuckDBEngine, Engine, reads
 from anondb.errors import InputError, InternalError
 from anondb.ledger import ledger
-from anondb.ledger.stored import check_writable, current_catalog, find_release, find_whole, load_source
+from anondb.ledger.stored import check_writable, current_catalog, find_whole, load_source
 from anondb.policy import Policy, Workload
 from anondb.recoding import BucketRecoding, Recoding, RelationalRecoding
 from anondb.release.coded import CodedRelease
 from anondb.release.item_supports import expected_holders
-from anondb.release.objects import ANATOMY, Kind, SchemaName, release_kind
+from anondb.release.objects import ANATOMY, Kind, SchemaName
 from anondb.utility.accuracy import Accuracy, of_release
 from anondb.utility.anatomy import BucketFigures, figures, measure_buckets
 from anondb.utility.local_accuracy import measure_global, measure_local
@@ -155,8 +155,8 @@ def measure_rules(
     """Compare the association rules of one reconstruction of an anatomy with those of its data."""
     call = exp.Anonymous(this="reconstruct", expressions=[exp.convert(seed)])
     macro = exp.Table(this=call, db=exp.to_identifier(schema.name, quoted=True))
-    made = reads.rows(exp.select(exp.Star()).from_(macro), "transaction_id AS tid, unnest(items) AS item")
-    coded = reads.joined(made, dataset.items, "item = label", "one.tid, other.item")
+    reconstructed = reads.rows(exp.select(exp.Star()).from_(macro), "transaction_id AS tid, unnest(items) AS item")
+    coded = reads.joined(reconstructed, dataset.items, "item = label", "one.tid, other.item")
     rows = engine.create("reconstructed", coded)
     rules = rule_accuracy(engine, dataset.transactions, rows, thresholds)
     engine.drop(rows)
@@ -212,8 +212,8 @@ def measure_release_rules(engine: DuckDBEngine, name: str, thresholds: RuleThres
     """Compare the association rules of one reconstruction of an anatomy with those of its current source. Raises InputError:
     the release does not exist or is not an anatomy, or its source or mlxtend is missing."""
     with engine.transaction():
-        schema = find_release(engine, name)
-        if release_kind(engine, schema) is not ANATOMY:
+        release = find_whole(engine, name)
+        if release.kind is not ANATOMY:
             raise InputError(f"The release {name!r} is not an anatomy: mine its transactions directly.")
         _, dataset = load_source(engine, name)
-        return measure_rules(engine, dataset, schema, thresholds, seed)
+        return measure_rules(engine, dataset, release.schema, thresholds, seed)

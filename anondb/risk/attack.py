@@ -20,14 +20,13 @@ from anondb.data.transactions import Dataset, fingerprint
 from anondb.engine import DuckDBEngine, Engine, Table, reads
 from anondb.errors import InputError
 from anondb.ledger import ledger
-from anondb.ledger.stored import current_catalog, find_release, load_source, records_of
+from anondb.ledger.stored import current_catalog, find_whole, load_source, records_of
 from anondb.models import AsTable, check_count
 from anondb.models.named import group_size, model_of
-from anondb.release.conditions import ReleasedAttribute
-from anondb.release.objects import ANATOMY, Kind, SchemaName, read_manifest, release_kind
+from anondb.release.conditions import NUMBERS, ReleasedAttribute
+from anondb.release.objects import ANATOMY, SchemaName, StoredRelease, read_release
 
-KNOWN = 2  # items known of each person if the promise has no number
-NUMBER = "DECIMAL(38, 18)"  # holds every number that an attribute may have, exactly
+USUAL_KNOWLEDGE = 2  # items known of each person if the promise has no number
 
 
 @dataclass(frozen=True)
@@ -78,13 +77,10 @@ class Attack(AsTable):
     def to_json(self) -> dict[str, Any]:
         """The attack as JSON values."""
         return {
-            "release": self.release,
-            "k": self.k,
-            "individuals": self.individuals,
-            "known": self.known,
+            **vars(self),
             "quasi_identifiers": list(self.quasi_identifiers),
-            "fresh": self.fresh,
-            **{name: vars(getattr(self, name)) for name in ("before", "after")},
+            "before": vars(self.before),
+            "after": vars(self.after),
         }
 
 
@@ -110,24 +106,22 @@ def attack(engine: DuckDBEngine, name: str, *, individuals: int = 1000, known: i
     """
     check_count("individuals", individuals)
     with engine.transaction():
-        schema = find_release(engine, name)
-        kind = release_kind(engine, schema)
-        if kind is None:
-            raise InputError(f"Tables of the release {name!r} are missing.", code="not_a_release")
-        manifest = read_manifest(engine, schema)
+        release = find_whole(engine, name)
+        manifest = release.manifest
         promise = model_of(manifest).parameters()
         known = _promised(promise) if known is None else known
         check_count("known", known)
         entry, dataset = load_source(engine, name)
-        attributes = kind.attributes or ()
+        attributes = release.kind.attributes or ()
         records = records_as_released(engine, records_of(engine, entry), dataset, attributes) if attributes else None
-        hidden = json.loads(manifest["sensitive"]) if kind.attributes is not None else ()
-        hidden = {*hidden, *ledger.sensitive_of(engine, current_catalog(engine), manifest["release_id"])}
-        found = candidates(engine, schema, dataset, records, hidden, individuals=individuals, known=known, seed=seed)
+        hidden = json.loads(manifest["sensitive"]) if release.kind.attributes is not None else ()
+        hidden = {*hidden, *ledger.sensitive_of(engine, current_catalog(engine), release.release_id)}
+        drawn = {"individuals": individuals, "known": known, "seed": seed}
+        before, after = candidates(engine, release.schema, dataset, records, hidden, **drawn)
         k = group_size(promise)
-        sizes = [Candidates.of(counts, k) for counts in found]
+        sizes = (Candidates.of(counts, k) for counts in (before, after))
         fresh = entry.fingerprint == fingerprint(engine, dataset)
-    return Attack(name, k, len(found[0]), known, tuple(a.name for a in attributes), fresh, *sizes)
+    return Attack(name, k, len(before), known, tuple(a.name for a in attributes), fresh, *sizes)
 
 
 def candidates(
@@ -148,17 +142,17 @@ def candidates(
         hidden: the items that attackers do not know.
         individuals, known, seed: as for ``attack``.
     """
-    kind, semantics = release_kind(engine, schema), read_manifest(engine, schema)["semantics"]
-    assert kind is not None
-    persons, knowledge = _drawn(engine, dataset, hidden, individuals, known, seed, everyone=bool(kind.attributes))
+    release = read_release(engine, schema)
+    assert release is not None
+    persons, knowledge = _drawn(engine, dataset, hidden, individuals, known, seed, everyone=bool(release.kind.attributes))
     before = _in_source(engine, dataset, records, persons, knowledge)
-    return before, _in_release(engine, dataset, schema, kind, records, persons, knowledge, semantics)
+    return before, _in_release(engine, dataset, release, records, persons, knowledge)
 
 
 def _promised(parameters: Mapping[str, Any]) -> int:
     """The number of known items in a promise."""
     number = parameters.get("m", parameters.get("p"))
-    return number if isinstance(number, int) else KNOWN
+    return number if isinstance(number, int) else USUAL_KNOWLEDGE
 
 
 def records_as_released(
@@ -183,7 +177,7 @@ def _drawn(
     dataset: Dataset,
     hidden: Collection[str],
     individuals: int,
-    known: int,
+    most_items: int,
     seed: int,
     *,
     everyone: bool,
@@ -204,7 +198,7 @@ def _drawn(
     items = engine.select(reads.among(rows, table, "tid = person", "tid, item", order="tid, item"))
     order = np.lexsort((rng.random(len(items["tid"])), items["tid"]))
     person, item = items["tid"][order], items["item"][order]
-    chosen = np.arange(len(person)) - np.searchsorted(person, person) < known
+    chosen = np.arange(len(person)) - np.searchsorted(person, person) < most_items
     columns = {"person": person[chosen], "item": item[chosen]}
     knowledge = engine.put("known", {name: ("INTEGER", values) for name, values in columns.items()})
     engine.drop(hiding, rows)
@@ -227,37 +221,25 @@ def _in_source(
 
 
 def _in_release(
-    engine: Engine,
-    dataset: Dataset,
-    schema: SchemaName,
-    kind: Kind,
-    records: Records | None,
-    persons: Table,
-    knowledge: Table,
-    semantics: str,
+    engine: Engine, dataset: Dataset, release: StoredRelease, records: Records | None, persons: Table, knowledge: Table
 ) -> npt.NDArray[Any]:
     """For each person, the number of transactions of the release that may be the person's."""
+    schema, kind = release.schema, release.kind
     tables = {"known": knowledge, "items": dataset.items}
     if kind is ANATOMY:
         tables |= {"persons": persons, "buckets": schema.table("buckets")}
         return engine.query("risk/candidates_anatomy", tables)["candidates"]
-    if kind.attributes is not None or kind.local:
-        return _in_local(engine, dataset, schema, records, kind.attributes or (), persons, knowledge, semantics)
+    if kind.by_transaction:
+        return _in_local(engine, dataset, release, records, persons, knowledge)
     tables |= {t: schema.table(t) for t in ("released_items", "transactions", "transaction_ids")}
     return engine.query("risk/candidates_after", tables)["candidates"]
 
 
 def _in_local(
-    engine: Engine,
-    dataset: Dataset,
-    schema: SchemaName,
-    records: Records | None,
-    attributes: tuple[ReleasedAttribute, ...],
-    persons: Table,
-    knowledge: Table,
-    semantics: str,
+    engine: Engine, dataset: Dataset, release: StoredRelease, records: Records | None, persons: Table, knowledge: Table
 ) -> npt.NDArray[Any]:
     """For each person, the number of transactions of a local recoding that may be the person's."""
+    schema, attributes = release.schema, release.kind.attributes or ()
     shown = engine.create("shown", shown_values(schema, attributes))
     every = reads.rows(shown, "class", distinct=True)  # without known values every class matches every person
     fitting = engine.create("fitting", reads.joined(persons, every, "", "one.person, other.class"))
@@ -277,7 +259,8 @@ def _in_local(
         fitting = narrower
     tables = {name: schema.table(name) for name in ("released_items", "transactions")}
     tables |= {"known": knowledge, "items": dataset.items, "shown": shown, "fitting": fitting, "persons": persons}
-    return engine.query("risk/candidates_local", tables, atomic=semantics == "atomic")["candidates"]
+    atomic = release.manifest["semantics"] == "atomic"
+    return engine.query("risk/candidates_local", tables, atomic=atomic)["candidates"]
 
 
 def shown_values(schema: SchemaName, attributes: tuple[ReleasedAttribute, ...]) -> exp.Query:
@@ -308,7 +291,7 @@ def _number(attribute: ReleasedAttribute, end: str) -> exp.Expr:
     value: exp.Expr = _column(attribute.name + {"low": "_lo", "high": "_hi"}[end])
     if attribute.ends in ("DATE", "TIMESTAMP"):
         value = exp.Anonymous(this="epoch_us", expressions=[value])
-    return exp.cast(value, NUMBER, dialect="duckdb")
+    return exp.cast(value, NUMBERS, dialect="duckdb")
 
 
 def _known_values(engine: Engine, attribute: Attribute, persons: Table) -> Table:

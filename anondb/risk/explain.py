@@ -12,7 +12,7 @@ from anondb.engine import DuckDBEngine, Engine, reads
 from anondb.errors import InputError
 from anondb.ledger import ledger, stored
 from anondb.models import AsTable
-from anondb.release.objects import SchemaName, is_local, read_manifest, read_members
+from anondb.release.objects import SchemaName, read_manifest, read_members
 
 AS_IS, GENERALIZED, SUPPRESSED, ABSENT = "as_is", "generalized", "suppressed", "absent"
 
@@ -74,16 +74,8 @@ class Explanation(AsTable):
 
     def to_json(self) -> dict[str, Any]:
         """The explanation as JSON values."""
-        return {
-            "release": self.release,
-            "item": self.item,
-            "outcome": self.outcome,
-            "released_item": self.released_item,
-            "members": list(self.members),
-            "path": list(self.path),
-            "steps": [s.to_json() for s in self.steps],
-            "conclusion": self.conclusion,
-        }
+        steps = [step.to_json() for step in self.steps]
+        return {**vars(self), "members": list(self.members), "path": list(self.path), "steps": steps}
 
 
 def explain(engine: DuckDBEngine, name: str, item: str) -> Explanation:
@@ -94,11 +86,12 @@ def explain(engine: DuckDBEngine, name: str, item: str) -> Explanation:
         item: the item's label, exactly.
     """
     catalog = stored.current_catalog(engine)
-    schema = stored.find_release(engine, name)
+    whole = stored.find_whole(engine, name)
+    schema = whole.schema
     entry = ledger.find(engine, catalog, name)
     if entry is None:
         raise InputError(f"The ledger has no entry for the release {name!r}.", code="no_such_release")
-    if is_local(engine, schema):
+    if whole.kind.local:
         raise InputError(
             f"The release {entry.name!r} is a local recoding: an item has different images in different transactions.",
             code="local_recoding",
@@ -169,20 +162,24 @@ def cause(decision: Mapping[str, Any], parameters: Mapping[str, Any], last: int)
     action, support, number = str(decision["action"]), decision["support"], int(decision["round"])
     k, m = parameters.get("k"), parameters.get("m", parameters.get("p"))
     most = m if last == 1 or number == m else number
-    known = f"combination of {'up to ' if most == m else ''}{most} item{'s' * (str(most) != '1')}"
-    known = "combination of items" if str(most) == "inf" else known
-    known = known if m is not None else "privacy constraint"
+    if m is None:
+        itemset = "privacy constraint"
+    elif str(most) == "inf":
+        itemset = "combination of items"
+    else:
+        itemset = f"combination of {'up to ' if most == m else ''}{most} item{'s' * (str(most) != '1')}"
     if support is None or action not in ("generalize", "suppress", "merge"):
         return None
     few = f"held by only {support} transaction{'s' * (str(support) != '1')}, fewer than k = {k}"
     if action == "generalize":
         return f"a combination of {number} item{'s' * (number != 1)} with one of these was {few}"
     if action == "merge":
-        return f"a {known} with one of its items was {few}"
+        return f"a {itemset} with one of its items was {few}"
     if k is not None and int(support) >= int(k):
         h = parameters.get("h")
-        return f"of the {support} transactions that hold a {known} with it, more than the share h = {h} hold a private item"
-    return f"a {known} with it is {few}"
+        held = f"of the {support} transactions that hold a {itemset} with it"
+        return f"{held}, more than the share h = {h} hold a private item"
+    return f"a {itemset} with it is {few}"
 
 
 def _explained(decision: dict[str, Any], parameters: dict[str, Any], last: int) -> ExplainedStep:

@@ -3,6 +3,7 @@
 Only the owner can run it, because the policy comes from the ledger. It counts persons and items, and never shows them.
 """
 
+import contextlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ from anondb.data.transactions import Dataset
 from anondb.engine import Columns, DuckDBEngine, Engine, reads
 from anondb.errors import AnondbError, BudgetExceeded, InputError, InternalError
 from anondb.ledger import ledger
-from anondb.ledger.stored import current_catalog, find_release
+from anondb.ledger.stored import current_catalog, find_whole
 from anondb.models import Model
 from anondb.models.named import model_of
 from anondb.policy import Policy
@@ -57,13 +58,8 @@ class Inversion:
 
     def to_json(self) -> dict[str, Any]:
         """The inversion as JSON values; probabilities as floats, large numbers of originals as text."""
-        return {
-            "originals": str(self.originals),
-            "consistent": str(self.consistent),
-            "naive": float(self.naive),
-            "posterior": float(self.posterior),
-            "certain": self.certain,
-        }
+        numbers = {"originals": str(self.originals), "consistent": str(self.consistent)}
+        return {**vars(self), **numbers, "naive": float(self.naive), "posterior": float(self.posterior)}
 
 
 def invert_release(engine: DuckDBEngine, name: str) -> Inversion:
@@ -74,17 +70,15 @@ def invert_release(engine: DuckDBEngine, name: str) -> Inversion:
         BudgetExceeded: too many possible originals.
     """
     with engine.transaction():
-        schema = find_release(engine, name)
-        catalog = current_catalog(engine)
+        release, catalog = find_whole(engine, name), current_catalog(engine)
         entry = ledger.find(engine, catalog, name)
-        manifest = read_manifest(engine, schema)
         if entry is None or entry.algorithm not in INVERTIBLE:
             raise InputError(f"--invert takes releases by {', '.join(INVERTIBLE)} only.", code="bad_usage")
         edges = ledger.taxonomy_of(engine, catalog, entry.release_id)
-        view = read_view(engine, schema)
+        view = read_view(engine, release.schema)
     return invert(
         view,
-        model_of(manifest),
+        model_of(release.manifest),
         entry.algorithm,
         taxonomy=from_edges(edges) if edges else None,
         max_suppression=entry.parameters.get("max_suppression"),
@@ -154,7 +148,7 @@ def invert(
     engine = DuckDBEngine.open(threads=1)
     totals: list[Counter[tuple[Basket, str]]] = [Counter(), Counter()]  # of all originals, and of the consistent ones
     weights = [0, 0]
-    try:
+    with contextlib.closing(engine):
         for chosen in product(*(combinations_with_replacement(preimages[c], n) for c, n in classes.items())):
             weight = prod(_arrangements(part) for part in chosen)
             baskets = [b for part in chosen for b in part]
@@ -167,8 +161,6 @@ def invert(
                 for c, part in zip(classes, chosen, strict=True):
                     for x in chain.from_iterable(part):
                         totals[which][c, x] += weight
-    finally:
-        engine.close()
     if not weights[1]:
         raise InputError(
             "The algorithm makes this release of no original: it was made with other parameters, or edited.",
@@ -207,8 +199,11 @@ def _publishes(engine: Engine, baskets: Sequence[Basket], view: ReaderView, mode
 def inference_warning(engine: Engine, policy: Policy, task: Task, frozen: FrozenRelease, model: Model) -> tuple[str, ...]:
     """The warning for the owner of a small release, just made, from which the algorithm lets readers infer more.
 
-    Releases of more than ``FEW_TRANSACTIONS`` transactions, or with more than ``FEW_ORIGINALS`` originals, are not tried.
+    Releases without item supports, in another database, of more than ``FEW_TRANSACTIONS`` transactions, or with more than
+    ``FEW_ORIGINALS`` originals are not tried.
     """
+    if not frozen.kind.item_supports or task.runner is not None:
+        return ()
     algorithm = str(policy.algorithm)
     sources = (policy.privacy_constraints, policy.utility_constraints, policy.weights, policy.countable)
     steered = bool(policy.options) or any(source is not None for source in sources)
@@ -229,12 +224,12 @@ def inference_warning(engine: Engine, policy: Policy, task: Task, frozen: Frozen
 
 def _inversion(classes: Counter[Basket], weights: Sequence[int], totals: Sequence[Counter[tuple[Basket, str]]]) -> Inversion:
     """The inference from the weights of the originals, and from the total weights of each pair of a class and an item."""
-    naive, known = (
+    naive, posterior = (
         {pair: Fraction(n, weights[which] * classes[pair[0]]) for pair, n in totals[which].items()} for which in (0, 1)
     )
     open_pairs = {pair for pair, share in naive.items() if share < 1}
-    settled = sum(classes[pair[0]] for pair in open_pairs if known.get(pair, Fraction(0)) in (0, 1))
-    largest = [max((s[p] for p in open_pairs if p in s), default=Fraction(0)) for s in (naive, known)]
+    settled = sum(classes[pair[0]] for pair in open_pairs if posterior.get(pair, Fraction(0)) in (0, 1))
+    largest = [max((s[p] for p in open_pairs if p in s), default=Fraction(0)) for s in (naive, posterior)]
     return Inversion(weights[0], weights[1], largest[0], largest[1], settled)
 
 

@@ -15,7 +15,6 @@ from anondb.engine import DuckDBEngine, Engine, Table, reads, user_sql
 from anondb.errors import InputError
 from anondb.ledger import ledger, stored
 from anondb.release.manifest import types_of
-from anondb.release.objects import read_manifest
 from anondb.risk.accuracy import k_of
 from anondb.session.opening import Asking
 from anondb.session.output import Count, one_count
@@ -102,11 +101,10 @@ def measure_log(engine: DuckDBEngine, name: str, path: str | Path, records: Any 
     refused: list[tuple[int, str]] = []
     unlisted = 0
     with engine.transaction():
-        schema = stored.find_release(engine, name)
+        manifest = stored.find_whole(engine, name).manifest
         stored.check_writable(engine, catalog)
         entry = ledger.find(engine, catalog, name)
         asking = Asking(engine, name, stored.find_whole)
-        manifest = read_manifest(engine, schema)
         view = None if entry is None else ledger.view_of(engine, catalog, entry.release_id)
         try:
             statements = user_sql.split(engine, text)
@@ -244,13 +242,13 @@ def _compare(number: int, answer: Count, truth: user_sql.UserResult) -> tuple[li
     if len(at) != len(answer.columns):
         at = list(range(len(answer.columns)))
     counted = next((i for i in range(len(names)) if i not in at), len(names) - 1)
-    known = {tuple(str(row[i]) for i in at): int(row[counted]) for row in truth.rows}
+    truths = {tuple(str(row[i]) for i in at): int(row[counted]) for row in truth.rows}
     counts = []
     for *groups, lower, estimate, upper in answer.rows:
         key = tuple(str(g) for g in groups)
         label = f"{number}" + (f": {', '.join(key)}" if key else "")
-        counts.append(Logged(label, known.pop(key, 0), int(lower), float(estimate), int(upper)))
-    return counts, len(known)
+        counts.append(Logged(label, truths.pop(key, 0), int(lower), float(estimate), int(upper)))
+    return counts, len(truths)
 
 
 def _answers(engine: Engine, counts: list[Logged]) -> Table:

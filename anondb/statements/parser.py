@@ -202,14 +202,9 @@ class _Parser:
 
     def _part(self) -> str:
         """Parse one word or one quoted name."""
-        if self.at == len(self.tokens):
-            raise self._error("expected the name of a view.")
-        token = self.tokens[self.at]
-        if token.token_type != TokenType.IDENTIFIER:
-            if token.token_type == TokenType.STRING or not _WORD.fullmatch(token.text):
-                raise self._error("expected the name of a view.", 'Quote it if it is no plain word: "a name".')
-            if token.text.lower() in RESERVED:
-                raise self._error(f"{token.text.upper()} is a reserved word.", f'Quote it: "{token.text}".')
+        token = self._next_name("a view", 'Quote it if it is no plain word: "a name".')
+        if token.token_type != TokenType.IDENTIFIER and token.text.lower() in RESERVED:
+            raise self._error(f"{token.text.upper()} is a reserved word.", f'Quote it: "{token.text}".')
         try:
             name = check_name(token.text)
         except InputError as error:
@@ -243,7 +238,8 @@ class _Parser:
         self._punctuation(TokenType.L_PAREN, "(")
         options: dict[str, Value] = {}
         while True:
-            token = self._option_name()
+            token = self._next_name("an option")
+            self.at += 1
             name = token.text.lower()
             if name in options:
                 raise self._at(token, InputError(f"the option {name!r} occurs twice.", code="syntax_error"))
@@ -261,15 +257,15 @@ class _Parser:
             self._punctuation(TokenType.R_PAREN, ", or )")
             return options
 
-    def _option_name(self) -> Token:
+    def _next_name(self, what: str, hint: str | None = None) -> Token:
+        """The next token, which must be one word or one quoted name; ``hint`` is for those that are neither."""
         if self.at == len(self.tokens):
-            raise self._error("expected the name of an option.")
+            raise self._error(f"expected the name of {what}.")
         token = self.tokens[self.at]
-        if token.token_type != TokenType.IDENTIFIER and (
-            token.token_type == TokenType.STRING or not _WORD.fullmatch(token.text)
+        if token.token_type == TokenType.STRING or not (
+            token.token_type == TokenType.IDENTIFIER or _WORD.fullmatch(token.text)
         ):
-            raise self._error("expected the name of an option.")
-        self.at += 1
+            raise self._error(f"expected the name of {what}.", hint)
         return token
 
     def _value(self, name: str) -> Value:

@@ -19,7 +19,7 @@ from anondb.promises import check as checks
 from anondb.promises.spec import Knowledge
 from anondb.recoding import GlobalRecoding
 from anondb.release.item_supports import held_by
-from anondb.release.objects import RECORDS, SchemaName, is_local, layout_of, read_manifest
+from anondb.release.objects import SchemaName, read_manifest
 from anondb.utility.loss import Loss, global_loss
 from anondb.verify import Verification
 from anondb.views.results import Check
@@ -35,18 +35,18 @@ def check_view(engine: DuckDBEngine, name: str, *, model: Model | None = None, w
         model: the promise; by default the release's.
     """
     with engine.transaction():
-        schema = stored.find_release(engine, name)
-        if by_transaction(engine, schema):
+        release = stored.find_whole(engine, name)
+        if release.kind.by_transaction:
             raise InputError(
                 f"The release {name!r} is a local recoding, which does not apply to other data.",
                 code="local_recoding",
                 hint="Verify its frozen rows, or make it anew.",
             )
         entry, dataset = stored.load_source(engine, name)
-        promised = model or model_of(read_manifest(engine, schema))
+        promised = model or model_of(release.manifest)
         limit = entry.parameters.get("max_suppression")
         asked = None if limit is None else Fraction(limit)
-        check = check_release(engine, entry, dataset, schema, promised, asked, witnesses=witnesses)
+        check = check_release(engine, entry, dataset, release.schema, promised, asked, witnesses=witnesses)
         return replace(check, source_file=loaded_files.again(engine, entry, dataset.reference))
 
 
@@ -81,8 +81,8 @@ def check_release(
     """
     buckets = model.layout == "buckets"
     if buckets:
-        known = Knowledge(original=dataset)
-        verification = checks.verify_release(engine, schema, model, witnesses, knowledge=known)
+        knowledge = Knowledge(original=dataset)
+        verification = checks.verify_release(engine, schema, model, witnesses, knowledge=knowledge)
     else:
         verification = _verify_recoded(engine, entry, dataset, schema, model, witnesses)
     published = images_of(engine, dataset, schema)
@@ -157,8 +157,3 @@ def _loss(engine: Engine, entry: ledger.LedgerEntry, dataset: Dataset, schema: S
     )
     edges = ledger.taxonomy_of(engine, stored.current_catalog(engine), entry.release_id)
     return global_loss(dataset, recoding, from_edges(edges) if edges else None)
-
-
-def by_transaction(engine: Engine, schema: SchemaName) -> bool:
-    """Whether the image of an item may depend on the transaction: in local recodings, and with relational values."""
-    return is_local(engine, schema) or layout_of(read_manifest(engine, schema)["model"]) == RECORDS

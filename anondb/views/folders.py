@@ -38,8 +38,8 @@ class Folder:
         return str(self.place)
 
     def of(self, partition: Partition, stay: Sequence[str] = ()) -> str | Place:
-        """Where the release of a value is published; beside a schema only the parts with the numbers ``stay`` do. Raises
-        InputError: ``bad_name``: the value is too long for the name of a schema."""
+        """Where the release of a value is published. In PostgreSQL only the releases with the numbers ``stay`` remain beside
+        it. Raises InputError: ``bad_name``: the value is too long for the name of a schema."""
         if isinstance(self.place, Place):
             return self.place.part(partition.value, stay)
         return str(self.place / file_name(partition, self.format))
@@ -66,19 +66,19 @@ class Folder:
             for value in values:
                 check_target(engine, self.of(value.partition), replacing, self.format)
 
-    def missing(self, engine: DuckDBEngine, catalog: str, known: Sequence[Part]) -> list[Part]:
+    def missing(self, engine: DuckDBEngine, catalog: str, parts: Sequence[Part]) -> list[Part]:
         """The parts that were not published, or are not there as the ledger has them."""
         public = {p.release_id for p in history.publications(engine, catalog)}
         if isinstance(self.place, Place):
             from anondb.warehouse.postgres.publish import manifests
 
-            there = {m["release_id"]: m["table"] for m in manifests(engine, self.place).values()} if known else {}
-            frozen = {p.release_id: read_manifest(engine, stored.find_release(engine, p.release)) for p in known}
-            found = {number for number, manifest in frozen.items() if there.get(number) == manifest["table"]}
+            there = {m["release_id"]: m["table"] for m in manifests(engine, self.place).values()} if parts else {}
+            frozen = {p.release_id: read_manifest(engine, stored.find_release(engine, p.release)) for p in parts}
+            present = {number for number, manifest in frozen.items() if there.get(number) == manifest["table"]}
         else:
             is_there = Path.is_file if self.format == FORMATS[0] else is_parquet_release
-            found = {p.release_id for p in known if is_there(self.place / file_name(p.partition, self.format))}
-        return [p for p in known if p.release_id not in public & found]
+            present = {p.release_id for p in parts if is_there(self.place / file_name(p.partition, self.format))}
+        return [p for p in parts if p.release_id not in public & present]
 
 
 def folder_of(view: ledger.View) -> Folder | None:

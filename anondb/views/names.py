@@ -56,12 +56,12 @@ def rename(engine: DuckDBEngine, name: str, new_name: str) -> Renamed:
     with engine.transaction():
         catalog = stored.current_catalog(engine)
         stored.check_writable(engine, catalog)
-        known = parts_of(engine, catalog, name)
+        parts = parts_of(engine, catalog, name)
         if partitioned is None:
             entry, _ = stored_view(engine, name)
             pairs = [(entry.name, new_name, entry.release_id)]
         else:
-            pairs = [(p.release, f"{new_name}/{p.partition.value}", p.release_id) for p in known]
+            pairs = [(p.release, f"{new_name}/{p.partition.value}", p.release_id) for p in parts]
         _check_free(engine, catalog, [new_name, *(pair[1] for pair in pairs)], name)
         for old, new, release_id in pairs:
             _move(engine, release_schema(catalog, old), release_schema(catalog, new))
@@ -86,7 +86,7 @@ def _move(engine: Engine, old: SchemaName, new: SchemaName) -> None:
         listed = [exp.column(c, quoted=True) for c in columns]
         order = [exp.column(c, quoted=True) for c in ROW_ORDER[name]]
         engine.create(new.table(name), exp.select(*listed).from_(release.schema.table(name).expression()).order_by(*order))
-    create_views_and_macros(engine, new, release.manifest["release_id"], release.kind)
+    create_views_and_macros(engine, new, release.release_id, release.kind)
     drop_schema(engine, release.schema)
 
 
@@ -104,12 +104,12 @@ def describe(engine: DuckDBEngine, name: str, statement: bool) -> Described | St
     partitioned = partitioned_view(engine, name)
     with engine.transaction():
         catalog = stored.current_catalog(engine)
-        known = parts_of(engine, catalog, name)
+        parts = parts_of(engine, catalog, name)
         if partitioned is None:
             entry, view = stored_view(engine, name)
         else:
             view = partitioned
-            entry = next(e for e in ledger.entries(engine, catalog) if e.release_id == known[-1].release_id)
+            entry = next(e for e in ledger.entries(engine, catalog) if e.release_id == parts[-1].release_id)
         text = CreateView(view.name, view.query, view.options).text
         if statement:
             return Stated(view.name, text)
@@ -123,12 +123,12 @@ def describe(engine: DuckDBEngine, name: str, statement: bool) -> Described | St
         ("algorithm", entry.algorithm),
         ("source table", entry.source_table),
     ]
-    if not known:
+    if not parts:
         facts += [("transactions", entry.transactions), ("released items", entry.released_items)]
         facts += [("published", files.get(entry.release_id, "never"))]
         return Described(view.name, tuple(facts))
-    facts += [("transactions", sum(part.transactions for part in known))]
-    facts += [(f"part {part.partition.value}", _part(part, files)) for part in known]
+    facts += [("transactions", sum(part.transactions for part in parts))]
+    facts += [(f"part {part.partition.value}", _part(part, files)) for part in parts]
     return Described(view.name, tuple(facts))
 
 
@@ -152,12 +152,12 @@ def readable(engine: DuckDBEngine, text: str) -> Iterator[str]:
     release or, of a partitioned view, of all its releases, with the value in front. The statement has it without the
     database and the schema, which a temporary view does not have.
     """
-    made: list[Table] = []
+    temporary_views: list[Table] = []
     run = text
     with contextlib.suppress(AnondbError):  # then DuckDB refuses the statement for a better reason
         meant = list(_meant(engine, text))
         for name, query in {table.name: query for table, query in meant}.items():
-            made.append(Table("temp", "main", name))
+            temporary_views.append(Table("temp", "main", name))
             named = exp.Table(this=exp.to_identifier(name, quoted=True))
             temporary = exp.Properties(expressions=[exp.TemporaryProperty()])
             engine.run(exp.Create(this=named, kind="VIEW", expression=query, properties=temporary), "naming a view")
@@ -165,7 +165,7 @@ def readable(engine: DuckDBEngine, text: str) -> Iterator[str]:
     try:
         yield run
     finally:
-        for view in made:
+        for view in temporary_views:
             with contextlib.suppress(AnondbError):
                 engine.run(exp.Drop(tables=[view.expression()], kind="VIEW", exists=True), "forgetting the name of a view")
 
@@ -211,8 +211,8 @@ def _meant(engine: DuckDBEngine, text: str) -> Iterator[tuple[exp.Table, exp.Que
         view = next((v for v in views if same_name(v, table.name)), None)
         if view is None or engine.query("transactions/catalog", wanted=table.name.lower())["table_name"].tolist():
             continue
-        known = parts_of(engine, catalog, view)
-        rows = [_released(engine, part.release, part) for part in known]
+        parts = parts_of(engine, catalog, view)
+        rows = [_released(engine, part.release, part) for part in parts]
         rows = rows or [_released(engine, view, None)]
         yield table, exp.union(*rows, distinct=False) if len(rows) > 1 else rows[0]
 

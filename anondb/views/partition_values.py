@@ -36,20 +36,20 @@ class Survey:
         return bool(self.new or self.again or self.late)
 
 
-def survey_of(engine: Engine, catalog: str, view: ledger.View, known: Sequence[Part]) -> Survey:
+def survey_of(engine: Engine, catalog: str, view: ledger.View, existing: Sequence[Part]) -> Survey:
     """Compare the values of a view with its parts. Call it inside a transaction. Raises InputError: ``bad_partition``,
     ``no_such_column``, ``bad_type``, ``collation``."""
     values = values_of(engine, view)
-    public = {p.release_id for p in history.publications(engine, catalog)} if known else set()
+    public = {p.release_id for p in history.publications(engine, catalog)} if existing else set()
     now = {value.partition.value: value for value in values}
-    then = {part.partition.value: part for part in known}
+    then = {part.partition.value: part for part in existing}
     changed = [(p, now[v]) for v, p in then.items() if v in now and not now[v].same_rows(p.digest)]
     again = [(p, value) for p, value in changed if p.release_id not in public]
     return Survey(
         new=[value for v, value in now.items() if v not in then],
         again=[value for _, value in again],
         late=[(p, value) for p, value in changed if p.release_id in public],
-        kept=[p for p in known if p not in [one for one, _ in again]],
+        kept=[p for p in existing if p not in [part for part, _ in again]],
         gone=len(then.keys() - now.keys()),
     )
 
@@ -89,8 +89,8 @@ def values_of(engine: Engine, view: ledger.View, only: Partition | None = None) 
     digest = exp.Anonymous(this="concat_ws", expressions=[exp.Literal.string(":"), *figures])
     tree = exp.select(exp.cast(value, "VARCHAR").as_("value"), digest.as_("digest")).from_(rows_of_view(source))
     tree = tree.group_by(value.copy()).order_by(value.copy()).limit(MAX_VALUES + 1)
-    found = engine.select(tree if only is None else tree.where(only.condition), "the values of a column")
-    texts, digests = found["value"].tolist(), found["digest"].tolist()
+    rows = engine.select(tree if only is None else tree.where(only.condition), "the values of a column")
+    texts, digests = rows["value"].tolist(), rows["digest"].tolist()
     problem = None
     if len(texts) > MAX_VALUES:
         problem = f"The column {column!r} has more than {MAX_VALUES:,} values."

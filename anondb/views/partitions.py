@@ -62,9 +62,9 @@ def create(engine: DuckDBEngine, view: ledger.View, replacing: bool) -> Partitio
         if folder is not None:
             folder.check(engine, survey.new, replacing=replacing, fresh=True)
         _check_not_published(engine, view, survey.new, folder)
-    made = _make_all(engine, view, survey.new, folder, replacing=replacing, fresh=True)
+    results = _make_all(engine, view, survey.new, folder, replacing=replacing, fresh=True)
     where = None if folder is None else str(folder)
-    return Partitioned(view.name, column_of(view), tuple(made), 0, folder=where, kind="create")
+    return Partitioned(view.name, column_of(view), tuple(results), 0, folder=where, kind="create")
 
 
 def refresh(engine: DuckDBEngine, view: ledger.View, ignore_late_rows: bool) -> Partitioned:
@@ -73,8 +73,8 @@ def refresh(engine: DuckDBEngine, view: ledger.View, ignore_late_rows: bool) -> 
     folder = folder_of(view)
     with engine.transaction():
         catalog = stored.current_catalog(engine)
-        known = parts.parts_of(engine, catalog, view.name)
-        survey = survey_of(engine, catalog, view, known)
+        existing = parts.parts_of(engine, catalog, view.name)
+        survey = survey_of(engine, catalog, view, existing)
         if survey.late and not ignore_late_rows:
             raise _late(view, survey)
         wanted = [*survey.again, *survey.new]
@@ -87,23 +87,17 @@ def refresh(engine: DuckDBEngine, view: ledger.View, ignore_late_rows: bool) -> 
         pending = [] if folder is None else folder.missing(engine, catalog, survey.kept)
         stay = [part.release_id for part in survey.kept]
     done = [_published(engine, view, part, folder, stay) for part in pending if folder is not None]
-    made = _make_all(engine, view, wanted, folder, replacing=False, fresh=False)
+    results = _make_all(engine, view, wanted, folder, replacing=False, fresh=False)
     unchanged = len(survey.kept) - len(done)
     return Partitioned(
         view.name,
         column_of(view),
-        (*done, *made),
+        (*done, *results),
         unchanged,
         gone=survey.gone,
         ignored=len(survey.late),
         folder=None if folder is None else str(folder),
     )
-
-
-def drop(engine: Engine, catalog: str, known: Sequence[Part]) -> None:
-    """Drop the releases of a partitioned view; call it inside a transaction."""
-    for part in known:
-        published.drop_release(engine, catalog, part.release)
 
 
 # ---------------------------------------------------------------------- checks before the long work
@@ -145,9 +139,9 @@ def _check_disjoint(engine: Engine, view: ledger.View, values: Sequence[Value], 
 def _shared(engine: Engine, ids: exp.Query) -> dict[str, int]:
     catalog = stored.current_catalog(engine)
     ledger.ensure(engine, catalog)
-    made = of_persons.digests(engine, catalog, ids)
-    shared = dict(of_persons.shared(engine, catalog, made))
-    engine.drop(made)
+    digests = of_persons.digests(engine, catalog, ids)
+    shared = dict(of_persons.shared(engine, catalog, digests))
+    engine.drop(digests)
     return shared
 
 
@@ -208,20 +202,20 @@ def _make_all(
     """
     if folder is not None and values:
         folder.make()
-    made: list[MadePart] = []
+    results: list[MadePart] = []
     too_small: list[InfeasibleError] = []
     for number, value in enumerate(values, 1):
         engine.progress(f"value {number} of {len(values)}", (number - 1) / len(values))
         try:
-            made.append(_make(engine, view, value, folder, drop_first=replacing and not made))
+            results.append(_make(engine, view, value, folder, drop_first=replacing and not results))
         except InfeasibleError as error:
             too_small.append(error)
     if not too_small:
-        return made
+        return results
     first = too_small[0]
     words = str(first).removesuffix(f" {first.hint}") if first.hint else str(first)
-    kept = f" The other {len(made):,} were made." if made else ""
-    if fresh and not made:
+    kept = f" The other {len(results):,} were made." if results else ""
+    if fresh and not results:
         kept = " The view was not made."
     raise InfeasibleError(
         f"{len(too_small):,} of {len(values):,} values of {column_of(view)!r} cannot be released: {words}{kept}",
@@ -237,14 +231,14 @@ def _make(engine: DuckDBEngine, view: ledger.View, value: Value, folder: Folder 
         catalog = stored.current_catalog(engine)
         if drop_first:
             drop_view(engine, catalog, view.name)
-        known = parts.parts_of(engine, catalog, view.name)
-        then = ledger.view_of(engine, catalog, known[0].release_id) if known else None
+        existing = parts.parts_of(engine, catalog, view.name)
+        then = ledger.view_of(engine, catalog, existing[0].release_id) if existing else None
         part = replace(view, partition=value.partition, table=view.table if then is None else then.table)
         policy = stored.view_policy(part, replace=True)
         with clock.limited(engine):
             task = load_step(engine, clock, policy)
-        known = [p for p in known if p.release != part.release]
-        others = [p.release_id for p in known]
+        existing = [p for p in existing if p.release != part.release]
+        others = [p.release_id for p in existing]
         shared = _shared(engine, exp.select("tid", "id").from_(task.dataset.ids.expression())) if others else {}
         number = sum(shared.get(release_id, 0) for release_id in others)
         if number:
@@ -255,29 +249,29 @@ def _make(engine: DuckDBEngine, view: ledger.View, value: Value, folder: Folder 
         (now,) = values_of(engine, view, value.partition)
         parts.record(engine, catalog, report.frozen.release_id, now)
         if table != raw:
-            _rename_table(engine, part, known, folder)
+            _rename_table(engine, part, existing, folder)
     file = None
     if folder is not None:
         begun = time.perf_counter()
         file = _publish(engine, view, part.release, folder.of(value.partition, others), report.verified_rows)
         report = reports.published(report, file, time.perf_counter() - begun)
-        for one in known if table != raw else ():
-            where = folder.of(one.partition, [*others, report.frozen.release_id])
+        for earlier in existing if table != raw else ():
+            where = folder.of(earlier.partition, [*others, report.frozen.release_id])
             if isinstance(where, Place):
-                _publish(engine, view, one.release, where, None)
+                _publish(engine, view, earlier.release, where, None)
     published_as = None if file is None else str(file.path)
     renamed = (raw, table) if table != raw else None
     return MadePart(value.partition.value, part.release, report.transactions, report, published_as, renamed)
 
 
-def _rename_table(engine: DuckDBEngine, view: ledger.View, known: Sequence[Part], folder: Folder | None) -> None:
+def _rename_table(engine: DuckDBEngine, view: ledger.View, existing: Sequence[Part], folder: Folder | None) -> None:
     """Let earlier parts answer for the table of ``view``, in their files, too; call it last in a transaction.
 
     If a file cannot be written, the next REFRESH makes the part with repeated rows again, and writes all of them. Schemas
     of PostgreSQL are written after the transaction, or by the next REFRESH.
     """
     allowed = bool(view.options.get("allow_overlap", False))
-    for part in known:
+    for part in existing:
         schema = stored.find_release(engine, part.release)
         parts.rename_table(engine, schema, part.release_id, view.table)
         where = None if folder is None else folder.of(part.partition)
@@ -286,14 +280,15 @@ def _rename_table(engine: DuckDBEngine, view: ledger.View, known: Sequence[Part]
             seal(engine, part.release, stored.find_whole(engine, part.release), where, (), **written)
 
 
-def drop_view(engine: Engine, catalog: str, name: str) -> bool:
-    """Drop a view, partitioned or not; returns whether there was one. Call it inside a transaction."""
-    known = parts.parts_of(engine, catalog, name)
-    drop(engine, catalog, known)
-    if not known and find_schema(engine, release_schema(catalog, name)) is not None:
-        published.drop_release(engine, catalog, name)
-        return True
-    return bool(known)
+def drop_view(engine: Engine, catalog: str, name: str, *, if_exists: bool = True) -> bool:
+    """Drop a view, partitioned or not; returns whether there was one. Call it inside a transaction. Raises InputError: its
+    schema holds other objects, or the view does not exist, unless ``if_exists``."""
+    releases = [part.release for part in parts.parts_of(engine, catalog, name)]
+    if not releases and if_exists and find_schema(engine, release_schema(catalog, name)) is None:
+        return False
+    for release in releases or [name]:
+        published.drop_release(engine, catalog, release)
+    return True
 
 
 def _published(engine: DuckDBEngine, view: ledger.View, part: Part, folder: Folder, stay: Sequence[str]) -> MadePart:

@@ -110,7 +110,7 @@ def run(engine: DuckDBEngine, file: PolicyFile) -> Iterator[tuple[str, Result]]:
     """
     for name, options in file.releases.items():
         with speaking("toml"):
-            result = _made(engine, _statement(engine, file, name, dict(options)))
+            result = _run_statement(engine, _statement(engine, file, name, dict(options)))
         yield name, result
 
 
@@ -129,7 +129,7 @@ def _statement(engine: DuckDBEngine, file: PolicyFile, name: str, options: dict[
     return statement
 
 
-def _made(engine: DuckDBEngine, statement: CreateView) -> Result:
+def _run_statement(engine: DuckDBEngine, statement: CreateView) -> Result:
     """Create a view, or replace it if its query or an option has changed; otherwise refresh it."""
     catalog = stored.current_catalog(engine)
     entry = ledger.find(engine, catalog, statement.name)

@@ -58,7 +58,7 @@ class Check(AsTable):
 
     @property
     def holds(self) -> bool:
-        """The same, and whether the item supports of the release, if it has any, are those of the current data."""
+        """Whether the data keep the policy, and item supports of the release, if it has any, are those of the data."""
         return self.keeps_policy and not self.verification.item_supports
 
     def to_json(self, *, witnesses: bool = False) -> dict[str, Any]:
@@ -252,20 +252,20 @@ class RefreshedAll(Result):
     @property
     def words(self) -> str:
         """A sentence for each view."""
-        return "\n".join(one.words for one in self.refreshed) or "there are no anonymized views"
+        return "\n".join(result.words for result in self.refreshed) or "there are no anonymized views"
 
     @property
     def notes(self) -> list[str]:
         """The notes on all views."""
-        return [note for one in self.refreshed for note in one.notes]
+        return [note for result in self.refreshed for note in result.notes]
 
     def fetchall(self) -> list[tuple[Any, ...]]:
         """A row for each view."""
-        return [(one.view, one.changed) for one in self.refreshed]
+        return [(result.view, result.changed) for result in self.refreshed]
 
     def to_json(self) -> dict[str, Any]:
         """The results as JSON values."""
-        return {"views": [one.to_json() for one in self.refreshed]}
+        return {"views": [result.to_json() for result in self.refreshed]}
 
 
 @dataclass(frozen=True, repr=False)

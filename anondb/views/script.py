@@ -110,9 +110,9 @@ def prepare(engine: DuckDBEngine, text: str) -> list[Step]:
     for part in parse(text):
         if isinstance(part, Ordinary):
             _check_ordinary(engine, text, part)
-            for one, statement in _split(engine, text, part):
+            for piece, statement in _split(engine, text, part):
                 line = position(text, statement.start)[0]
-                steps.append(Step(len(steps) + 1, line, statement, one.returns, one.macros))
+                steps.append(Step(len(steps) + 1, line, statement, piece.returns, piece.macros))
             continue
         if isinstance(part, CreateView):
             check_query(engine, text, part)
@@ -227,7 +227,7 @@ def _split(engine: DuckDBEngine, text: str, part: Ordinary) -> list[tuple[user_s
         pieces = user_sql.split(engine, part.text)
     except user_sql.UserSqlError as refused:
         raise _parse_error(text, part.start, refused) from None
-    return [(one, Ordinary(one.text, part.start + one.start)) for one in pieces]
+    return [(piece, Ordinary(piece.text, part.start + piece.start)) for piece in pieces]
 
 
 def _check_ordinary(engine: DuckDBEngine, text: str, part: Ordinary) -> None:
@@ -264,12 +264,12 @@ def _user_error(text: str, step: Step, start: int, refused: user_sql.UserSqlErro
 def _placed(error: AnondbError, number: int, line: int, column: int | None = None) -> AnondbError:
     """Add the position in the script to an error, once."""
     if error.place is None or "statement" not in error.place:
-        known, words = error.place, str(error)
+        place, words = error.place, str(error)
         error.place = {
             "statement": number,
-            **(known or {"line": line, **({} if column is None else {"column": column})}),
+            **(place or {"line": line, **({} if column is None else {"column": column})}),
         }
-        if known is None:
+        if place is None:
             words = f"line {line}: {words}" if column is None else f"line {line}, column {column}: {words}"
         error.args = (f"statement {number}, {words}",)
     return error

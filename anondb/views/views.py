@@ -25,7 +25,6 @@ from anondb.pipeline.load import load, load_step
 from anondb.pipeline.reports import Report
 from anondb.policy import Policy
 from anondb.publications import overlap
-from anondb.publications import published_rows as published
 from anondb.publications.history import PublishedFile
 from anondb.publications.publish import check_proof, prove, seal
 from anondb.publications.targets import anchored, check_target, how, target_of
@@ -35,7 +34,7 @@ from anondb.release.row_sums import RowSums
 from anondb.release.signing import ANYBODY
 from anondb.statements.statement import CreateView
 from anondb.views import partitions
-from anondb.views.check import by_transaction, check_release, images_of
+from anondb.views.check import check_release, images_of
 from anondb.views.partition_results import Partitioned
 from anondb.views.partition_values import survey_of
 from anondb.views.parts import parts_of
@@ -105,7 +104,8 @@ def refresh(engine: DuckDBEngine, name: str, ignore_late_rows: bool = False) -> 
         entry, view = stored_view(engine, name)
         policy = stored.view_policy(view, replace=True)
         path = target_of(view.options)
-        schema = stored.find_release(engine, name)
+        old_release = stored.find_whole(engine, name)
+        schema = old_release.schema
         clock = Clock(path is not None, limit=view.time_limit)
         check, changed, report, file, begun = None, None, None, None, 0.0
         before: list[overlap.Earlier] = []
@@ -118,7 +118,7 @@ def refresh(engine: DuckDBEngine, name: str, ignore_late_rows: bool = False) -> 
                 check_target(engine, path, replace=True, format=how(path, view.options)["format"])
                 replaced = None if causes else entry.release_id
                 before = _published_before(engine, view, task.dataset, _ALLOW_ANEW, replaced)
-            compared = bool(causes) and not by_transaction(engine, schema)  # else an item has several images
+            compared = bool(causes) and not old_release.kind.by_transaction  # else an item has several images
             if compared:
                 check = check_release(engine, entry, task.dataset, schema, policy.model, policy.max_suppression)
                 old = images_of(engine, task.dataset, schema)
@@ -144,14 +144,7 @@ def drop(engine: Engine, name: str, if_exists: bool) -> Dropped:
     does not exist, or its schema holds other objects."""
     catalog = stored.current_catalog(engine)
     with engine.transaction():
-        known = parts_of(engine, catalog, name)
-        if known:
-            partitions.drop(engine, catalog, known)
-        elif if_exists and find_schema(engine, release_schema(catalog, name)) is None:
-            return Dropped(name, dropped=False)
-        else:
-            published.drop_release(engine, catalog, name)
-    return Dropped(name, dropped=True)
+        return Dropped(name, partitions.drop_view(engine, catalog, name, if_exists=if_exists))
 
 
 def refresh_all(engine: DuckDBEngine) -> RefreshedAll:
@@ -220,8 +213,8 @@ def _status(engine: DuckDBEngine, entry: ledger.LedgerEntry, view: ledger.View) 
         with engine.transaction():
             if view.partition is not None:
                 catalog = stored.current_catalog(engine)
-                known = parts_of(engine, catalog, view.name)
-                return "stale" if survey_of(engine, catalog, view, known).changed else "fresh"
+                parts = parts_of(engine, catalog, view.name)
+                return "stale" if survey_of(engine, catalog, view, parts).changed else "fresh"
             policy = stored.view_policy(view)
             task = load(engine, policy)
             return "stale" if changed_inputs(engine, entry, task, policy) else "fresh"
@@ -238,8 +231,8 @@ def partitioned_view(engine: Engine, name: str) -> ledger.View | None:
     """The view of this name if it is partitioned, else None."""
     catalog = stored.current_catalog(engine)
     with engine.transaction():
-        known = parts_of(engine, catalog, name)
-        view = ledger.view_of(engine, catalog, known[0].release_id) if known else None
+        parts = parts_of(engine, catalog, name)
+        view = ledger.view_of(engine, catalog, parts[0].release_id) if parts else None
     return None if view is None else replace(view, partition=None)
 
 
@@ -247,8 +240,8 @@ def _exists(engine: Engine, name: str) -> bool:
     """Whether there is a view or a release of this name."""
     catalog = stored.current_catalog(engine)
     with engine.transaction():
-        known = parts_of(engine, catalog, name)
-        return bool(known) or find_schema(engine, release_schema(catalog, name)) is not None
+        parts = parts_of(engine, catalog, name)
+        return bool(parts) or find_schema(engine, release_schema(catalog, name)) is not None
 
 
 def _make_way(engine: Engine, statement: CreateView) -> None:

@@ -22,20 +22,19 @@ def at_hand(
         InputError: ``no_such_release``; ``not_a_release``: it holds other objects than anondb's, or other SQL.
         DamagedFile: the digest of a file in the folder is not the stated one.
     """
-    if isinstance(source, str | os.PathLike) and not is_url(source):
-        if os.path.isdir(source):
-            from anondb.release.parquet import as_file
-            from anondb.warehouse.bounds_sql import scripts
+    if isinstance(source, Place) or is_url(source):
+        from anondb.warehouse.postgres.local import fetched_file
 
-            with as_file(source, scripts, memory_limit) as file:
-                yield file
-            return
+        with fetched_file(source, on_statement) as file:
+            yield file
+    elif os.path.isdir(source):
+        from anondb.release.parquet import as_file
+        from anondb.warehouse.bounds_sql import scripts
+
+        with as_file(source, scripts, memory_limit) as file:
+            yield file
+    else:
         yield source
-        return
-    from anondb.warehouse.postgres.local import fetched_file
-
-    with fetched_file(source, on_statement) as file:
-        yield file
 
 
 def releases_at(url: str, on_statement: Callable[[str], None] | None = None) -> list[str]:

@@ -9,14 +9,15 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
-from anondb.engine import Table, load
+from anondb.engine import Table
 from anondb.engine.texts import text_of
 from anondb.errors import InputError
+from anondb.release.bodies import bound_among
 from anondb.release.catalog import modelled_statements
 from anondb.release.definitions import view_and_macro_texts
 from anondb.release.modelled import StoredTable, modelled_tables
 from anondb.release.objects import GLOBAL, MODELLED, Kind, SchemaName, with_item_supports
-from anondb.release.publish import rows_file
+from anondb.release.publish import rows_file, rows_table
 from anondb.warehouse.postgres.catalog import release_statements
 from anondb.warehouse.postgres.definitions import schema_statements, table_statements
 from anondb.warehouse.postgres.server import text_of as postgres_text
@@ -63,18 +64,18 @@ def scripts(kind: Kind, manifest: Mapping[str, str]) -> dict[str, str]:
     in DuckDB and PostgreSQL, and temporary views ``modelled_NAME`` in Spark.
     """
     modelled = modelled_tables(manifest, kind)
-    made = {"duckdb": _duckdb(kind, manifest["release_id"], modelled)}
+    written = {"duckdb": _duckdb(kind, manifest["release_id"], modelled)}
     with contextlib.suppress(InputError):
         statements = [schema_creation(SCHEMA), *release_statements(SCHEMA, kind)]
         statements += [*schema_statements(MODELLED), *table_statements(MODELLED, modelled)] if modelled else []
-        made["postgres"] = [s if isinstance(s, str) else postgres_text(s) for s in statements]
+        written["postgres"] = [s if isinstance(s, str) else postgres_text(s) for s in statements]
     if kind in (GLOBAL, with_item_supports(GLOBAL)):
-        made["spark"] = _spark(kind, modelled)
+        written["spark"] = _spark(kind, modelled)
     if kind == GLOBAL:
-        made |= {"snowflake": _snowflake(kind), "bigquery": _bigquery(kind)}
+        written |= {"snowflake": _snowflake(kind), "bigquery": _bigquery(kind)}
     return {
         f"bounds.{engine}.sql": _HEAD.format(NAMES[engine]) + _WORDS[engine] + "".join(f"{s};\n" for s in statements)
-        for engine, statements in made.items()
+        for engine, statements in written.items()
     }
 
 
@@ -82,23 +83,20 @@ def _duckdb(kind: Kind, release_id: str, modelled: Sequence[StoredTable]) -> lis
     schema = SchemaName(_CATALOG, "main")
     statements = []
     for name, columns in kind.tables.items():
-        rows = exp.select(*(exp.column(c, quoted=True) for c in columns)).from_(_file(name))
+        rows = exp.select(*(exp.column(c, quoted=True) for c in columns)).from_(rows_table(name))
         statements.append(text_of(exp.Create(this=schema.table(name).expression(), kind="TABLE", expression=rows)))
     statements += view_and_macro_texts(schema, release_id, kind)
     statements += map(text_of, modelled_statements(_CATALOG, modelled))
-    for one in modelled:
-        statements.append(text_of(exp.Insert(this=one.place(_CATALOG).expression(), expression=one.rows(_file(one.file)))))
+    for table in modelled:
+        rows = table.rows(rows_table(table.file))
+        statements.append(text_of(exp.Insert(this=table.place(_CATALOG).expression(), expression=rows)))
     return [text.replace(f'"{_CATALOG}".', "") for text in statements]
-
-
-def _file(name: str) -> exp.Table:
-    return exp.Table(this=exp.Anonymous(this="read_parquet", expressions=[exp.Literal.string(rows_file(name))]))
 
 
 def _spark(kind: Kind, modelled: Sequence[StoredTable]) -> list[str]:
     files = {name: name for name in kind.tables}
-    for one in modelled:
-        files[exp.to_identifier(f"{MODELLED}_{one.name}", quoted=True).sql("spark")] = one.file
+    for table in modelled:
+        files[exp.to_identifier(f"{MODELLED}_{table.name}", quoted=True).sql("spark")] = table.file
     views = [
         " ".join(("CREATE OR REPLACE TEMPORARY VIEW", name, "USING parquet OPTIONS", f"(path '{rows_file(file)}')"))
         for name, file in files.items()
@@ -112,21 +110,19 @@ def _named(kind: Kind, schema: str = "") -> dict[str, Table]:
 
 
 def _body(kind: Kind, schema: str = "") -> exp.Query:
-    query = load(_PLAIN)
-    tables: Mapping[str, Table] = _named(kind, schema)
-    return query.bind({name: tables[name] for name in query.reads}, {"items": exp.column("items")})
+    return bound_among(_PLAIN, _named(kind, schema), {"items": exp.column("items")})
 
 
 def _tables(kind: Kind, dialect: str, schema: str, types: Mapping[str, str]) -> list[str]:
-    made = []
+    statements = []
     for name, columns in kind.tables.items():
         fields = [
             exp.ColumnDef(this=exp.to_identifier(c), kind=exp.DataType.build(types[t], dialect=dialect))
             for c, t in columns.items()
         ]
         place = exp.Table(this=exp.to_identifier(name), db=exp.to_identifier(schema) if schema else None)
-        made.append(text_in(dialect, exp.Create(this=exp.Schema(this=place, expressions=fields), kind="TABLE")))
-    return made
+        statements.append(text_in(dialect, exp.Create(this=exp.Schema(this=place, expressions=fields), kind="TABLE")))
+    return statements
 
 
 def _snowflake(kind: Kind) -> list[str]:

@@ -81,8 +81,8 @@ def put(warehouse: Any, query: str, table: str, rows: Sequence[Sequence[Any]]) -
     columns = load(query).reads[table]
     parts = list(zip(*rows, strict=True)) or [()] * len(columns)
     typed = {c: (kind_of(query, table, c), list(p)) for c, p in zip(columns, parts, strict=True)}
-    made: Table = warehouse.put(f"example_{table}", typed if any(columns) else {"unused": ("INTEGER", [])})
-    return made
+    created: Table = warehouse.put(f"example_{table}", typed if any(columns) else {"unused": ("INTEGER", [])})
+    return created
 
 
 def random_rows(rnd: random.Random, query: str, table: str) -> list[tuple[Any, ...]]:
@@ -140,13 +140,13 @@ def statements(warehouse: Any, names: Sequence[str] = STATEMENTS, seed: int = 0)
         rnd = random.Random(f"{query} {seed}")
         rows = {table: random_rows(rnd, query, table) for table in load(query).reads}
         results = []
-        for one in (reference, warehouse):
-            with one.snapshot():
-                tables = {table: put(one, query, table, content) for table, content in rows.items()}
-                results.append(rows_of(one.fetch(load(query).bind(tables, values), most=1000)))
-                made = one.create("result", query, tables, **values)
-                written = reads.rows(made, ", ".join(load(query).returns))
-                results.append(rows_of(one.fetch(written, most=1000)))
+        for engine in (reference, warehouse):
+            with engine.snapshot():
+                tables = {table: put(engine, query, table, content) for table, content in rows.items()}
+                results.append(rows_of(engine.fetch(load(query).bind(tables, values), most=1000)))
+                result = engine.create("result", query, tables, **values)
+                written = reads.rows(result, ", ".join(load(query).returns))
+                results.append(rows_of(engine.fetch(written, most=1000)))
         _same(results[1:], results[:1] * 3, f"Rows of {query}")
 
 
@@ -169,12 +169,12 @@ def ids(warehouse: Any) -> None:
     are those that DuckDB makes."""
     for kind, values in (("BIGINT", BIG), ("VARCHAR", (*LABELS, *WRITTEN))):
         digests = []
-        for one in (DuckDBWarehouse(), warehouse):
-            with one.snapshot():
-                dataset = loaded(one, [(i, "a") for i in values], kind)
-                numbered = one.fetch(reads.rows(dataset.ids, "tid, id"), most=100)
-                made = one.digests(dataset.ids, "key")
-                digests.append(rows_of(one.fetch(reads.rows(made, "digest, id"), most=100)))
+        for engine in (DuckDBWarehouse(), warehouse):
+            with engine.snapshot():
+                dataset = loaded(engine, [(i, "a") for i in values], kind)
+                numbered = engine.fetch(reads.rows(dataset.ids, "tid, id"), most=100)
+                digested = engine.digests(dataset.ids, "key")
+                digests.append(rows_of(engine.fetch(reads.rows(digested, "digest, id"), most=100)))
         _same(digests[1], digests[0], "Digests of ids")
         _same(sorted(numbered["id"].tolist()), sorted(values), "Ids")
         _same(sorted(numbered["tid"].tolist()), list(range(1, len(values) + 1)), "Numbers of persons")
@@ -214,29 +214,29 @@ def refusals(warehouse: Any) -> None:
     raise Failed("A work table was left behind")
 
 
-def recodings(warehouse: Any, seeds: Sequence[int] = range(6)) -> None:
+def recodings(warehouse: Any) -> None:
     """The search finds the cut that it finds in DuckDB, and the verifier counts the same violations before and after."""
     reference = DuckDBWarehouse()
-    for seed in seeds:
+    for seed in range(6):
         rnd = random.Random(seed)
         taxonomy, pairs = random_case(rnd)
         model, results = KmAnonymity(rnd.randint(2, 4), rnd.randint(1, 3)), []
-        for one in (reference, warehouse):
-            with one.snapshot():
-                dataset = loaded(one, pairs)
-                recoding = mhghs(one, dataset, taxonomy, model)
+        for engine in (reference, warehouse):
+            with engine.snapshot():
+                dataset = loaded(engine, pairs)
+                recoding = mhghs(engine, dataset, taxonomy, model)
                 kept = np.flatnonzero(recoding.image >= 0)
                 image = {"item": ("INTEGER", kept), "released": ("INTEGER", recoding.image[kept])}
                 joined = reads.joined(
                     dataset.transactions,
-                    one.put("image", image),
+                    engine.put("image", image),
                     "item",
                     "one.tid, other.released AS item",
                     distinct=True,
                 )
                 raw, released = (
-                    verify_km(one, rows, dataset.items, model).violations
-                    for rows in (dataset.transactions, one.create("recoded", joined))
+                    verify_km(engine, rows, dataset.items, model).violations
+                    for rows in (dataset.transactions, engine.create("recoded", joined))
                 )
                 results.append((dataset.labels, recoding.image.tolist(), raw, released))
         _same(results[1], results[0], "Recodings")
@@ -251,7 +251,7 @@ def supports(warehouse: Any, seeds: Sequence[int] = range(3)) -> None:
         rule = SupportRule(rnd.randint(2, 4), rnd.choice([1, 2, 3, None]))
         members = [(f"U{n}", f"{n}é{i}") for n in range(3) for i in range(rnd.randint(1, 4))]
         held = [{item for _, item in members if rnd.random() < 0.4} for _ in range(30)]
-        results = [_supports_in(one, members, held, rule) for one in (reference, warehouse)]
+        results = [_supports_in(engine, members, held, rule) for engine in (reference, warehouse)]
         _same(results[1], results[0], "Item supports")
         _same(results[1][1] == 0 and (results[1][2] > 0 or not results[1][0]), True, "Verdicts on item supports")
 
@@ -268,15 +268,15 @@ def _supports_in(
     ]
     texts, numbers = dict.fromkeys(("released_item", "item"), "VARCHAR"), dict.fromkeys(("support", "n"), "BIGINT")
 
-    def made(name: str, kinds: dict[str, str], rows: Sequence[Sequence[Any]]) -> Any:
+    def put_rows(name: str, kinds: dict[str, str], rows: Sequence[Sequence[Any]]) -> Any:
         return warehouse.put(name, {c: (kind, [row[p] for row in rows]) for p, (c, kind) in enumerate(kinds.items())})
 
     with warehouse.snapshot():
-        columns = item_supports(warehouse, made("counted", texts | numbers, [c for c in counts if c[2]]), rule)
+        columns = item_supports(warehouse, put_rows("counted", texts | numbers, [c for c in counts if c[2]]), rule)
         tables = (
-            made("coded", {"tid": "INTEGER", "item": "INTEGER"}, shown),
-            made("names", {"item": "INTEGER", "label": "VARCHAR"}, list(enumerate(labels))),
-            made("members", texts, members),
+            put_rows("coded", {"tid": "INTEGER", "item": "INTEGER"}, shown),
+            put_rows("names", {"item": "INTEGER", "label": "VARCHAR"}, list(enumerate(labels))),
+            put_rows("members", texts, members),
         )
         judged = []
         for more in (0, 1):
@@ -287,9 +287,9 @@ def _supports_in(
         return rows_of({name: np.asarray(values) for name, (_, values) in columns.items()}), judged[0], judged[1]
 
 
-def classes(warehouse: Any, seeds: Sequence[int] = range(4)) -> None:
+def classes(warehouse: Any) -> None:
     """The classes of equal transactions with fewer than k members are counted as a counter counts them."""
-    for seed in seeds:
+    for seed in range(4):
         rnd = random.Random(seed)
         kinds = [frozenset((i, rnd.randint(1, 2)) for i in range(9) if rnd.random() < 0.6) for _ in range(5)]
         drawn = [(rnd.choice(kinds), rnd.randint(0, 1)) for _ in range(rnd.randint(0, 25))]

@@ -185,8 +185,8 @@ class PortableWarehouse(ABC):
             if not self.exact(kind):  # DuckDB's words, which may have values, are in capitals
                 several = kind == "JSON" or kind.endswith("[]")
                 raise bad_type(name, kind if kind.islower() else short(kind), several=several)
-        one = exp.cast(reads.named(ids), "BIGINT") if kinds[ids] in WHOLE else self.text(ids, kinds[ids])
-        return exp.select(one.as_("id"), self.text(items, kinds[items]).as_("item")).from_(table)
+        id_value = exp.cast(reads.named(ids), "BIGINT") if kinds[ids] in WHOLE else self.text(ids, kinds[ids])
+        return exp.select(id_value.as_("id"), self.text(items, kinds[items]).as_("item")).from_(table)
 
     def all_rows(self, reference: Any) -> pa.Table:
         """The rows of a table in Arrow."""
@@ -230,9 +230,9 @@ class PortableWarehouse(ABC):
         secret = self.put("secret", {"key": ("VARCHAR", [key])})
         table = self.create("key", reads.rows(secret, "key"))
         digest = self.sha256.format(f"other.key || CAST(one.{text} AS TEXT)")
-        made = self.create(target, reads.joined(rows, table, "", f"one.*, substr({digest}, 1, 15) AS digest"))
+        result = self.create(target, reads.joined(rows, table, "", f"one.*, substr({digest}, 1, 15) AS digest"))
         self.drop(secret, table)
-        return made
+        return result
 
     def digests(self, ids: Table, key: str) -> Table:
         """The work table ``(digest, id)``: for ids ``(tid, id)`` the beginnings of the digests of ``publications.persons``,

@@ -16,6 +16,7 @@ from sqlglot import exp
 from anondb.engine import Table, reads
 from anondb.engine.failures import bad_unicode
 from anondb.errors import AnondbError, InputError
+from anondb.release.objects import create_table
 from anondb.warehouse import portable
 from anondb.warehouse.portable import PortableWarehouse, column_named, table_named
 from anondb.warehouse.statements import text_in
@@ -70,11 +71,12 @@ class SQLiteWarehouse(PortableWarehouse):
 
     def load(self, table: Table, kinds: Mapping[str, str], rows: pa.Table) -> None:
         """Create a temporary table with rows."""
-        fields = [exp.ColumnDef(this=reads.named(name).this, kind=exp.DataType.build(kind)) for name, kind in kinds.items()]
-        self.run(exp.Create(this=exp.Schema(this=table.expression(), expressions=fields), kind="TABLE"), "creating")
+        self.run(create_table(table, kinds), "creating")
         places = [exp.Placeholder() for _ in kinds]
-        made = exp.insert(exp.values([tuple(places)]), table.expression())
-        self._connection.executemany(text_in(self.dialect, made), zip(*(c.to_pylist() for c in rows.columns), strict=True))
+        insertion = exp.insert(exp.values([tuple(places)]), table.expression())
+        self._connection.executemany(
+            text_in(self.dialect, insertion), zip(*(c.to_pylist() for c in rows.columns), strict=True)
+        )
 
     def described(self, reference: Any, columns: Sequence[str]) -> tuple[exp.Table, dict[str, str]]:
         """A table, and the types of the values that its columns hold, whatever types these declare."""

@@ -109,7 +109,7 @@ def seal(engine: Engine, schema: SchemaName, file: Path) -> Path:
     config = {"threads": 1, "storage_compatibility_version": STORAGE_VERSION}
     with duckdb.connect(str(file), config=config) as con:
         owner = DuckDBEngine(con, owned=True)
-        owner.run_all([create_table(target, name, columns) for name, columns in release.kind.tables.items()], "tables")
+        owner.run_all([create_table(target.table(name), columns) for name, columns in release.kind.tables.items()], "tables")
         for name, columns in release.kind.tables.items():
             listed = ", ".join(f'"{column}"' for column in columns)
             place = schema.table(name).sql()

@@ -34,7 +34,7 @@ class ReleaseBench:
         self.run = self.engine.connection.execute
         self.schema, self.kind = SCHEMA, kind
         self.run("CREATE SCHEMA release_r")
-        tables = [create_table(SCHEMA, name, columns) for name, columns in kind.tables.items()]
+        tables = [create_table(SCHEMA.table(name), columns) for name, columns in kind.tables.items()]
         self.engine.run_all(tables, "making an empty release")
         create_views_and_macros(self.engine, SCHEMA, "number", kind)
 

@@ -15,7 +15,7 @@ from reference import Transactions, ancestors, leaves, nonempty_subsets
 from reference_expected import expected_count, expected_holders
 from release.benches import ReleaseBench
 
-from anondb.release.objects import LOCAL, is_local
+from anondb.release.objects import LOCAL, read_release
 
 Original = Counter[str]
 
@@ -162,16 +162,16 @@ def test_estimates_of_bags(bench: Bench) -> None:
 def test_what_is_read_as_local(bench: Bench) -> None:
     members = {"a": ["x", "y"], "x": ["x"]}
     bench.fill([["a"], ["x"]], [True, True], members, "set")
-    assert is_local(bench.engine, bench.schema)
+    assert read_release(bench.engine, bench.schema).kind.local
     bench.run("UPDATE release_r.manifest SET value = 'km' WHERE key = 'model'")
-    assert is_local(bench.engine, bench.schema)  # two released items stand for x
+    assert read_release(bench.engine, bench.schema).kind.local  # two released items stand for x
     bench.fill([["a"], ["a"]], [True, True], members, "set")
     bench.run("UPDATE release_r.manifest SET value = 'km' WHERE key = 'model'")
-    assert not is_local(bench.engine, bench.schema)
+    assert not read_release(bench.engine, bench.schema).kind.local
     bench.run("UPDATE release_r.transaction_ids SET complete = false WHERE transaction_id = 1")
-    assert is_local(bench.engine, bench.schema)
+    assert read_release(bench.engine, bench.schema).kind.local
     bench.run("UPDATE release_r.transaction_ids SET complete = false")
-    assert not is_local(bench.engine, bench.schema)
+    assert not read_release(bench.engine, bench.schema).kind.local
 
 
 def test_baskets_repeat_copies(bench: Bench) -> None:

@@ -175,12 +175,16 @@ def _texts(server: Server, namespace: int, schema: str) -> dict[Entry, list[str]
 
 def _differences(there: Listing, wanted: Listing) -> list[Finding]:
     """Unexpected and missing objects, and details that differ from anondb's."""
-    what = [f"not allowed: {_described(one)}" for one in sorted(there.keys() - wanted.keys())]
-    what += [f"missing: {_described(one)}" for one in sorted(wanted.keys() - there.keys())]
-    what += [f"not anondb's: {_described(one)}" for one in sorted(there.keys() & wanted.keys()) if there[one] != wanted[one]]
+    what = [f"not allowed: {_described(entry)}" for entry in sorted(there.keys() - wanted.keys())]
+    what += [f"missing: {_described(entry)}" for entry in sorted(wanted.keys() - there.keys())]
+    what += [
+        f"not anondb's: {_described(entry)}"
+        for entry in sorted(there.keys() & wanted.keys())
+        if there[entry] != wanted[entry]
+    ]
     return [Finding("catalog", words) for words in what]
 
 
-def _described(one: Entry) -> str:
-    kind, name = one
+def _described(entry: Entry) -> str:
+    kind, name = entry
     return f"{kind} {repr(name)[1:-1]}"

@@ -12,10 +12,10 @@ from sqlglot import exp
 
 from anondb.engine import load
 from anondb.errors import InputError
+from anondb.release.bodies import body_of
 from anondb.release.conditions import judged_records
 from anondb.release.definitions import (
     OBJECT_COMMENTS,
-    body_of,
     bounds_query,
     column_comment,
     parts_of_bounds,
@@ -61,8 +61,8 @@ def _texts(kind: Kind) -> tuple[str, ...]:
 def _definitions(schema: str, kind: Kind) -> Iterator[str]:
     passed = {"unhidden": exp.select(exp.true().as_("passed"))}
     for name, query in view_queries(kind).items():
-        made = {} if query in _OWN else passed | parts_of_view(name, schema, kind, _OWN)
-        tree = body_of(_OWN.get(query, query), schema, {}, made)
+        parts = {} if query in _OWN else passed | parts_of_view(name, schema, kind, _OWN)
+        tree = body_of(_OWN.get(query, query), schema, {}, parts)
         yield text_of(exp.Create(this=place(schema, name), kind="VIEW", expression=_converted(tree)))
     yield function(schema, "count_bounds", conditions(kind), BOUNDS, _bounds(schema, kind))
     if kind is ANATOMY:
@@ -94,17 +94,17 @@ def conditions(kind: Kind) -> dict[str, str]:
 def _bounds(schema: str, kind: Kind) -> exp.Query:
     """The body of ``count_bounds``."""
     items = {"items": argument(1)}
-    made: dict[str, exp.Query] = {"checked": body_of("postgres/checked_items", schema, items)}
+    parts: dict[str, exp.Query] = {"checked": body_of("postgres/checked_items", schema, items)}
     if kind.attributes is not None:
         judged = judged_records(schema, kind.attributes)
         numbers = {name: number for number, name in enumerate(conditions(kind), 1)}
         for column in list(judged.find_all(exp.Column)):
             if not column.table and column.name in numbers:
                 column.replace(argument(numbers[column.name]))
-        made["judged_records"] = judged
+        parts["judged_records"] = judged
     if kind is not ANATOMY:
-        made |= parts_of_bounds(schema, kind, items, _OWN)
-    body = body_of(bounds_query(kind), schema, {name: items[name] for name in load(bounds_query(kind)).params}, made)
+        parts |= parts_of_bounds(schema, kind, items, _OWN)
+    body = body_of(bounds_query(kind), schema, {name: items[name] for name in load(bounds_query(kind)).params}, parts)
     return _converted(body)
 
 
@@ -135,8 +135,7 @@ def function(
         exp.SetConfigProperty(this=exp.Set(expressions=[exp.SetItem(this=path)])),
     ]
     signature = exp.UserDefinedFunction(this=place(schema, name), expressions=listed, wrapped=True)
-    made = exp.Properties(expressions=properties)
-    head = exp.Create(this=signature, kind="FUNCTION", properties=made, replace=replace)
+    head = exp.Create(this=signature, kind="FUNCTION", properties=exp.Properties(expressions=properties), replace=replace)
     return " ".join((text_of(head), "BEGIN ATOMIC", text_of(body) + ";", "END"))
 
 
@@ -158,11 +157,7 @@ def relation_comments(schema: str, name: str, columns: Iterable[str], kind: str 
     """The statements that comment a table or a view, and its columns."""
     yield comment(kind, schema, name)
     for column in columns:
-        where = exp.Column(
-            this=exp.to_identifier(column, quoted=True),
-            table=exp.to_identifier(name, quoted=True),
-            db=exp.to_identifier(schema, quoted=True),
-        )
+        where = exp.column(column, name, schema, quoted=True)
         yield exp.Comment(this=where, kind="COLUMN", expression=exp.Literal.string(column_comment(name, column)))
 
 
@@ -265,8 +260,8 @@ def table_statements(
 ) -> Iterator[exp.Create | exp.Comment]:
     """The statements that make empty tables in the schema, with their comments. Raises InputError: ``bad_name``: a name of
     the original is too long for PostgreSQL."""
-    for one in tables:
-        for name in (one.name, *one.columns):
+    for table in tables:
+        for name in (table.name, *table.columns):
             check_name(name)
-        yield creation(schema, one.name, one.columns, temporary=temporary)
-        yield exp.Comment(this=place(schema, one.name), kind="TABLE", expression=exp.Literal.string(COMMENT))
+        yield creation(schema, table.name, table.columns, temporary=temporary)
+        yield exp.Comment(this=place(schema, table.name), kind="TABLE", expression=exp.Literal.string(COMMENT))

@@ -1,4 +1,4 @@
-"""What an engine on PostgreSQL has here, and the names and tables of it."""
+"""What an engine on PostgreSQL has fetched into DuckDB, and the names and tables of it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BEFORE = "anondb_before"  # the schema of the ledger as it was fetched
 
 
 class Fetched:
-    """What is here of the database of PostgreSQL."""
+    """What DuckDB holds of the database in PostgreSQL."""
 
     def __init__(self) -> None:
         # the version of the ledger; None without a ledger
@@ -71,14 +71,14 @@ def duckdb_table(table: Table, types: Mapping[str, str]) -> exp.Create:
     for name, kind in types.items():
         collated = kind == COLLATED
         constraint = exp.ColumnConstraint(kind=exp.CollateColumnConstraint(this=exp.var("nocase")))
-        made = exp.DataType.build("VARCHAR" if collated else kind, dialect="duckdb")
+        data_type = exp.DataType.build("VARCHAR" if collated else kind, dialect="duckdb")
         identifier = exp.to_identifier(name, quoted=True)
-        fields.append(exp.ColumnDef(this=identifier, kind=made, constraints=[constraint] if collated else []))
+        fields.append(exp.ColumnDef(this=identifier, kind=data_type, constraints=[constraint] if collated else []))
     return exp.Create(this=exp.Schema(this=table.expression(), expressions=fields), kind="TABLE")
 
 
 def kept_value(name: str, kind: str) -> exp.Expr:
-    """A column as it is inserted here: of a UNION NULL stays NULL, which DuckDB would make its member."""
+    """A column as it is inserted here. NULL stays NULL in a UNION, where DuckDB would make it a member."""
     value = exp.column(exp.to_identifier(name, quoted=True))
     if not kind.startswith("UNION"):
         return value
@@ -86,7 +86,7 @@ def kept_value(name: str, kind: str) -> exp.Expr:
     return exp.Case(ifs=[exp.If(this=present, true=exp.cast(value.copy(), kind, dialect="duckdb"))])
 
 
-def changes(engine: DuckDBEngine, tables: list[str], known: set[str]) -> dict[str, bool]:
+def changes(engine: DuckDBEngine, tables: list[str], fetched: set[str]) -> dict[str, bool]:
     """The tables of the ledger that are not as they were fetched: whether rows were changed or removed.
 
     Args:
@@ -94,18 +94,18 @@ def changes(engine: DuckDBEngine, tables: list[str], known: set[str]) -> dict[st
         known: those that were fetched.
     """
     counts = []
-    for name in (t for t in tables if t in known):
+    for name in (t for t in tables if t in fetched):
         now, before = Table(CATALOG, LEDGER, name), Table(CATALOG, BEFORE, name)
-        for one, other in ((before, now), (now, before)):
-            count = exp.select(exp.Count(this=exp.Star())).from_(rows_apart(one, other).subquery("apart"))
-            counts.append(count.subquery().as_(f"{name} {one.schema}", quoted=True))
+        for left, right in ((before, now), (now, before)):
+            count = exp.select(exp.Count(this=exp.Star())).from_(rows_apart(left, right).subquery("apart"))
+            counts.append(count.subquery().as_(f"{name} {left.schema}", quoted=True))
     figures = engine.select(exp.select(*counts), "comparing the ledger") if counts else {}
     apart = {name: bool(column[0]) for name, column in figures.items()}
-    changed = {name: False for name in tables if name not in known or apart[f"{name} {LEDGER}"]}
-    return changed | {name: True for name in known if name in tables and apart[f"{name} {BEFORE}"]}
+    changed = {name: False for name in tables if name not in fetched or apart[f"{name} {LEDGER}"]}
+    return changed | {name: True for name in fetched if name in tables and apart[f"{name} {BEFORE}"]}
 
 
-def rows_apart(one: Table, other: Table) -> exp.Query:
+def rows_apart(left: Table, right: Table) -> exp.Query:
     """The rows of a table that another lacks."""
-    sides = [exp.select("*").from_(table.expression()) for table in (one, other)]
+    sides = [exp.select("*").from_(table.expression()) for table in (left, right)]
     return exp.except_(*sides, distinct=False)

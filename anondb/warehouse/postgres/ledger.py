@@ -138,37 +138,37 @@ class LedgerEngine(DuckDBEngine):
         schema = SchemaName(CATALOG, name)
         release = read_release(self, schema)
         if release is not None:
-            create_views_and_macros(self, schema, release.manifest["release_id"], release.kind)
-            self._fetched.releases[name] = release.manifest["release_id"]
+            create_views_and_macros(self, schema, release.release_id, release.kind)
+            self._fetched.releases[name] = release.release_id
 
     # ------------------------------------------------------------------ ledger and releases: writing
 
     def _write_back(self) -> None:
         """Write what the transaction changed of the ledger and of the releases."""
         present = {name.casefold(): name for name in self._releases()}
-        made = {}
+        created = {}
         for name in present.values():
             fetched = self._fetched.releases.get(name, "")
             if fetched is not None and self._id_of(name) not in (None, fetched):
                 release = read_release(self, SchemaName(CATALOG, name))
                 if release is not None:
-                    made[name] = release
-        gone = [name for name in self._fetched.releases if name.casefold() not in present or name in made]
+                    created[name] = release
+        gone = [name for name in self._fetched.releases if name.casefold() not in present or name in created]
         now = sorted({table for table, _, _ in self._columns(LEDGER)})
         changed = changes(self, now, {name for name, _, _ in self._columns(BEFORE)})
-        if not (made or gone or changed):
+        if not (created or gone or changed):
             return
         self._begin_writing()
         for name in gone:
             tables = [t.name for t in source_tables(self.server, schema=name) if t.kind == "r" and t.name in ROW_ORDER]
             self.server.run_all(removals(name, tables), "dropping a release")
             del self._fetched.releases[name]
-        for name, release in made.items():
+        for name, release in created.items():
             self._make_closed(check_name(name))
             for table, columns in release.kind.tables.items():
                 self.server.run(creation(name, table, columns), "making a table")
                 self._send(exp.select("*").from_(Table(CATALOG, name, table).expression()), name, table)
-            self._fetched.releases[name] = release.manifest["release_id"]
+            self._fetched.releases[name] = release.release_id
         for name, lost in changed.items():
             self._write_ledger(name, lost)
         self._fetched.version = self._version()

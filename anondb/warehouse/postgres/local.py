@@ -3,7 +3,7 @@
 import contextlib
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +16,9 @@ from anondb.engine.spill import private_block
 from anondb.errors import InputError
 from anondb.release import objects
 from anondb.release.catalog import MOST_KEYS, Finding
-from anondb.release.conditions import released_attributes
 from anondb.release.inspect import Inspection, inspect
 from anondb.release.modelled import stored_tables
+from anondb.release.parquet import ReadBack
 from anondb.release.publish import BUILD_NAME, build_statements, hand_over_table, rows_file
 from anondb.release.signing import Keys
 from anondb.warehouse.postgres import catalog
@@ -28,14 +28,6 @@ from anondb.warehouse.postgres.tables import declared_types, place, reading, sou
 from anondb.warehouse.postgres.union import parts_at, union_findings
 
 Said = Callable[[str], None] | None
-
-
-@dataclass(frozen=True)
-class Copied:
-    """A release of PostgreSQL in a private file; without a file if the schema has findings."""
-
-    file: Path | None
-    findings: tuple[Finding, ...]
 
 
 @contextlib.contextmanager
@@ -87,7 +79,7 @@ def _inspect_union(union: Place, parts: Sequence[Place]) -> Inspection:
     return Inspection(Path(str(union.schema)), {}, figures, tuple(findings))
 
 
-def copy(where: Place, directory: Path, on_statement: Said = None) -> Copied:
+def copy(where: Place, directory: Path, on_statement: Said = None) -> ReadBack:
     """Check the schema of a release, and write its rows into a sealed file in a private directory.
 
     Nothing of the schema runs: its catalog is compared first, and then only plain tables are read.
@@ -99,8 +91,8 @@ def copy(where: Place, directory: Path, on_statement: Said = None) -> Copied:
             raise InputError(f"There is no schema at {where.shown}.", code="no_such_release", hint="Check the URL.")
         kind, manifest, findings = checked_kind(server, where, namespace)
         if kind is None or any(f.check == "catalog" for f in findings):
-            return Copied(None, tuple(findings))
-        return Copied(write(server, str(where.schema), kind, manifest, directory), tuple(findings))
+            return ReadBack(None, tuple(findings))
+        return ReadBack(write(server, str(where.schema), kind, manifest, directory), tuple(findings))
 
 
 def checked_kind(server: Server, where: Place, namespace: int) -> tuple[objects.Kind | None, dict[str, str], list[Finding]]:
@@ -113,7 +105,7 @@ def checked_kind(server: Server, where: Place, namespace: int) -> tuple[objects.
     if kind is None or "release_id" not in manifest:
         return None, manifest, [Finding("catalog", "the manifest is of no kind of release that is known")]
     both = [kind] if kind is objects.ANATOMY else [replace(kind, local=local) for local in (False, True)]
-    compared = [(one, catalog.schema_findings(server, str(where.schema), namespace, one)) for one in both]
+    compared = [(candidate, catalog.schema_findings(server, str(where.schema), namespace, candidate)) for candidate in both]
     kind, findings = min(compared, key=lambda pair: len(pair[1]))
     findings += catalog.grant_findings(server, namespace) + catalog.modelled_findings(
         server, str(where.schema), manifest, kind
@@ -132,12 +124,13 @@ def _manifest(server: Server, where: Place) -> dict[str, str]:
 def _kind_of_layout(server: Server, where: Place, manifest: dict[str, str]) -> objects.Kind | None:
     """The kind that the manifest names; for relational data, from the columns of ``records``."""
     if objects.layout_of(manifest.get("model", "")) != objects.RECORDS:
-        return objects.kind_of_rows(manifest)
+        return objects.kind_of(manifest, {})
     records = source_tables(server, wanted=objects.RECORDS, schema=where.schema)
     if len(records) != 1:
         return None
-    kind = objects.relational_kind(released_attributes(declared_types(records[0])))
-    return kind if list(kind.tables[objects.RECORDS]) == [c.name for c in records[0].columns] else None
+    kind = objects.kind_of(manifest, declared_types(records[0]))
+    columns = [column.name for column in records[0].columns]
+    return kind if kind is not None and list(kind.tables[objects.RECORDS]) == columns else None
 
 
 def write(server: Server, schema: str, kind: objects.Kind, manifest: Mapping[str, str], directory: Path) -> Path:
@@ -145,16 +138,13 @@ def write(server: Server, schema: str, kind: objects.Kind, manifest: Mapping[str
     schemas = {objects.SEALED_SCHEMA: schema, objects.MODELLED: f"{schema}_{objects.MODELLED}"}
     tables = {(of, t.name): t for of, place in schemas.items() for t in source_tables(server, schema=place)}
     engine = DuckDBEngine.open(one_shot=True)
-    try:
-        with clean_writer(directory) as writer:
-            for one in stored_tables(manifest, kind):
-                how = reading(server, tables[one.schema, one.name], stored_order=True)
-                with server.stream(how.query, f"reading {one.name!r}") as rows, engine.registered(rows) as view:
-                    types = one.columns.items()
-                    values = [exp.cast(named(c), t, dialect="duckdb").as_(c, quoted=True) for c, t in types]
-                    file = directory / rows_file(one.file)
-                    hand_over_table(engine, exp.select(*values).from_(view.expression()), file)
-            writer.write(BUILD_NAME, build_statements(kind, manifest))
-    finally:
-        engine.close()
+    with contextlib.closing(engine), clean_writer(directory) as writer:
+        for table in stored_tables(manifest, kind):
+            how = reading(server, tables[table.schema, table.name], stored_order=True)
+            with server.stream(how.query, f"reading {table.name!r}") as rows, engine.registered(rows) as view:
+                types = table.columns.items()
+                values = [exp.cast(named(c), t, dialect="duckdb").as_(c, quoted=True) for c, t in types]
+                file = directory / rows_file(table.file)
+                hand_over_table(engine, exp.select(*values).from_(view.expression()), file)
+        writer.write(BUILD_NAME, build_statements(kind, manifest))
     return directory / BUILD_NAME

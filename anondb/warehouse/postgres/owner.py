@@ -126,8 +126,8 @@ class PostgresEngine(LedgerEngine):
             with self._reading():
                 tables = source_tables(self.server, wanted=name.lower())
             for table in tables:
-                known = (table.schema, table.name) in self._fetched.sources
-                if not known and is_owners(table) and (schema or table.schema).lower() == table.schema.lower():
+                declared = (table.schema, table.name) in self._fetched.sources
+                if not declared and is_owners(table) and (schema or table.schema).lower() == table.schema.lower():
                     self._make_stub(table)
 
     def look_up_all(self) -> None:

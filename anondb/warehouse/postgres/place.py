@@ -26,7 +26,7 @@ class Place:
     counters: tuple[str, ...] = ()  # the roles that may only call ``count_bounds``
     same_database: bool = False  # whether the release may lie in the database of its source
     union: str | None = None  # of a part of a partitioned view: the schema that shows all parts as one release
-    beside: tuple[str, ...] = ()  # the numbers of the releases that it shows, too; those of other numbers go
+    beside: tuple[str, ...] = ()  # the numbers of the releases that the union also shows; others are dropped
 
     def part(self, value: str, beside: Sequence[str] = ()) -> Place:
         """The schema of a value of a partitioned view that is published here. Raises InputError: ``bad_name``: the name is

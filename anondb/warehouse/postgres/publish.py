@@ -268,11 +268,11 @@ def _write_modelled(server: Server, where: Place, sealed: SealedRelease) -> list
         return []
     schema = schema_of(str(where.schema))
     server.run_all([*schema_statements(schema), *table_statements(schema, tables)], "making tables")
-    for one in tables:
-        rows = one.rows(one.place(sealed.schema.catalog).expression(), stored=True)
-        server.insert(schema, one.name, sealed.engine.relation(rows).to_arrow_table())
+    for table in tables:
+        rows = table.rows(table.place(sealed.schema.catalog).expression(), stored=True)
+        server.insert(schema, table.name, sealed.engine.relation(rows).to_arrow_table())
     for role in where.analysts:
-        server.run_all(rights_to_read(schema, [one.name for one in tables], role), "granting rights")
+        server.run_all(rights_to_read(schema, [table.name for table in tables], role), "granting rights")
     return [schema]
 
 
@@ -310,6 +310,6 @@ def _remove(server: Server, where: Place) -> None:
     schema = str(where.schema)
     drops = [exp.Drop(tables=[place(schema, name)], kind="VIEW") for name in kind.views]
     drops += [exp.Drop(tables=[place(schema, name)], kind="FUNCTION") for name in kind.macros]
-    modelled = [one.name for one in modelled_tables(manifest, kind)]
+    modelled = [table.name for table in modelled_tables(manifest, kind)]
     drops += removals(schema_of(schema), modelled) if modelled else []
     server.run_all([*drops, *removals(schema, list(kind.tables))], "dropping a release")

@@ -43,13 +43,13 @@ def _usage(schema: str, role: str) -> exp.Expr:
 
 
 def _right(
-    action: type[exp.Grant] | type[exp.Revoke], privilege: str, kind: str, thing: exp.Table, role: str
+    action: type[exp.Grant] | type[exp.Revoke], privilege: str, kind: str, securable: exp.Table, role: str
 ) -> exp.Grant | exp.Revoke:
     """``GRANT privilege ON kind thing TO role``, or ``REVOKE``."""
     to = exp.var(role) if role == "PUBLIC" and action is exp.Revoke else exp.to_identifier(role, quoted=True)
     return action(
         privileges=[exp.GrantPrivilege(this=exp.var(privilege))],
         kind=kind,
-        securable=thing.copy(),
+        securable=securable.copy(),
         principals=[exp.GrantPrincipal(this=to)],
     )

@@ -166,7 +166,7 @@ def type_of(column: Column) -> str:
     return _as_read(column, None)[1]
 
 
-def _as_read(column: Column, known: Any) -> tuple[exp.Expr, str]:
+def _as_read(column: Column, facts: Any) -> tuple[exp.Expr, str]:
     """The value of a column as it is read, and its type in DuckDB, by what ``_facts`` says of its values, if anything."""
     value, plain, listed = named(column.name), column.element or column.type_name, column.element is not None
     if column.collated and listed:
@@ -174,10 +174,10 @@ def _as_read(column: Column, known: Any) -> tuple[exp.Expr, str]:
     text = exp.cast(value, "TEXT", dialect="postgres")
     if column.collated:
         return text, COLLATED
-    scale = None if listed else known
+    scale = None if listed else facts
     kind = _decimal(column.modifier, scale) if plain == "numeric" else (_AS_IT_IS | _AS_TEXT).get(plain)
-    if kind is None or known == _NESTED:
-        tag = exp.to_identifier(f"PostgreSQL {column.shown}{'[]' * (known == _NESTED)}", quoted=True)
+    if kind is None or facts == _NESTED:
+        tag = exp.to_identifier(f"PostgreSQL {column.shown}{'[]' * (facts == _NESTED)}", quoted=True)
         return text, f"UNION({tag.sql('duckdb')} VARCHAR)"
     if listed:
         return value if plain in _LISTED_AS_IT_IS else exp.cast(value, "TEXT[]", dialect="postgres"), f"{kind}[]"

@@ -13,8 +13,8 @@ from sqlglot import exp
 
 from anondb.engine.reads import named
 from anondb.errors import InputError
+from anondb.release.bodies import body_of
 from anondb.release.catalog import Finding
-from anondb.release.definitions import body_of
 from anondb.release.modelled import COMMENT as MODELLED_COMMENT
 from anondb.release.objects import ITEM_COUNTS, Kind, partition_of
 from anondb.warehouse.postgres.catalog import TEMPORARY, compared, grant_findings, namespace_of
@@ -30,7 +30,7 @@ from anondb.warehouse.postgres.definitions import (
 from anondb.warehouse.postgres.place import Place
 from anondb.warehouse.postgres.rights import check_rights, rights_of_release
 from anondb.warehouse.postgres.server import Server
-from anondb.warehouse.postgres.tables import place, schema_creation, source_tables
+from anondb.warehouse.postgres.tables import place, removals, schema_creation, source_tables
 
 COMMENT = "The releases of disjoint persons in the schemas whose names begin with this one's and a slash, as one release"
 PARTITION = "partition"  # the first column of tables and views
@@ -45,8 +45,8 @@ def is_union(server: Server, schema: str) -> bool:
 
 def parts_of(server: Server, union: str) -> dict[str, bool]:
     """The schemas of the parts of a union, by code point, and whether each belongs to the role."""
-    found = server.query("postgres/parts", beginning=f"{union}/", left_out=MODELLED_COMMENT)
-    return dict(zip(found["schema_name"], found["owned"], strict=True))
+    parts = server.query("postgres/parts", beginning=f"{union}/", left_out=MODELLED_COMMENT)
+    return dict(zip(parts["schema_name"], parts["owned"], strict=True))
 
 
 def parts_at(where: Place, say: Callable[[str], None] | None = None) -> list[Place] | None:
@@ -59,12 +59,12 @@ def parts_at(where: Place, say: Callable[[str], None] | None = None) -> list[Pla
 
 def manifests(server: Server, union: str) -> dict[str, dict[str, str]]:
     """The manifest of each part that belongs to the role and has one."""
-    made: dict[str, dict[str, str]] = {}
+    texts: dict[str, dict[str, str]] = {}
     for schema in (name for name, owned in parts_of(server, union).items() if owned):
         if any(t.kind == "r" for t in source_tables(server, wanted="manifest", schema=schema)):
             rows = server.rows(exp.select("key", "value").from_(place(schema, "manifest")), "a manifest").to_pydict()
-            made[schema] = dict(zip(rows["key"], rows["value"], strict=True))
-    return made
+            texts[schema] = dict(zip(rows["key"], rows["value"], strict=True))
+    return texts
 
 
 def check_free(server: Server, where: Place, *, fresh: bool) -> None:
@@ -91,7 +91,7 @@ def check_free(server: Server, where: Place, *, fresh: bool) -> None:
 
 
 def separate(server: Server, where: Place, kind: Kind) -> list[Place]:
-    """Let a union show the parts alone that stay beside the one at ``where``; returns those that are to be dropped."""
+    """Leave out of a union the parts that do not stay beside the one at ``where``; return them, to be dropped."""
     union = str(where.union)
     values = _values(server, where, kind)
     gone = [name for name in parts_of(server, union) if name not in values]
@@ -108,8 +108,7 @@ def _drop(server: Server, union: str) -> None:
     rows = server.query("postgres/text_oids", namespace=namespace_of(server, union))
     for kind, name in zip(rows["kind"], rows["name"], strict=True):
         server.run(exp.Drop(tables=[place(union, name)], kind=kind.upper()), "dropping a union")
-    schema = exp.Table(db=exp.to_identifier(union, quoted=True))
-    server.run(exp.Drop(tables=[schema], kind="SCHEMA"), "dropping a union")
+    server.run_all(removals(union, []), "dropping a union")
 
 
 def unite(server: Server, where: Place, kind: Kind) -> None:
@@ -156,8 +155,8 @@ def _values(server: Server, where: Place, kind: Kind) -> dict[str, str]:
     columns = {name: list(listed) for name, listed in (*kind.tables.items(), *kind.views.items())}
     of_column = {part[0] for part in said.values() if part is not None}
     for name, part in said.items():
-        found = {t.name: [c.name for c in t.columns] for t in source_tables(server, schema=name)}
-        if part is None or name != f"{where.union}/{part[1]}" or found != columns or len(of_column) > 1:
+        relations = {t.name: [c.name for c in t.columns] for t in source_tables(server, schema=name)}
+        if part is None or name != f"{where.union}/{part[1]}" or relations != columns or len(of_column) > 1:
             raise InputError(
                 f"The schema {name!r} is not a release of the same kind by the same column.",
                 code="different_releases",

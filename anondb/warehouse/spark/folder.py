@@ -12,6 +12,13 @@ from anondb.warehouse.statements import PREFIX
 PROCESS, RELEASE = "process", "release"  # files of a private folder: whose it is, and where its unfinished release lies
 
 
+def _java_error() -> type[Exception]:
+    """The exception for errors of Java."""
+    from py4j.protocol import Py4JError
+
+    return Py4JError  # type: ignore[no-any-return]
+
+
 def files_of(spark: Any, folder: str) -> tuple[Any, Any]:
     """A path and its file system, of Hadoop."""
     context = spark.sparkContext
@@ -21,12 +28,10 @@ def files_of(spark: Any, folder: str) -> tuple[Any, Any]:
 
 def may_exist(spark: Any, folder: str) -> bool:
     """Whether a folder exists, or lies where this session cannot look."""
-    from py4j.protocol import Py4JError
-
     try:
         path, files = files_of(spark, folder)
         return bool(files.exists(path))
-    except Py4JError:
+    except _java_error():
         return True
 
 
@@ -35,27 +40,23 @@ def make_private(spark: Any, place: str) -> str:
 
     If this process is killed, Java deletes the folder. If Java is killed, too, the next run does.
     """
-    from py4j.protocol import Py4JError
-
     path, files = files_of(spark, f"{place.rstrip('/')}/{PREFIX}{uuid.uuid4().hex}")
     path = files.makeQualified(path)
     files.mkdirs(path, spark.sparkContext._jvm.org.apache.hadoop.fs.permission.FsPermission("700"))
     files.deleteOnExit(path)
     java = spark.sparkContext._jvm.java.lang.ProcessHandle.current().pid()
     _write(spark, f"{path}/{PROCESS}", process(int(java)))
-    with contextlib.suppress(Py4JError):  # who writes in a place need not be able to list it
+    with contextlib.suppress(_java_error()):  # who writes in a place need not be able to list it
         _delete_killed(spark, path, files)
     return str(path)
 
 
 def delete(spark: Any, folder: str) -> None:
     """Delete a folder, also a local one of a Java that has been killed."""
-    from py4j.protocol import Py4JError
-
     try:
         path, files = files_of(spark, folder)
         files.delete(path, True)
-    except (Py4JError, OSError):
+    except (_java_error(), OSError):
         if not folder.startswith("file:"):
             raise
         shutil.rmtree(folder.removeprefix("file:"))
@@ -71,7 +72,7 @@ def note_release(spark: Any, folder: str, release: str | None) -> None:
 
 
 def process(pid: int) -> str:
-    """What names a process of this machine for as long as it runs; empty if it has ended, or if the system does not say."""
+    """A text that identifies a running process of this machine; empty if it has ended, or if the system does not say."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
         begun = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
@@ -82,8 +83,6 @@ def process(pid: int) -> str:
 
 def _delete_killed(spark: Any, current: Any, files: Any) -> None:
     """Delete the private folders beside the current one, of the same user, whose Java ran on this machine and is gone."""
-    from py4j.protocol import Py4JError
-
     place, user = current.getParent(), files.getFileStatus(current).getOwner()
     here = process(os.getpid()).split(" ")[:2]
     for status in files.listStatus(place):
@@ -91,7 +90,7 @@ def _delete_killed(spark: Any, current: Any, files: Any) -> None:
         if path.getName().startswith(PREFIX) and status.isDirectory() and status.getOwner() == user:
             run = _read(spark, f"{path}/{PROCESS}").split(" ")
             if len(run) == 4 and run[:2] == here and process(int(run[2])).split(" ") != run:
-                with contextlib.suppress(Py4JError):  # another run deletes it, or only another user may
+                with contextlib.suppress(_java_error()):  # another run deletes it, or only another user may
                     release = _read(spark, f"{path}/{RELEASE}")
                     rows = files_of(spark, release)[0] if release else None
                     if rows is not None and files.makeQualified(rows).getParent() == place:
@@ -108,8 +107,6 @@ def _write(spark: Any, name: str, text: str) -> None:
 
 def _read(spark: Any, name: str) -> str:
     """The text of a small file; empty if it is not there, or not for this user."""
-    from py4j.protocol import Py4JError
-
     try:
         path, files = files_of(spark, name)
         stream = files.open(path)
@@ -117,5 +114,5 @@ def _read(spark: Any, name: str) -> str:
         text = str(scanner.nextLine()) if scanner.hasNextLine() else ""
         scanner.close()
         return text
-    except Py4JError:
+    except _java_error():
         return ""

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from sqlglot import exp
 
 from anondb.engine import Table, load
+from anondb.release.bodies import bound_among
 from anondb.release.definitions import view_queries
 from anondb.release.item_supports import expected_holders
 from anondb.release.objects import GLOBAL
@@ -48,11 +49,10 @@ def _converted(body: exp.Query) -> exp.Query:
 
 def views_of(tables: Mapping[str, Table]) -> Iterator[exp.Create]:
     """The statements that create the views ``transactions``, ``baskets`` and ``item_counts`` of a release of sets."""
-    known: dict[str, Table | exp.Query] = {**tables, "expected": expected_holders(tables, local=False)}
-    known["unhidden"] = exp.select(exp.true().as_("passed"))
+    sources: dict[str, Table | exp.Query] = {**tables, "expected": expected_holders(tables, local=False)}
+    sources["unhidden"] = exp.select(exp.true().as_("passed"))
     for name, query in {**view_queries(GLOBAL), "baskets": "warehouse/spark/baskets"}.items():
-        named = load(query)
-        body = _converted(named.bind({table: known[table] for table in named.reads}, {}))
+        body = _converted(bound_among(query, sources))
         place = tables["labels"]
         yield exp.Create(this=Table(place.catalog, place.schema, name).expression(), kind="VIEW", expression=body)
 
@@ -61,6 +61,5 @@ def bounds_of(tables: Mapping[str, Table], items: exp.Expr) -> exp.Query:
     """The query of ``count_bounds`` for a list of items."""
     wanted = load("warehouse/spark/wanted").bind({"released_items": tables["released_items"]}, {"items": items})
     expected = expected_holders(tables, local=False, wanted=wanted)
-    known: dict[str, Table | exp.Query] = {**tables, "wanted": wanted, "expected": expected}
-    query = load("warehouse/spark/count_bounds")
-    return query.bind({table: known[table] for table in query.reads}, {"items": items})
+    sources: dict[str, Table | exp.Query] = {**tables, "wanted": wanted, "expected": expected}
+    return bound_among("warehouse/spark/count_bounds", sources, {"items": items})

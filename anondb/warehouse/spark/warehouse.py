@@ -82,7 +82,7 @@ class SparkWarehouse(PortableWarehouse):
         self._place = folder or str(spark.conf.get("spark.sql.warehouse.dir"))
         self._folder, self._format = "", format
         self._written_to: dict[Table, str] = {}
-        self._made = 0
+        self._files_written = 0
         self._workers = workers
 
     @cached_property
@@ -110,8 +110,8 @@ class SparkWarehouse(PortableWarehouse):
 
     def create(self, target: str, name: str | exp.Query | NamedRows, tables: Tables | None = None, **values: Value) -> Table:
         """Write the rows of a named query or a tree as Parquet files, and name them as a temporary view."""
-        made = tree_of(name, tables, values)
-        return self.told(made, what(name), lambda text: self._written(target, self._session.sql(text)))
+        query = tree_of(name, tables, values)
+        return self.told(query, what(name), lambda text: self._written(target, self._session.sql(text)))
 
     def drop(self, *tables: Table) -> None:
         """Drop temporary views, and delete their files."""
@@ -129,13 +129,13 @@ class SparkWarehouse(PortableWarehouse):
         text = self.said(rows)
         kinds = ", ".join(f"{name} {KINDS[kind]}" for name, kind in columns.items())
 
-        def made() -> Table:
+        def counted() -> Table:
             frame = self._session.sql(text).repartition(order[0]).sortWithinPartitions(*order)
             with session.sent_whole():
                 return self._written(target, frame.mapInArrow(lambda batches: work(batches), kinds))
 
         words = "counting pairs in Python; with workers=False SQL counts them"
-        return self.guarded(made, words)
+        return self.guarded(counted, words)
 
     # ------------------------------------------------------------------ sources and releases
 
@@ -205,16 +205,16 @@ class SparkWarehouse(PortableWarehouse):
         catalog, _, schema = name.rpartition(".")
         place = exp.Table(this=None, db=quoted(schema), catalog=quoted(catalog))
         unfinished = exp.SchemaCommentProperty(this=exp.Literal.string(UNFINISHED + self._folder))
-        made = exp.Create(this=place, kind="SCHEMA", properties=exp.Properties(expressions=[unfinished]))
-        self.run(made, "creating the schema of the release")
+        statement = exp.Create(this=place, kind="SCHEMA", properties=exp.Properties(expressions=[unfinished]))
+        self.run(statement, "creating the schema of the release")
         try:
             with self._deleted_if_killed(place):
                 written = {table: Table(catalog, schema, table) for table in tables}
                 for table, rows in tables.items():
                     self.guarded(partial(self._saved, self.said(rows), written[table]), "writing the release")
                 check(written)
-                for made in (*views_of(written), function_of(Table(catalog, schema, "count_bounds"), written)):
-                    self.run(made, "creating the views and the function of the release")
+                for statement in (*views_of(written), function_of(Table(catalog, schema, "count_bounds"), written)):
+                    self.run(statement, "creating the views and the function of the release")
             finished = exp.Comment(this=place.copy(), kind="SCHEMA", expression=exp.Literal.string(FINISHED))
             self.run(finished, "commenting the release")
         except BaseException:
@@ -293,8 +293,8 @@ class SparkWarehouse(PortableWarehouse):
         rows.write.format(self._format).saveAsTable(text_in("spark", table.expression()))
 
     def _written(self, target: str, frame: DataFrame) -> Table:
-        self._made += 1
-        table, path = self.work_table(target), f"{self._folder}/{self._made}"
+        self._files_written += 1
+        table, path = self.work_table(target), f"{self._folder}/{self._files_written}"
         self._written_to[table] = path
         frame.write.parquet(path)
         self._session.read.schema(frame.schema).parquet(path).createOrReplaceTempView(table.name)
