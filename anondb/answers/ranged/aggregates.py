@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, replace
 
 from sqlglot import exp
 
-from anondb.answers.quotients import quotient_of
+from anondb.answers.quotients import filtered, quotient_of
 from anondb.answers.ranged import values
+from anondb.answers.ranged.clauses import filtered_by
 from anondb.answers.ranged.expressions import Resolve, children_of, read, rebuilt
 from anondb.answers.ranged.values import Limits, Value
 from anondb.query.aggregates import QUANTILES, one_by_one, quantile_of
@@ -29,10 +30,9 @@ def aggregates(node: exp.Expr | None) -> Iterator[exp.Expr]:
     if node is None or isinstance(node, exp.Query):
         return
     if isinstance(node, exp.Window):
-        function = node.this.this if isinstance(node.this, exp.Filter) else node.this
-        wanted = [node.this.expression] if isinstance(node.this, exp.Filter) else []
+        function, wanted = filtered(node.this)
         rest = [child for child in node.iter_expressions() if child is not node.this]
-        inner = [*function.iter_expressions(), *wanted, *rest]
+        inner = [*function.iter_expressions(), *([] if wanted is None else [wanted]), *rest]
     elif isinstance(node, exp.AggFunc) or (isinstance(node, exp.Filter) and isinstance(node.this, exp.AggFunc)):
         yield node
         return
@@ -52,7 +52,7 @@ def has_aggregate(node: exp.Expr | None, is_aggregate: Callable[[str], bool]) ->
     if node is None or isinstance(node, exp.Query):
         return False
     if isinstance(node, exp.Window):
-        function = node.this.this if isinstance(node.this, exp.Filter) else node.this
+        function, _ = filtered(node.this)
         parts = [*function.iter_expressions(), *node.args.get("partition_by", ()), node.args.get("order")]
         return any(has_aggregate(part, is_aggregate) for part in parts)
     if isinstance(node, exp.AggFunc) or (isinstance(node, exp.Anonymous) and is_aggregate(node.name)):
@@ -62,7 +62,7 @@ def has_aggregate(node: exp.Expr | None, is_aggregate: Callable[[str], bool]) ->
 
 def over_all(node: exp.Window) -> bool:
     """Whether a window function is an aggregate over all rows."""
-    function = node.this.this if isinstance(node.this, exp.Filter) else node.this
+    function, _ = filtered(node.this)
     return isinstance(function, AGGREGATES) and not any(node.args.get(k) for k in ("partition_by", "order", "spec"))
 
 
@@ -76,9 +76,8 @@ def as_average(node: exp.Div, resolve: Resolve) -> Value | None:
     every, value = isinstance(of.below.this, exp.Star | exp.Literal), bare(of.above.this)
     if bare(of.below.this) != value and not (every and read(value, resolve).present):
         return None
-    call: exp.Expr = exp.Avg(this=value.copy())
-    call = call if of.wanted is None else exp.Filter(this=call, expression=exp.Where(this=of.wanted.copy()))
-    average = read(of.times(call), resolve)
+    call = exp.Avg(this=value.copy())
+    average = read(of.times(filtered_by(call, of.wanted)), resolve)
     return None if average.exact else average
 
 
@@ -95,10 +94,11 @@ class Rows:
     """
 
     sure: exp.Expr | None = None
-    open: bool = field(default=False, kw_only=True)
-    groups: bool = field(default=False, kw_only=True)
-    wanted: exp.Expr | None = field(default=None, kw_only=True)
-    limits: Limits = field(default=(), kw_only=True)
+    _: KW_ONLY
+    open: bool = False
+    groups: bool = False
+    wanted: exp.Expr | None = None
+    limits: Limits = ()
 
     def among(self, condition: Value) -> Rows:
         """The rows that satisfy a further condition; whether one does is certain by its lower bound."""
@@ -158,8 +158,7 @@ class Rows:
 
     def _of(self, call: exp.Expr, *conditions: exp.Expr | None) -> exp.Expr:
         """An aggregate of the rows that FILTER wants and that satisfy further conditions."""
-        wanted = _both(self.wanted, *conditions)
-        return call if wanted is None else exp.Filter(this=call, expression=exp.Where(this=wanted))
+        return filtered_by(call, self.wanted, *conditions)
 
     def _count(self, value: Value | None, distinct: bool) -> Value:
         """count(*) or count(x): the rows that are there, where a number may be NULL unless it has bounds."""
@@ -252,12 +251,12 @@ class Rows:
         partition = [read(p, resolve) for p in node.args.get("partition_by") or ()]
         if not all(p.exact for p in partition):
             raise unsupported("PARTITION BY an estimate")
-        function = node.this.this if isinstance(node.this, exp.Filter) else node.this
+        function, _ = filtered(node.this)
 
         def over(call: exp.Expr) -> exp.Expr:
             made = exp.Window(this=call, partition_by=[p.expression.copy() for p in partition], over="OVER")
             if ordered:
-                listed = [_reordered(o, k.expression) for o, k in zip(ordered, keys, strict=True)]
+                listed = [of_value(o, k.expression) for o, k in zip(ordered, keys, strict=True)]
                 made.set("order", exp.Order(expressions=listed))
             if node.args.get("spec") is not None:
                 made.set("spec", node.args["spec"].copy())
@@ -323,12 +322,6 @@ def _each_over(node: exp.Expr, over: Callable[[exp.Expr], exp.Expr]) -> exp.Expr
     return made
 
 
-def _reordered(node: exp.Ordered, by: exp.Expr) -> exp.Ordered:
-    made = node.copy()
-    made.set("this", by.copy())
-    return made
-
-
 def _sum_of_truths(node: exp.CountIf) -> exp.Sum:
     """count_if as the sum of 1 where the condition is true and 0 where it is false: NULL where it is neither in any row."""
     cases = [(node.this, 1), (exp.Not(this=exp.paren(node.this.copy())), 0)]
@@ -337,7 +330,7 @@ def _sum_of_truths(node: exp.CountIf) -> exp.Sum:
 
 
 def of_value(node: exp.Expr, value: exp.Expr) -> exp.Expr:
-    """An aggregate function of another value."""
+    """An aggregate function, or a term of ORDER BY, of another value."""
     made = node.copy()
     made.set("this", value.copy())
     return made

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from anondb.answers.ranged.clauses import set_conditions
 from anondb.answers.ranged.compiler import Compiler, Env
 from anondb.answers.ranged.relation import Ranged
 from anondb.answers.ranged.sources import source_rows
@@ -64,7 +65,7 @@ def without_matches(node: exp.Select, env: Env, compiler: Compiler) -> exp.Selec
             continue
         made = node.copy()
         made.set("joins", [other.copy() for other in joins if other is not join])
-        made.set("where", exp.Where(this=exp.and_(*(part.copy() for part in kept))) if kept else None)
+        set_conditions(made, kept)
         if _with_nulls(made, name, relation):
             matches = exp.Select(expressions=[exp.convert(1)]).from_(join.this.copy()).where(join.args["on"].copy())
             return made.where(exp.Not(this=exp.Exists(this=matches)))
@@ -80,10 +81,10 @@ def _tested(part: exp.Expr) -> exp.Column | None:
 def is_never_null(node: exp.Expr, relation: Ranged, compiler: Compiler) -> bool:
     """Whether a column of rows is NULL in none of them, for any original."""
     name = lowered(bare(node).name)
-    found = [(n, c) for n, c in enumerate(relation.columns) if lowered(c.name) == name]
-    if len(found) != 1 or found[0][1].present:
-        return len(found) == 1
-    ((number, column),) = found
+    columns = [(n, c) for n, c in enumerate(relation.columns) if lowered(c.name) == name]
+    if len(columns) != 1 or columns[0][1].present:
+        return len(columns) == 1
+    ((number, column),) = columns
     if column.item or column.bounded or column.unknown or relation.open:
         return column.item
     missing = exp.select(exp.convert(1)).from_(relation.tree.subquery("r")).where(is_null(exp.column(f"c{number}")))

@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 
 from sqlglot import exp
 
+from anondb.answers.ranged.clauses import ROWS, both_ways, clauses_of, conditions_of, part_of, places_of, sides_of
 from anondb.answers.ranged.equivalents import aliases_of, ids_of, query_of, resolved
 from anondb.answers.ranged.groups import Groups, read_groups, unnamed
 from anondb.answers.ranged.never_null import is_present
@@ -37,8 +38,8 @@ def with_chosen_groups(tree: exp.Expr, originals: Originals) -> exp.Expr:
                 _look_up_all(select, join, originals)
     for node in list(made.find_all(exp.Subquery)):
         query, around = node.this, node.find_ancestor(*_APART)
-        parts = {key for key, part in query.args.items() if part}
-        if isinstance(query, exp.Select) and parts == {"expressions", "from_", "where"} and isinstance(around, exp.Select):
+        plain = isinstance(query, exp.Select) and clauses_of(query) == {"expressions", "from_", "where"}
+        if plain and isinstance(around, exp.Select):
             _write(node, query)
     return made
 
@@ -66,7 +67,7 @@ def _look_up_all(select: exp.Select, join: exp.Join, originals: Originals) -> No
         return
     if len(groups.places) > 1 or originals.record(groups.places[0].this) is None:
         return
-    places = [p.this for p in (select.args["from_"], *select.args["joins"]) if p is not join]
+    places = [place.this for place in places_of(select) if place is not join]
     records = [lowered(p.alias_or_name) for p in places if p.name == groups.places[0].this.name and originals.record(p)]
     pairs = [sides for part in on if (sides := _sides(part, alias)) is not None]
     if len(pairs) != len(on) or {lowered(inside.name) for inside, _ in pairs} != groups.keys.keys():
@@ -108,7 +109,7 @@ def _put(select: exp.Select, join: exp.Join, groups: Groups, pairs: Sequence[tup
 
 def _are_equal(on: exp.Expr | None, one: exp.Column, other: exp.Column) -> bool:
     """Whether a condition says that two columns are equal, and no more."""
-    sides = [bare(side) for side in bare(on).iter_expressions()] if on is not None and isinstance(bare(on), exp.EQ) else []
+    sides = [] if on is None else sides_of(bare(on), exp.EQ)
     named = {(lowered(side.text("table")), lowered(side.name)) for side in sides if isinstance(side, exp.Column)}
     return named == {(lowered(column.table), lowered(column.name)) for column in (one, other)}
 
@@ -125,11 +126,9 @@ def _write(node: exp.Subquery, query: exp.Select) -> None:
     if chosen is None:
         return
     groups = _apart(groups, {lowered(column.table) for _, to in chosen for column in to.find_all(exp.Column)})
-    value, made = groups.values[lowered(shown.name)], exp.Select()
-    for key in ("from_", "joins", "where"):
-        made.set(key, groups.select.args.get(key))
+    value = groups.values[lowered(shown.name)]
     equal = [exp.EQ(this=exp.paren(groups.keys[name].copy()), expression=exp.paren(to.copy())) for name, to in chosen]
-    made = made.copy().where(*equal)
+    made = part_of(groups.select, *ROWS).where(*equal)
     filled, counts = node.parent, isinstance(value, exp.Count)
     whole = counts and isinstance(filled, exp.Coalesce) and filled.this is node and filled.expressions == [exp.convert(0)]
     if not whole and not isinstance(value, exp.Count | exp.Sum | exp.Min | exp.Max | exp.Avg):
@@ -158,7 +157,7 @@ def _apart(groups: Groups, taken: Collection[str]) -> Groups:
 
 def _chosen(query: exp.Select, alias: str, groups: Groups) -> list[tuple[str, exp.Expr]] | None:
     """What a subquery compares each key of its groups with, some of it of the rows around; None for others."""
-    parts = [_sides(part, alias) for part in conjoined(query.args["where"].this)]
+    parts = [_sides(part, alias) for part in conditions_of(query)]
     compared = {lowered(sides[0].name): sides[1] for sides in parts if sides is not None}
     outside = any(value.find(exp.Column) is not None for value in compared.values())
     every = None not in parts and outside and compared.keys() == groups.keys.keys() and len(compared) == len(parts)
@@ -167,8 +166,7 @@ def _chosen(query: exp.Select, alias: str, groups: Groups) -> list[tuple[str, ex
 
 def _sides(part: exp.Expr, alias: str) -> tuple[exp.Column, exp.Expr] | None:
     """The column of a source that a condition says to be equal to something else, and this; None for others."""
-    sides = [bare(side) for side in part.iter_expressions()] if isinstance(part, exp.EQ) else []
-    for own, other in (sides, sides[::-1]) if sides else ():
+    for own, other in both_ways(part, exp.EQ):
         apart = all(column.table and lowered(column.table) != alias for column in other.find_all(exp.Column))
         if isinstance(own, exp.Column) and lowered(own.table) == alias and apart and other.find(exp.Query) is None:
             return own, other

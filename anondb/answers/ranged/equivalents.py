@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 from sqlglot import exp
 
+from anondb.answers.ranged.clauses import (
+    ROWS,
+    aliased,
+    both_ways,
+    clauses_of,
+    copy_clauses,
+    only_source,
+    places_of,
+    set_conditions,
+)
 from anondb.query.parsing import bare, is_conjunct, is_null, lowered, whole
 
-_ROWS = {"expressions", "from_", "joins", "where", "with_"}
+_PLAIN = {"expressions", *ROWS, "with_"}
 _INSIDE = (exp.AggFunc, exp.Filter, exp.Window, exp.In, exp.Any, exp.All, exp.Exists, exp.Select)
 """The nearest of these around a value of each row is the SELECT of the row."""
 _ENDED = (exp.Distinct, exp.Literal, exp.Order)
@@ -82,19 +92,11 @@ def with_counted_rows(tree: exp.Expr, tables: Mapping[str, Mapping[str, bool]], 
     return made
 
 
-def _only_source(select: exp.Select) -> exp.Expr | None:
-    """The only source of a SELECT, with its own names of columns; None if it has others."""
-    place = select.args.get("from_")
-    if place is None or select.args.get("joins") or select.args.get("laterals") or place.this.args.get("pivots"):
-        return None
-    source: exp.Expr = place.this
-    named = isinstance(source, exp.Table | exp.Subquery) and source.alias_column_names
-    return None if named else source
-
-
 def _only_table(select: exp.Select) -> exp.Table | None:
-    """The table that is the only source of a SELECT; None if it has others."""
-    source = _only_source(select)
+    """The table that is the only source of a SELECT, with its own names of columns; None if it has others."""
+    source = only_source(select)
+    if source is None or select.args.get("laterals") or source.args.get("pivots") or source.alias_column_names:
+        return None
     return source if isinstance(source, exp.Table) and isinstance(source.this, exp.Identifier) and not source.db else None
 
 
@@ -115,8 +117,8 @@ def _rows_compared(node: exp.Expr) -> exp.Query | None:
     """The subquery of ``= ANY`` or ``<> ALL``, which are IN and NOT IN; None for other comparisons."""
     right = node.args["expression"]
     listed = isinstance(right, exp.Any) if isinstance(node, exp.EQ) else isinstance(right, exp.All)
-    found = right.this.unnest() if listed else None
-    return found if isinstance(found, exp.Query) else None
+    query = right.this.unnest() if listed else None
+    return query if isinstance(query, exp.Query) else None
 
 
 def _first_of_order(window: exp.Window) -> exp.Expr | None:
@@ -132,18 +134,16 @@ def _write_tuples(select: exp.Select) -> None:
     """Write ``count(DISTINCT (a, b))`` of all rows as the number of different rows: a tuple of NULLs is no NULL."""
     calls = [c for c in select.find_all(exp.AggFunc) if c.parent_select is select and not isinstance(c.parent, exp.Filter)]
     tuples = [(call, what) for call in calls if (what := _tuple_counted(call)) is not None]
-    if not tuples or not {key for key, part in select.args.items() if part} <= _ROWS:
+    if not tuples or not clauses_of(select) <= _PLAIN:
         return
     for call, what in tuples:
         rows = exp.Select(expressions=[part.copy() for part in what.expressions], distinct=exp.Distinct())
-        for key in ("from_", "joins", "where"):
-            part = select.args.get(key)
-            rows.set(key, [p.copy() for p in part] if isinstance(part, list) else part and part.copy())
+        copy_clauses(select, rows)
         number = exp.select(exp.Count(this=exp.Star(), big_int=True)).from_(rows.subquery("different_rows", copy=False))
         shown = isinstance(call.parent, exp.Select)
         call.replace(exp.alias_(number.subquery(), "n", quoted=True) if shown else number.subquery())
     if not any(call.parent_select is select for call in select.find_all(exp.AggFunc)):
-        for key in ("from_", "joins", "where"):  # one row, as that of aggregates
+        for key in ROWS:  # one row, as that of aggregates
             select.set(key, None)
 
 
@@ -160,9 +160,7 @@ def write_windows(select: exp.Select) -> None:
     for window in uses if named else ():
         kept = named.get(lowered(window.args["alias"].name))
         if kept is not None and kept is not window and not kept.args.get("alias"):
-            for key in ("partition_by", "order", "spec"):
-                part = window.args.get(key) or kept.args.get(key)
-                window.set(key, [p.copy() for p in part] if isinstance(part, list) else part and part.copy())
+            copy_clauses(kept, window, [key for key in ("partition_by", "order", "spec") if not window.args.get(key)])
             window.set("alias", None)
     if all(window.args.get("alias") is None for window in uses):
         select.set("windows", None)
@@ -178,8 +176,7 @@ def _quantile(node: exp.WithinGroup) -> exp.Expr | None:
 
 def select_sources(select: exp.Select) -> Iterator[tuple[exp.Expr, exp.Select]]:
     """The sources of a SELECT that stand for a SELECT, and these."""
-    clause = select.args.get("from_")
-    for place in [clause, *(select.args.get("joins") or ())] if clause is not None else []:
+    for place in places_of(select):
         source = place.this
         inner = query_of(source)
         if isinstance(inner, exp.Select) and not inner.args.get("distinct") and not inner.is_star:
@@ -194,8 +191,8 @@ def common_table(source: exp.Table) -> exp.CTE | None:
         for cte in reversed(clause.expressions if isinstance(clause, exp.With) else []):
             before = clause is not outer or cte.index < inside.index
             if before and lowered(cte.alias) == lowered(source.name):
-                found: exp.CTE = cte
-                return found
+                definition: exp.CTE = cte
+                return definition
         inside = outer
     return None
 
@@ -289,9 +286,8 @@ def resolved(key: exp.Expr, node: exp.Select) -> exp.Expr:
     if isinstance(key, exp.Literal) and not key.is_string and 1 <= whole(key) <= len(node.expressions):
         selected: exp.Expr = node.expressions[whole(key) - 1]
         return selected.unalias().copy()
-    aliases = {lowered(e.alias): e.this for e in node.expressions if isinstance(e, exp.Alias)}
     plain = isinstance(key, exp.Column) and not key.table
-    return aliases.get(lowered(key.name), key).copy() if plain else key.copy()
+    return aliased(node).get(lowered(key.name), key).copy() if plain else key.copy()
 
 
 def as_first_row(node: exp.Select) -> exp.Select | None:
@@ -301,12 +297,12 @@ def as_first_row(node: exp.Select) -> exp.Select | None:
     if not isinstance(shown, exp.Mode | exp.ArgMax | exp.ArgMin) or shown.args.get("count") is not None:
         return None
     parts = [bare(part) for part in (shown.this, shown.args.get("expression")) if isinstance(part, exp.Expr)]
-    if not {key for key, part in node.args.items() if part} <= _ROWS or any(isinstance(p, _ENDED) for p in parts):
+    if not clauses_of(node) <= _PLAIN or any(isinstance(p, _ENDED) for p in parts):
         return None
     made, where = node.copy(), node.args.get("where")
     present = [exp.Not(this=is_null(part)) for part in parts]
     made.set("expressions", [parts[0].copy()])
-    made.set("where", exp.Where(this=exp.and_(*([exp.paren(where.this.copy())] if where else []), *present)))
+    set_conditions(made, [*([exp.paren(where.this)] if where else []), *present])
     if isinstance(shown, exp.Mode):
         made.set("group", exp.Group(expressions=[parts[0].copy()]))
         parts.append(exp.Count(this=exp.Star(), big_int=True))
@@ -323,8 +319,7 @@ def shown_name(shown: exp.Expr) -> str:
 
 def linked(part: exp.Expr, names: Collection[str]) -> tuple[exp.Expr, exp.Expr] | None:
     """What a condition compares of a subquery from these tables with the rows around it, and with what; None for others."""
-    sides: Sequence[exp.Expr] = (bare(part.this), bare(part.expression)) if isinstance(part, exp.EQ | exp.NullSafeEQ) else ()
-    for inside, outer in (sides, sides[::-1]) if sides else ():
+    for inside, outer in both_ways(part, exp.EQ, exp.NullSafeEQ):
         own, others = (list(side.find_all(exp.Column)) for side in (inside, outer))
         plain = own and others and not inside.find(exp.Query) and not outer.find(exp.Query)
         apart = all(column.table and lowered(column.table) not in names for column in others)

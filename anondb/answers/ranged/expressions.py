@@ -67,8 +67,8 @@ def read(node: exp.Expr, resolve: Resolve) -> Value:
     Raises:
         InputError: ``unsupported_query``.
     """
-    known = resolve(node)
-    return computed(node, resolve) if known is None else known
+    value = resolve(node)
+    return computed(node, resolve) if value is None else value
 
 
 def computed(node: exp.Expr, resolve: Resolve) -> Value:

@@ -11,12 +11,23 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
+from anondb.answers.quotients import filtered
+from anondb.answers.ranged.clauses import (
+    aliased,
+    clauses_of,
+    conditions_of,
+    filtered_by,
+    is_inner,
+    places_of,
+    set_conditions,
+    shown_by_name,
+)
 from anondb.answers.ranged.equivalents import names_alias
 from anondb.answers.ranged.key_parts import TOGETHER
 from anondb.answers.ranged.never_null import is_present
 from anondb.answers.ranged.originals import Originals
 from anondb.answers.ranged.relation import fresh
-from anondb.answers.ranged.rows_of_records import RowsOfRecords, each_written, filtered_by
+from anondb.answers.ranged.rows_of_records import RowsOfRecords, each_written
 from anondb.answers.ranged.sources import grouped
 from anondb.query.parsing import conjoined, is_null, lowered
 
@@ -33,19 +44,18 @@ class Groups:
 
     def written(self, select: exp.Select) -> Groups:
         """The same groups with their columns as another SELECT writes them."""
-        shown = {lowered(e.alias_or_name): e.unalias() for e in select.expressions}
+        shown = shown_by_name(select)
         return Groups(select, *({name: shown[name] for name in of} for of in (self.keys, self.values)))
 
     @property
     def places(self) -> list[exp.Expr]:
         """FROM and the joins."""
-        return [self.select.args["from_"], *(self.select.args.get("joins") or ())]
+        return places_of(self.select)
 
     @property
     def conditions(self) -> list[exp.Expr]:
         """The conditions of WHERE."""
-        where = self.select.args.get("where")
-        return conjoined(None if where is None else where.this)
+        return conditions_of(self.select)
 
     @property
     def linked(self) -> list[exp.Expr]:
@@ -61,15 +71,11 @@ class Groups:
 def read_groups(inner: exp.Select | None, *, having: bool = False) -> Groups | None:
     """The groups of a SELECT that shows all of its keys, and perhaps has a condition on them; None for others."""
     group = None if inner is None else inner.args.get("group")
-    if (
-        inner is None
-        or group is None
-        or not {key for key, part in inner.args.items() if part} <= (_PARTS | {"having"} if having else _PARTS)
-    ):
+    if inner is None or group is None or not clauses_of(inner) <= (_PARTS | {"having"} if having else _PARTS):
         return None
-    if {key for key, part in group.args.items() if part} not in ({"expressions"}, {"all"}) or inner.find(exp.Window):
+    if clauses_of(group) not in ({"expressions"}, {"all"}) or inner.find(exp.Window):
         return None
-    shown = {lowered(e.alias_or_name): e.unalias() for e in inner.expressions}
+    shown = shown_by_name(inner)
     keys = grouped(inner, lambda column: False)
     names = {name: value for name, value in shown.items() if value in keys}
     whole = len(shown) == len(inner.expressions) and all(shown) and {*names.values()} == {*keys}
@@ -145,15 +151,15 @@ def beside(
         return None
     number = write(exp.Count(this=exp.Star()))
     values = {name: each_written(value, write) for name, value in pair.other.values.items()}
-    made.set("expressions", [each_written(e, lambda call: filtered_by(call, mine)) for e in made.expressions])
-    made.set("where", exp.Where(this=exp.and_(*(p.copy() for p in common))) if common else None)
+    made.set("expressions", [each_written(e, lambda call: filtered_by(call, *mine)) for e in made.expressions])
+    set_conditions(made, common)
     made.set("group", exp.Group(expressions=[key.copy() for key in one.keys.values()]) if one.keys else None)
     further = bool(pair.theirs) or not pair.same
-    some = [filtered_by(exp.Count(this=exp.Star()), mine)] if mine and one.keys else []
+    some = [filtered_by(exp.Count(this=exp.Star()), *mine)] if mine and one.keys else []
     some = [*some, number] if further and not outer else some
-    having = [] if kept is None else [each_written(kept.this, lambda call: filtered_by(call, mine))]
+    having = [] if kept is None else [each_written(kept.this, lambda call: filtered_by(call, *mine))]
     having += [exp.GT(this=n.copy(), expression=exp.convert(0)) for n in some]
-    made.set("having", exp.Having(this=exp.and_(*having)) if having else None)
+    set_conditions(made, having, "having")
     if outer and further and not row:
         there = exp.GT(this=number, expression=exp.convert(0))
         cases = {n: exp.Case(ifs=[exp.If(this=there.copy(), true=value)]) for n, value in values.items()}
@@ -184,7 +190,7 @@ def _rows_of_groups(
     if any(map(_is_odd, other.values.values())):
         return None
     if not coarse:
-        return lambda call: filtered_by(call, theirs)
+        return lambda call: filtered_by(call, *theirs)
     calls = [c for value in other.values.values() for c in value.find_all(exp.AggFunc)]
     if mine or theirs or one.select.args.get("having") is not None:
         return None  # a group that is left out is a part of a total
@@ -192,10 +198,7 @@ def _rows_of_groups(
         return None
 
     def total(call: exp.Expr) -> exp.Expr:
-        of = call.this if isinstance(call, exp.Filter) else call
-        together: exp.Expr = next(kind for part, kind in TOGETHER.items() if isinstance(of, part))(
-            this=filtered_by(call, theirs)
-        )
+        together: exp.Expr = TOGETHER[type(filtered(call)[0])](this=filtered_by(call, *theirs))
         return exp.Window(this=together, partition_by=[key.copy() for key in keys], over="OVER")
 
     return total
@@ -205,8 +208,8 @@ def _never_null(write: Callable[[exp.Expr], exp.Expr]) -> Callable[[exp.Expr], e
     """What writes aggregates over all records, with counts that are 0 without records."""
 
     def filled(call: exp.Expr) -> exp.Expr:
-        of = call.this if isinstance(call, exp.Filter) else call
-        return exp.func("coalesce", write(call), exp.convert(0)) if isinstance(of, exp.Count) else write(call)
+        counts = isinstance(filtered(call)[0], exp.Count)
+        return exp.func("coalesce", write(call), exp.convert(0)) if counts else write(call)
 
     return filled
 
@@ -276,11 +279,9 @@ def _written(of: Groups, originals: Originals) -> Groups | None:
     """Groups with the table of each column of the original, and ON for USING; None for others than inner joins of tables,
     each once."""
     made = of.select.copy()
-    places = [made.args["from_"], *(made.args.get("joins") or ())]
+    places = places_of(made)
     tables = [place.this for place in places]
-    if any(
-        p.args.get("side") or p.args.get("method") or p.args.get("kind") not in (None, "", "INNER", "CROSS") for p in places
-    ):
+    if not all(map(is_inner, places)):
         return None
     if not all(isinstance(table, exp.Table) and not table.db and not table.alias_column_names for table in tables):
         return None
@@ -296,7 +297,7 @@ def _written(of: Groups, originals: Originals) -> Groups | None:
             equal = exp.EQ(this=exp.column(name.name, owners[0]), expression=exp.column(name.name, alias))
             place.set("on", equal if place.args.get("on") is None else exp.and_(place.args["on"], equal))
         place.args.pop("using", None)
-    aliases = {lowered(e.alias) for e in made.expressions if isinstance(e, exp.Alias)}
+    aliases = aliased(made)
     for column in made.find_all(exp.Column):
         if column.table or not isinstance(column.this, exp.Identifier) or _is_inner(column, made, originals):
             continue

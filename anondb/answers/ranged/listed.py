@@ -12,6 +12,7 @@ from typing import Any
 from sqlglot import exp
 
 from anondb.answers.quotients import filtered
+from anondb.answers.ranged.clauses import clauses_of
 from anondb.answers.ranged.equivalents import select_sources
 from anondb.query.aggregates import QUANTILES
 from anondb.query.parsing import bare, conjoined, is_null, lowered
@@ -69,7 +70,7 @@ def with_written_rows(tree: exp.Expr) -> exp.Expr:
 
 
 def _parts(select: exp.Select) -> set[str]:
-    return {key for key, part in select.args.items() if part}
+    return clauses_of(select)
 
 
 def _cells(node: exp.Expr) -> list[exp.Expr] | None:
@@ -140,13 +141,13 @@ def _calls(select: exp.Select) -> list[tuple[exp.Expr, str, exp.Expr]]:
 
     Nor those in an index: sqlglot counts indices from 0 if it knows that they are whole numbers, which it does of ``len``.
     """
-    found = []
+    calls = []
     for call in select.find_all(*_SPELLINGS, exp.Anonymous, exp.Bracket):
         inside = isinstance(call.find_ancestor(exp.Bracket, exp.Select), exp.Bracket)
         named = _named(call) if call.parent_select is select and not inside else None
         if named is not None:
-            found.append((call, *named))
-    return found
+            calls.append((call, *named))
+    return calls
 
 
 def _named(call: exp.Expr) -> tuple[str, exp.Expr] | None:
@@ -163,8 +164,8 @@ def _named(call: exp.Expr) -> tuple[str, exp.Expr] | None:
     operands: Sequence[exp.Expr] = call.expressions
     if name in ("aggregate", "aggr") and len(operands) == 2 and operands[1].is_string:
         name, operands = lowered(operands[1].name), operands[:1]
-    known = prefix in ("list", "array") and name in {*_NUMBERS, _UNIQUE} and len(operands) == 1
-    return (name, operands[0]) if known else None
+    is_of_list = prefix in ("list", "array") and name in {*_NUMBERS, _UNIQUE} and len(operands) == 1
+    return (name, operands[0]) if is_of_list else None
 
 
 def _of_one_value(select: exp.Select) -> list[exp.Expr]:
@@ -224,7 +225,7 @@ def count_of(values: Sequence[exp.Expr], wanted: exp.Expr | None) -> exp.Expr:
 def present(number: exp.Expr, select: exp.Select, wanted: exp.Expr | None) -> exp.Expr:
     """A number of rows of a SELECT, or of those that are wanted, which is NULL where there are none."""
     group = select.args.get("group")
-    if wanted is None and group is not None and {key for key, part in group.args.items() if part} <= {"expressions", "all"}:
+    if wanted is None and group is not None and clauses_of(group) <= {"expressions", "all"}:
         return exp.paren(number)
     some = exp.GT(this=_over("count", exp.Star(), wanted), expression=exp.convert(0))
     return exp.Case(ifs=[exp.If(this=some, true=number)])  # without rows there is no list

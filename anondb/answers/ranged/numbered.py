@@ -11,6 +11,7 @@ from fractions import Fraction
 from sqlglot import exp
 
 from anondb.answers.quotients import filtered
+from anondb.answers.ranged.clauses import clauses_of
 from anondb.answers.ranged.distinct_rows import first_of
 from anondb.answers.ranged.equivalents import resolved, select_sources, terms_of_order, write_windows
 from anondb.answers.ranged.listed import Rows, count_of, present, put
@@ -71,7 +72,7 @@ def _of_added(inner: exp.Select) -> exp.Select | None:
     rows = groups.copy()
     rows.set("group", None)
     rows.set("expressions", [exp.alias_(e.copy(), name, quoted=True) for name, e in shown.items() if name not in counts])
-    plain = {key for key, part in groups.args.items() if part} <= {"expressions", "from_", "joins", "where", "group"}
+    plain = clauses_of(groups) <= {"expressions", "from_", "joins", "where", "group"}
     if not plain or len(keys) != 1 or [e for name, e in shown.items() if name not in counts] != keys:
         return None
     made = inner.copy()

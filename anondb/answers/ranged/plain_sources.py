@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 
 from sqlglot import exp
 
+from anondb.answers.ranged.clauses import clauses_of
 from anondb.answers.ranged.equivalents import aliases_of, select_sources
 from anondb.query.parsing import lowered
 
@@ -38,7 +39,7 @@ def without_inner_rows(tree: exp.Expr, tables: Columns) -> exp.Expr:
 
 def _only_table(inner: exp.Select, tables: Columns) -> exp.Table | None:
     """The table of which a SELECT computes columns for each row that it chooses; None for others."""
-    clause = inner.args.get("from_") if {key for key, part in inner.args.items() if part} <= _PLAIN else None
+    clause = inner.args.get("from_") if clauses_of(inner) <= _PLAIN else None
     table = None if clause is None else clause.this
     if not isinstance(table, exp.Table) or table.db or table.alias_column_names or table.args.get("pivots"):
         return None

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
+from anondb.answers.ranged.clauses import ROWS, clauses_of, conditions_of, is_inner, only_source, places_of, set_conditions
 from anondb.answers.ranged.equivalents import are_same, ids_of
 from anondb.answers.ranged.matches import is_of_persons
 from anondb.answers.ranged.never_null import Present, is_present
@@ -25,7 +26,7 @@ _FLIPPED: Mapping[type[exp.Binary], type[exp.Binary]] = {
     exp.LTE: exp.GTE,
     exp.NEQ: exp.NEQ,
 }
-_PARTS = {"expressions", "from_", "joins", "where"}
+_PARTS = {"expressions", *ROWS}
 
 
 def with_extremes(tree: exp.Expr) -> exp.Expr:
@@ -34,8 +35,8 @@ def with_extremes(tree: exp.Expr) -> exp.Expr:
         return tree
     made = tree.copy()
     for node in list(made.find_all(*_COMPARED)):
-        if (found := _of_list(node, made)) is not None:
-            node.replace(found)
+        if (compared := _of_list(node, made)) is not None:
+            node.replace(compared)
     return made
 
 
@@ -54,8 +55,8 @@ def with_extremes_of_persons(
         return tree
     made, ids = tree.copy(), ids_of(tables)
     for exists in list(made.find_all(exp.Exists)):
-        if (found := _of_rows(exists, tables, {*ids, item}, present)) is not None:
-            exists.replace(found)
+        if (compared := _of_rows(exists, tables, {*ids, item}, present)) is not None:
+            exists.replace(compared)
     return made
 
 
@@ -70,18 +71,18 @@ def _of_rows(
         others: columns whose comparisons other rules read, in lower case.
     """
     query, around = exists.this, exists.parent_select
-    if not isinstance(query, exp.Select) or not {key for key, part in query.args.items() if part} <= _PARTS:
+    if not isinstance(query, exp.Select) or not clauses_of(query) <= _PARTS:
         return None
-    clause, where, joins = query.args.get("from_"), query.args.get("where"), query.args.get("joins") or []
-    if clause is None or where is None or not any(is_of_persons(one.this, tables) for one in (clause, *joins)):
+    sources, parts = [place.this for place in places_of(query)], conditions_of(query)
+    if not parts or not any(is_of_persons(source, tables) for source in sources):
         return None
-    own, parts = {lowered(one.this.alias_or_name) for one in (clause, *joins)}, conjoined(where.this)
+    own = {lowered(source.alias_or_name) for source in sources}
     compared = [(part, sides) for part in parts if (sides := _sides(part, own, others)) is not None]
     if len(compared) != 1 or around is None:
         return None
     ((part, (kind, value, other)),) = compared
     made, rest = query.copy(), [p for p in parts if p is not part]
-    made.set("where", exp.Where(this=exp.and_(*(p.copy() for p in rest))) if rest else None)
+    set_conditions(made, rest)
     own_row = _has_row(query, around, rest, (value, other), others)
     there = [] if is_present(other, around, present) else [exp.Not(this=is_null(other))]
 
@@ -112,12 +113,10 @@ def _has_row(
         values: the compared values, of its rows and of the row around.
         never_null: columns that equal themselves in each row, in lower case.
     """
-    clauses = [one.args.get("from_") for one in (query, around)]
-    joins = [one.args.get("joins") or [] for one in (query, around)]
-    outer = any(join.side or join.method or join.kind not in ("", "INNER", "CROSS") for of in joins for join in of)
-    if outer or None in clauses:
+    joins = [select.args.get("joins") or [] for select in (query, around)]
+    mine, others = ([place.this for place in places_of(select)] for select in (query, around))
+    if not mine or not others or not all(is_inner(join) for of in joins for join in of):
         return False
-    mine, others = ([place.this for place in (clause, *of) if place] for clause, of in zip(clauses, joins, strict=True))
     names: dict[str, str] = {}
     for place in mine:
         free = [p for p in others if are_same(p, place) and lowered(p.alias_or_name) not in names.values()]
@@ -138,8 +137,7 @@ def _has_row(
         places = [(names.get(name := lowered(join.this.alias_or_name), name), join) for join in of]
         return {(name, lowered(column.name)) for name, join in places for column in join.args.get("using") or ()}
 
-    where = around.args.get("where")
-    met = conditions(joins[1], conjoined(where.this if where else None))
+    met = conditions(joins[1], conditions_of(around))
     met += [exp.EQ(this=one.right.copy(), expression=one.left.copy()) for one in met if isinstance(one, exp.EQ)]
     asked = [one for one in conditions(joins[0], rest) if not _is_itself(one, never_null)]
     of_one = renamed(values[0]) == renamed(values[1])
@@ -181,7 +179,7 @@ def _of_list(node: exp.Expr, tree: exp.Expr) -> exp.Expr | None:
 def _extreme(query: exp.Select, kind: type[exp.Expr]) -> exp.Select:
     """The greatest or the least value of a query with one column, which may name columns around it where it only joins."""
     inner, name, value = query.copy(), exp.to_identifier("v"), query.expressions[0].unalias()
-    if isinstance(value, exp.Column) and {key for key, part in query.args.items() if part} <= _PARTS:
+    if isinstance(value, exp.Column) and clauses_of(query) <= _PARTS:
         inner.set("expressions", [kind(this=value.copy())])
         return inner
     inner.set("expressions", [exp.alias_(value.copy(), name)])
@@ -193,18 +191,16 @@ def _is_count(node: exp.Expr | None, select: exp.Select | None, tree: exp.Expr) 
     node = bare(node) if node is not None else None
     if isinstance(node, exp.Count | exp.CountIf):
         return isinstance(node, exp.Count)
-    clause = select.args.get("from_") if select is not None else None
-    if not isinstance(node, exp.Column) or clause is None or (select is not None and select.args.get("joins")):
+    source = None if select is None else only_source(select)
+    if not isinstance(node, exp.Column) or source is None:
         return False
-    source = clause.this
     if node.table and lowered(node.table) != lowered(source.alias_or_name):
         return False
     inner = source.this if isinstance(source, exp.Subquery) else _cte(source, tree)
-    named = source.args.get("alias")
-    if not isinstance(inner, exp.Select) or (named is not None and named.columns):
+    if not isinstance(inner, exp.Select) or source.alias_column_names:
         return False
-    found = [e for e in inner.expressions if lowered(e.alias_or_name) == lowered(node.name)]
-    return len(found) == 1 and _is_count(found[0].unalias(), inner, tree)
+    shown = [e for e in inner.expressions if lowered(e.alias_or_name) == lowered(node.name)]
+    return len(shown) == 1 and _is_count(shown[0].unalias(), inner, tree)
 
 
 def _cte(source: exp.Expr, tree: exp.Expr) -> exp.Expr | None:

@@ -56,8 +56,8 @@ def running(node: exp.Window, rows: Rows, sources: Sources, resolve: Resolve, ta
         tables: tells whether rows can be told from each other.
         every: whether the rows are all those of the source, rather than those that the WHERE clause keeps so far.
     """
-    if (known := sources.running.get(node)) is not None:
-        return known
+    if (total := sources.running.get(node)) is not None:
+        return total
     where = None if every else sources.tree.args.get("where")
     several = sources.tree.args.get("joins") or sources.tree.args.get("group")
     if not _is_up_to_row(node) or several or len(sources.running) == MOST_TOTALS:

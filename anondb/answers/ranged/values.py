@@ -9,8 +9,8 @@ and may be wider than the best possible ones where operands depend on each other
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
 from itertools import islice
 from math import prod
 from typing import TYPE_CHECKING
@@ -53,18 +53,19 @@ class Value:
 
     lower: exp.Expr | None = None
     upper: exp.Expr | None = None
-    truth: bool = field(default=False, kw_only=True)
-    present: bool = field(default=False, kw_only=True)
-    item: bool = field(default=False, kw_only=True)
-    plain: bool = field(default=False, kw_only=True)
-    least: float | None = field(default=None, kw_only=True)
-    most: float | None = field(default=None, kw_only=True)
-    whole: bool = field(default=False, kw_only=True)
-    why: str = field(default="", kw_only=True)
-    part: tuple[exp.Expr, float] | None = field(default=None, kw_only=True)
-    step: exp.Expr | None = field(default=None, kw_only=True)
-    sure: exp.Expr | None = field(default=None, kw_only=True)
-    implies: Limits = field(default=(), kw_only=True)
+    _: KW_ONLY
+    truth: bool = False
+    present: bool = False
+    item: bool = False
+    plain: bool = False
+    least: float | None = None
+    most: float | None = None
+    whole: bool = False
+    why: str = ""
+    part: tuple[exp.Expr, float] | None = None
+    step: exp.Expr | None = None
+    sure: exp.Expr | None = None
+    implies: Limits = ()
 
     @property
     def unknown(self) -> bool:
@@ -232,6 +233,12 @@ def top_of(value: Value) -> float | None:
     return value.most if number is None else number
 
 
+def common_limit(extreme: Callable[[list[float]], float], limits: Sequence[float | None]) -> float | None:
+    """The least or the greatest of the limits of several numbers; None if one of them has none."""
+    present = [limit for limit in limits if limit is not None]
+    return extreme(present) if len(present) == len(limits) else None
+
+
 def step_of(value: Value) -> exp.Expr | None:
     """A positive number that one which is never negative is not below where it is not 0; None if there is none."""
     number = constant_of(value)
@@ -307,6 +314,7 @@ def _quotient(node: exp.Expr, left: Value, right: Value, *, unsigned: bool) -> V
 
 
 def _of_both(node: exp.Expr, one: exp.Expr | None, other: exp.Expr | None) -> exp.Expr | None:
+    """An operation on two numbers, if both are there."""
     return None if one is None or other is None else with_operands(node, one, other)
 
 
