@@ -184,7 +184,7 @@ class Rows:
             if self.sure is not None and not (unsigned and extreme is values.greatest):
                 zero = exp.Literal.number(0)
                 absent = zero if unsigned else extreme(end, zero)
-                added = exp.Case(ifs=[exp.If(this=self.sure.copy(), true=end.copy())], default=absent)
+                added = values.when(self.sure, end, absent)
             ends.append(self._complete(exp.Sum(this=added), end))
         return Value(*ends, least=0 if unsigned else None, whole=value.whole, sure=self._some)
 
@@ -201,13 +201,8 @@ class Rows:
         elif isinstance(node, exp.Max):
             extremes[0] = self._if_some(self._complete(exp.Max(this=low.copy()), low, self.sure), extremes[0])
         every = self._of(exp.LogicalAnd(this=self.sure.copy()))
-        return Value(
-            *(
-                exp.Case(ifs=[exp.If(this=every.copy(), true=end)], default=extreme)
-                for end, extreme in zip(ends, extremes, strict=True)
-            ),
-            sure=self._some,
-        )
+        both = zip(ends, extremes, strict=True)
+        return Value(*(values.when(every, end, extreme) for end, extreme in both), sure=self._some)
 
     @property
     def _some(self) -> exp.Expr | None:
@@ -219,12 +214,12 @@ class Rows:
     def _if_some(self, end: exp.Expr, other: exp.Expr) -> exp.Expr:
         """A bound from the rows that are there for certain, or another one where none is."""
         some = exp.true() if self.sure is None else self._of(exp.LogicalOr(this=self.sure.copy()))
-        return exp.Case(ifs=[exp.If(this=some, true=end)], default=other)
+        return values.when(some, end, other)
 
     def _complete(self, total: exp.Expr, end: exp.Expr, *conditions: exp.Expr | None) -> exp.Expr:
         """An aggregate of bounds; NULL if a row has no bound."""
         missing = self._of(exp.Count(this=exp.Star()), is_null(end), *conditions)
-        return exp.Case(ifs=[exp.If(this=missing.eq(0), true=self._of(total, *conditions))])
+        return values.when(missing.eq(0), self._of(total, *conditions))
 
     @staticmethod
     def _for_all_rows(node: exp.Expr, value: Value) -> Value:
@@ -283,7 +278,7 @@ class Rows:
                 return total.replaced(ends)
             every = exp.Window(this=exp.LogicalAnd(this=self.sure.copy()), over="OVER")
             every.set("partition_by", [p.expression.copy() for p in partition])
-            ends = [exp.Case(ifs=[exp.If(this=every.copy(), true=end)]) for end in ends]
+            ends = [values.when(every, end) for end in ends]
             return replace(total, present=False).replaced(ends)
         if exact and not arguments:
             return Value(over(function.copy()))
@@ -324,9 +319,8 @@ def _each_over(node: exp.Expr, over: Callable[[exp.Expr], exp.Expr]) -> exp.Expr
 
 def _sum_of_truths(node: exp.CountIf) -> exp.Sum:
     """count_if as the sum of 1 where the condition is true and 0 where it is false: NULL where it is neither in any row."""
-    cases = [(node.this, 1), (exp.Not(this=exp.paren(node.this.copy())), 0)]
-    ifs = [exp.If(this=condition.copy(), true=exp.Literal.number(number)) for condition, number in cases]
-    return exp.Sum(this=exp.Case(ifs=ifs))
+    cases = [(node.this.copy(), 1), (exp.Not(this=exp.paren(node.this)), 0)]
+    return exp.Sum(this=exp.Case(ifs=[exp.If(this=case, true=exp.Literal.number(number)) for case, number in cases]))
 
 
 def of_value(node: exp.Expr, value: exp.Expr) -> exp.Expr:

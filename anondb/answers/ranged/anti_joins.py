@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from anondb.answers.ranged.clauses import set_conditions
+from anondb.answers.ranged.clauses import conditions_of, places_of, set_conditions
 from anondb.answers.ranged.compiler import Compiler, Env
 from anondb.answers.ranged.relation import Ranged
 from anondb.answers.ranged.sources import source_rows
-from anondb.query.parsing import bare, conjoined, is_null, lowered
+from anondb.query.parsing import bare, is_null, lowered
 
 _NAMING = ("expressions", "where", "group", "having", "qualify", "distinct", "order", "limit", "offset")
 """The parts of a SELECT that may name a column of its sources, beside the conditions of joins."""
@@ -44,15 +44,14 @@ def without_matches(node: exp.Select, env: Env, compiler: Compiler) -> exp.Selec
     A row without a match has NULL in each column of the joined rows; one with a match has no NULL in a column in which no
     joined row has any.
     """
-    clause, where, joins = node.args.get("from_"), node.args.get("where"), node.args.get("joins") or []
-    if clause is None or where is None or not any(join.side == "LEFT" for join in joins):
+    sources, joins = [place.this for place in places_of(node)], node.args.get("joins") or []
+    if not sources or not any(join.side == "LEFT" for join in joins):
         return None
-    places = [clause.this, *(join.this for join in joins)]
-    plain = all(isinstance(place, exp.Table | exp.Subquery) and place.alias_or_name for place in places)
+    plain = all(isinstance(source, exp.Table | exp.Subquery) and source.alias_or_name for source in sources)
     if not plain or any(join.side in ("RIGHT", "FULL") or join.args.get("using") for join in joins):
         return None
-    parts = conjoined(where.this)
-    if any(compiler.people.is_source(place, env) for place in places) or not any(map(_tested, parts)):
+    parts = conditions_of(node)
+    if any(compiler.people.is_source(source, env) for source in sources) or not any(map(_tested, parts)):
         return None
     for join in joins:
         if join.side != "LEFT" or join.args.get("on") is None:

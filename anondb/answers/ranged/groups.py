@@ -29,6 +29,7 @@ from anondb.answers.ranged.originals import Originals
 from anondb.answers.ranged.relation import fresh
 from anondb.answers.ranged.rows_of_records import RowsOfRecords, each_written
 from anondb.answers.ranged.sources import grouped
+from anondb.answers.ranged.values import when
 from anondb.query.parsing import conjoined, is_null, lowered
 
 _PARTS = {"expressions", "from_", "joins", "where", "group"}
@@ -162,7 +163,7 @@ def beside(
     set_conditions(made, having, "having")
     if outer and further and not row:
         there = exp.GT(this=number, expression=exp.convert(0))
-        cases = {n: exp.Case(ifs=[exp.If(this=there.copy(), true=value)]) for n, value in values.items()}
+        cases = {n: when(there, value) for n, value in values.items()}
         counts = {f"{n} or 0": value for n, value in values.items() if isinstance(pair.other.values[n], exp.Count)}
         values = {**cases, **counts}
     return made, values

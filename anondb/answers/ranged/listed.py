@@ -12,10 +12,11 @@ from typing import Any
 from sqlglot import exp
 
 from anondb.answers.quotients import filtered
-from anondb.answers.ranged.clauses import clauses_of
+from anondb.answers.ranged.clauses import aliased, clauses_of, conditions_of, filtered_by
 from anondb.answers.ranged.equivalents import select_sources
+from anondb.answers.ranged.values import when
 from anondb.query.aggregates import QUANTILES
-from anondb.query.parsing import bare, conjoined, is_null, lowered
+from anondb.query.parsing import is_null, lowered
 
 _NUMBERS = {
     *("sum", "avg", "min", "max", "count", "median", "bool_and", "bool_or"),
@@ -60,17 +61,13 @@ def with_written_rows(tree: exp.Expr) -> exp.Expr:
         if cells and alias is not None and one and isinstance(node.parent, exp.From | exp.Join):
             node.replace(exp.Values(expressions=cells, alias=alias.copy()))
     for select in list(made.find_all(exp.Select)):
-        shown = select.expressions[0] if len(select.expressions) == 1 and len(_parts(select) - {"with_"}) == 1 else None
+        shown = select.expressions[0] if len(select.expressions) == 1 and len(clauses_of(select) - {"with_"}) == 1 else None
         cells = _cells(shown.this.this) if isinstance(shown, exp.Alias) and isinstance(shown.this, exp.Explode) else None
         if shown is not None and cells:
             named = exp.TableAlias(this=exp.to_identifier("written"), columns=[exp.to_identifier(shown.alias, quoted=True)])
             select.set("expressions", [exp.column(exp.to_identifier(shown.alias, quoted=True))])
             select.set("from_", exp.From(this=exp.Values(expressions=cells, alias=named)))
     return made
-
-
-def _parts(select: exp.Select) -> set[str]:
-    return clauses_of(select)
 
 
 def _cells(node: exp.Expr) -> list[exp.Expr] | None:
@@ -111,7 +108,7 @@ def _is_list(query: exp.Expr) -> bool:
 
 def _pull(select: exp.Select, source: exp.Expr, inner: exp.Select, numbers: Iterator[int]) -> None:
     """Make functions of the lists that a source has columns of columns of this source."""
-    lists = {lowered(e.alias): e.this for e in inner.expressions if isinstance(e, exp.Alias) and e.find(*_LISTS)}
+    lists = {name: value for name, value in aliased(inner).items() if value.find(*_LISTS)}
     tree, alone = select.root(), not select.args.get("joins")
     users = [select] if isinstance(source, exp.Subquery) else list(tree.find_all(exp.Select))
     if not lists or any(user.is_star for user in users):
@@ -170,9 +167,7 @@ def _named(call: exp.Expr) -> tuple[str, exp.Expr] | None:
 
 def _of_one_value(select: exp.Select) -> list[exp.Expr]:
     """The lists that have one value in the rows that WHERE keeps."""
-    where = select.args.get("where")
-    parts = [bare(part) for part in conjoined(where.this if where is not None else None)]
-    lengths = [part.this for part in parts if isinstance(part, exp.EQ) and part.expression == exp.convert(1)]
+    lengths = [part.this for part in conditions_of(select) if isinstance(part, exp.EQ) and part.expression == exp.convert(1)]
     return [named[1] for call in lengths if (named := _named(call)) is not None and named[0] == _LENGTH]
 
 
@@ -218,7 +213,7 @@ def count_of(values: Sequence[exp.Expr], wanted: exp.Expr | None) -> exp.Expr:
     number = _over("count", exp.Distinct(expressions=[what]), wanted)
     if len(values) > 1:
         return number
-    missing = exp.Case(ifs=[exp.If(this=is_null(what), true=exp.convert(1))], default=exp.convert(0))
+    missing = when(is_null(what), exp.convert(1), exp.convert(0))
     return exp.Add(this=number, expression=_over("max", missing, wanted))
 
 
@@ -228,7 +223,7 @@ def present(number: exp.Expr, select: exp.Select, wanted: exp.Expr | None) -> ex
     if wanted is None and group is not None and clauses_of(group) <= {"expressions", "all"}:
         return exp.paren(number)
     some = exp.GT(this=_over("count", exp.Star(), wanted), expression=exp.convert(0))
-    return exp.Case(ifs=[exp.If(this=some, true=number)])  # without rows there is no list
+    return when(some, number)  # without rows there is no list
 
 
 def _quantile(name: str, call: exp.Expr, wanted: exp.Expr | None) -> exp.Expr | None:
@@ -236,15 +231,14 @@ def _quantile(name: str, call: exp.Expr, wanted: exp.Expr | None) -> exp.Expr | 
     shares, place = call.args.get("expression"), name.removeprefix(_ELEMENT)
     if not isinstance(shares, exp.Array) or not place.isdigit() or int(place) >= len(shares.expressions):
         return None
-    made = call.copy()
-    made.set("expression", shares.expressions[int(place)].copy())
-    return made if wanted is None else exp.Filter(this=made, expression=exp.Where(this=wanted.copy()))
+    quantile = call.copy()
+    quantile.set("expression", shares.expressions[int(place)].copy())
+    return filtered_by(quantile, wanted)
 
 
 def _over(name: str, value: exp.Expr, wanted: exp.Expr | None) -> exp.Expr:
     """An aggregate, with FILTER."""
-    call = exp.func(name, value.copy(), dialect="duckdb")
-    return call if wanted is None else exp.Filter(this=call, expression=exp.Where(this=wanted.copy()))
+    return filtered_by(exp.func(name, value.copy(), dialect="duckdb"), wanted)
 
 
 def put(call: exp.Expr, value: exp.Expr) -> None:

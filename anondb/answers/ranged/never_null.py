@@ -33,7 +33,7 @@ def is_present(value: exp.Expr, select: exp.Select, present: Present, named: Nam
             return False  # ROLLUP leaves out keys
         places = [source.this for source in (select.args["from_"], *joins)]
         of = [place for place in places if not value.table or lowered(place.alias_or_name) == lowered(value.table)]
-        told = [one for place in of if (one := _of_source(place, lowered(value.name), present, named)) is not None]
+        told = [never for place in of if (never := _of_source(place, lowered(value.name), present, named)) is not None]
         return bool(told) and all(told)
     parts = _parts(value, grouped=group is not None and _has_rows(group))
     return parts is not None and all(is_present(part, select, present, named) for part in parts)

@@ -15,7 +15,7 @@ from anondb.answers.ranged.compiler import Compiler, Env
 from anondb.answers.ranged.equivalents import link
 from anondb.answers.ranged.expressions import Around, Resolve, read
 from anondb.answers.ranged.literals import constant
-from anondb.answers.ranged.relation import INTEGERS, SURE, Sources, fresh
+from anondb.answers.ranged.relation import INTEGERS, SURE, Sources, fresh, star_of
 from anondb.answers.ranged.sources import first_column
 from anondb.answers.ranged.truths import matched
 from anondb.answers.ranged.values import Value, all_sure, check_equal, holds
@@ -216,13 +216,10 @@ def beside_rows(
         sure: exp.Expr = exp.column(SURE if relation.flagged else MATCHED, name)
         sure = holds(sure, unknown=False) if relation.open else sure
         value = Value(*number.not_null, least=number.least, whole=number.whole, sure=all_sure(sure, number.sure))
-    columns = {fresh("w"): end for end in value.ends}
-    every = exp.Column(this=exp.Star(), table=exp.to_identifier(place.alias))
     matched = exp.select("*", exp.true().as_(MATCHED)).from_(relation.tree.subquery("r"))
-    joined = exp.select(every, *(end.as_(column) for column, end in columns.items())).from_(place)
+    joined = exp.select(star_of(place.alias)).from_(place)
     joined = joined.join(matched.subquery(name), on=exp.and_(*equal), join_type="left")
-    sources.tree.set("from_", exp.From(this=joined.subquery(place.alias, copy=False)))
-    return value.replaced([exp.column(column, place.alias) for column in columns])
+    return sources.widen(value, joined, place.alias)
 
 
 def _counted(count: Value, name: str, *, is_open: bool) -> list[exp.Expr]:

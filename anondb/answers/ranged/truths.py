@@ -24,6 +24,7 @@ from anondb.answers.ranged.values import (
     none_null,
     paren,
     top_of,
+    when,
     with_operands,
 )
 from anondb.query.parsing import bare, is_null
@@ -49,7 +50,7 @@ def compared(node: exp.Expr, left: Value, right: Value) -> Value:
     sure = all_sure(left.sure, right.sure)
     if sure is not None:
         low, high = (
-            join(end, exp.Case(ifs=[exp.If(this=sure.copy(), true=decided)]))  # or NULL
+            join(end, when(sure, decided))  # or NULL
             for join, end, decided in ((exp.and_, low, exp.true()), (exp.or_, high, exp.false()))
         )
     return Value(low, high, truth=True, implies=_implied(node, left, right))
