@@ -213,8 +213,8 @@ class Rows:
 
     def _if_some(self, end: exp.Expr, other: exp.Expr) -> exp.Expr:
         """A bound from the rows that are there for certain, or another one where none is."""
-        some = exp.true() if self.sure is None else self._of(exp.LogicalOr(this=self.sure.copy()))
-        return values.when(some, end, other)
+        has_certain_row = exp.true() if self.sure is None else self._of(exp.LogicalOr(this=self.sure.copy()))
+        return values.when(has_certain_row, end, other)
 
     def _complete(self, total: exp.Expr, end: exp.Expr, *conditions: exp.Expr | None) -> exp.Expr:
         """An aggregate of bounds; NULL if a row has no bound."""
@@ -311,10 +311,10 @@ def _each_over(node: exp.Expr, over: Callable[[exp.Expr], exp.Expr]) -> exp.Expr
 
     if isinstance(node, exp.Filter | exp.AggFunc):
         return visit(node)
-    made = node.copy()
-    for part in list(aggregates(made)):
+    copy = node.copy()
+    for part in list(aggregates(copy)):
         part.replace(visit(part))
-    return made
+    return copy
 
 
 def _sum_of_truths(node: exp.CountIf) -> exp.Sum:
@@ -325,12 +325,12 @@ def _sum_of_truths(node: exp.CountIf) -> exp.Sum:
 
 def of_value(node: exp.Expr, value: exp.Expr) -> exp.Expr:
     """An aggregate function, or a term of ORDER BY, of another value."""
-    made = node.copy()
-    made.set("this", value.copy())
-    return made
+    copy = node.copy()
+    copy.set("this", value.copy())
+    return copy
 
 
 def _both(*conditions: exp.Expr | None) -> exp.Expr | None:
-    """That all conditions hold; None if there are none."""
+    """The condition that all of these hold; None if there are none."""
     present = [c.copy() for c in conditions if c is not None]
     return exp.and_(*present) if present else None

@@ -24,8 +24,8 @@ def with_exists(node: exp.Select, env: Env, compiler: Compiler) -> exp.Select | 
     kept = [join for join in joins if join not in tested]
     if any(compiler.people.is_source(place.this, env) for place in (clause, *kept)):
         return None
-    made = node.copy()
-    made.set("joins", [join.copy() for join in kept])
+    copy = node.copy()
+    copy.set("joins", [join.copy() for join in kept])
     for join in tested:
         on, using = join.args.get("on"), join.args.get("using") or ()
         sides = clause.this.alias_or_name, join.this.alias_or_name
@@ -34,8 +34,8 @@ def with_exists(node: exp.Select, env: Env, compiler: Compiler) -> exp.Select | 
         equal = [exp.EQ(this=exp.column(n.copy(), sides[0]), expression=exp.column(n.copy(), sides[1])) for n in using]
         matches = exp.Select(expressions=[exp.convert(1)]).from_(join.this.copy())
         exists: exp.Expr = exp.Exists(this=matches.where(*equal, *([on.copy()] if on is not None else [])))
-        made.where(exists if join.kind == "SEMI" else exp.Not(this=exists), copy=False)
-    return made
+        copy.where(exists if join.kind == "SEMI" else exp.Not(this=exists), copy=False)
+    return copy
 
 
 def without_matches(node: exp.Select, env: Env, compiler: Compiler) -> exp.Select | None:
@@ -62,12 +62,12 @@ def without_matches(node: exp.Select, env: Env, compiler: Compiler) -> exp.Selec
         relation, _ = source_rows(compiler, join.this, env) if tested else (None, "")
         if relation is None or not any(is_never_null(p.this, relation, compiler) for p in tested):
             continue
-        made = node.copy()
-        made.set("joins", [other.copy() for other in joins if other is not join])
-        set_conditions(made, kept)
-        if _with_nulls(made, name, relation):
+        copy = node.copy()
+        copy.set("joins", [other.copy() for other in joins if other is not join])
+        set_conditions(copy, kept)
+        if _with_nulls(copy, name, relation):
             matches = exp.Select(expressions=[exp.convert(1)]).from_(join.this.copy()).where(join.args["on"].copy())
-            return made.where(exp.Not(this=exp.Exists(this=matches)))
+            return copy.where(exp.Not(this=exp.Exists(this=matches)))
     return None
 
 

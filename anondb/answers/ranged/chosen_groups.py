@@ -7,12 +7,23 @@ from collections.abc import Collection, Sequence
 
 from sqlglot import exp
 
-from anondb.answers.ranged.clauses import ROWS, both_ways, clauses_of, conditions_of, part_of, places_of, sides_of
+from anondb.answers.ranged.clauses import (
+    ROWS,
+    both_ways,
+    clauses_of,
+    columns_of_join,
+    conditions_of,
+    part_of,
+    places_of,
+    put_value,
+    sides_of,
+)
 from anondb.answers.ranged.equivalents import aliases_of, ids_of, query_of, resolved
 from anondb.answers.ranged.groups import Groups, read_groups, unnamed
 from anondb.answers.ranged.never_null import is_present
 from anondb.answers.ranged.originals import Originals
 from anondb.answers.ranged.relation import fresh
+from anondb.answers.ranged.values import when
 from anondb.query.parsing import bare, conjoined, lowered
 
 _APART = (exp.From, exp.Join, exp.Select, exp.In, exp.Any, exp.All, exp.Exists)
@@ -29,19 +40,19 @@ def with_chosen_groups(tree: exp.Expr, originals: Originals) -> exp.Expr:
     """
     if tree.find(exp.Group) is None or tree.find(exp.Subquery, exp.Join) is None:
         return tree
-    made = tree.copy()
-    for select in list(made.find_all(exp.Select)):
+    copy = tree.copy()
+    for select in list(copy.find_all(exp.Select)):
         for join in list(select.args.get("joins") or ()):
             if join.side == "LEFT":
                 _look_up(select, join, originals)
             elif not join.side and select.args.get("group") is not None:
                 _look_up_all(select, join, originals)
-    for node in list(made.find_all(exp.Subquery)):
+    for node in list(copy.find_all(exp.Subquery)):
         query, around = node.this, node.find_ancestor(*_APART)
         plain = isinstance(query, exp.Select) and clauses_of(query) == {"expressions", "from_", "where"}
         if plain and isinstance(around, exp.Select):
             _write(node, query)
-    return made
+    return copy
 
 
 def _look_up(select: exp.Select, join: exp.Join, originals: Originals) -> None:
@@ -88,11 +99,8 @@ def _look_up_all(select: exp.Select, join: exp.Join, originals: Originals) -> No
 
 def _put(select: exp.Select, join: exp.Join, groups: Groups, pairs: Sequence[tuple[exp.Expr, exp.Expr]]) -> bool:
     """Put subqueries in place of the numbers of joined groups, if these are all that a SELECT names of them."""
-    source, alias = join.this, lowered(join.this.alias_or_name)
-    inside = {id(column) for column in join.find_all(exp.Column)}
-    columns = [c for c in select.find_all(exp.Column) if id(c) not in inside]
-    columns = [c for c in columns if (lowered(c.table) == alias if c.table else lowered(c.name) in groups.values)]
-    if any(lowered(c.name) not in groups.values or c.parent_select is not select for c in columns):
+    source, columns = join.this, columns_of_join(select, join, groups.values)
+    if columns is None:
         return False
     equal = [exp.EQ(this=theirs.copy(), expression=mine.copy()) for theirs, mine in pairs]
     aliases = aliases_of(select)
@@ -102,7 +110,7 @@ def _put(select: exp.Select, join: exp.Join, groups: Groups, pairs: Sequence[tup
     for column in columns:
         looked = exp.select(exp.column(column.this.copy(), source.alias_or_name)).from_(source.copy())
         subquery = exp.Subquery(this=looked.where(*(part.copy() for part in equal)))
-        column.replace(exp.alias_(subquery, column.name, quoted=True) if column.parent is select else subquery)
+        put_value(column, subquery, select)
     select.args["joins"].remove(join)
     return True
 
@@ -135,9 +143,9 @@ def _write(node: exp.Subquery, query: exp.Select) -> None:
         return
     one: exp.Expr = value.copy()
     if counts and not whole:  # a group has rows
-        some = exp.GT(this=exp.Count(this=exp.Star()), expression=exp.convert(0))
+        has_rows = exp.GT(this=exp.Count(this=exp.Star()), expression=exp.convert(0))
         every = isinstance(value.this, exp.Star)
-        one = exp.Nullif(this=one, expression=exp.convert(0)) if every else exp.Case(ifs=[exp.If(this=some, true=one)])
+        one = exp.Nullif(this=one, expression=exp.convert(0)) if every else when(has_rows, one)
     target: exp.Expr = filled if whole and filled is not None else node
     subquery = exp.Subquery(this=made.select(one))
     target.replace(exp.alias_(subquery, shown.name, quoted=True) if isinstance(target.parent, exp.Select) else subquery)
@@ -145,14 +153,14 @@ def _write(node: exp.Subquery, query: exp.Select) -> None:
 
 def _apart(groups: Groups, taken: Collection[str]) -> Groups:
     """The groups with other names for those of their sources that are taken around them."""
-    made = groups.select.copy()
-    for table in [t for t in made.find_all(exp.Table, exp.Subquery) if lowered(t.alias_or_name) in taken]:
+    copy = groups.select.copy()
+    for table in [t for t in copy.find_all(exp.Table, exp.Subquery) if lowered(t.alias_or_name) in taken]:
         old, new = lowered(table.alias_or_name), exp.to_identifier(fresh("inner"))
-        inside = table.parent_select or made
+        inside = table.parent_select or copy
         for column in [c for c in inside.find_all(exp.Column) if lowered(c.table) == old]:
             column.set("table", new.copy())
         table.set("alias", exp.TableAlias(this=new, columns=table.alias_column_names))
-    return groups.written(made)
+    return groups.written(copy)
 
 
 def _chosen(query: exp.Select, alias: str, groups: Groups) -> list[tuple[str, exp.Expr]] | None:

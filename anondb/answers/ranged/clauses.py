@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 from sqlglot import exp
 
@@ -115,6 +115,23 @@ def shown_by_name(select: exp.Expr) -> dict[str, exp.Expr]:
 def aliased(select: exp.Expr) -> dict[str, exp.Expr]:
     """The expressions to which a SELECT gives names, by these, in lower case."""
     return {lowered(e.alias): e.this for e in select.expressions if isinstance(e, exp.Alias)}
+
+
+def columns_of_join(select: exp.Select, join: exp.Expr, names: Collection[str], *apart: exp.Expr) -> list[exp.Column] | None:
+    """The columns of a joined source that a SELECT names; None if it names others of it, or a subquery names one.
+
+    Args:
+        select: the SELECT.
+        join: the join.
+        names: the names of the columns of its source, in lower case.
+        apart: parts of the SELECT, beside the join, that are left out.
+    """
+    alias = lowered(join.this.alias_or_name)
+    inside = {id(column) for part in (join, *apart) for column in part.find_all(exp.Column)}
+    columns = [c for c in select.find_all(exp.Column) if id(c) not in inside]
+    columns = [c for c in columns if (lowered(c.table) == alias if c.table or not alias else lowered(c.name) in names)]
+    plain = all(lowered(column.name) in names and column.parent_select is select for column in columns)
+    return columns if plain else None
 
 
 def put_value(column: exp.Expr, value: exp.Expr, select: exp.Select) -> None:

@@ -195,9 +195,9 @@ class Compiler:
         """A query of which it does not matter how often it has a row: a column of persons with each value once."""
         if not isinstance(side, exp.Select) or not self.people.of_persons(side, env):
             return side
-        made = side.copy()
-        made.set("distinct", exp.Distinct())
-        return made
+        copy = side.copy()
+        copy.set("distinct", exp.Distinct())
+        return copy
 
     def _set_operation(self, node: exp.SetOperation, env: Env, *, ended: bool) -> Ranged:
         only(node, "this", "expression", "distinct", "with_", "order", "limit", "offset")
@@ -226,7 +226,7 @@ class Compiler:
             for a, b in pairs
         )
         flagged = any(side.flagged for side in sides)
-        asked, some, unsure = (any(getattr(side, name) for side in sides) for name in ("asked", "open", "unsure"))
+        asked, is_open, unsure = (any(getattr(side, name) for side in sides) for name in ("asked", "open", "unsure"))
         if flagged and not repeated:
             asked = True
             made: exp.Query = compared(node, sides, [_aligned(side, columns, True) for side in sides], len(columns))
@@ -236,7 +236,7 @@ class Compiler:
                 made.set(key, None)
             for key, side in zip(("this", "expression"), sides, strict=True):
                 made.set(key, _aligned(side, columns, flagged))
-        together = Ranged(made, columns, flagged, asked, some, unsure, any(side.cut for side in sides))
+        together = Ranged(made, columns, flagged, asked, is_open, unsure, any(side.cut for side in sides))
         if ended or not any(node.args.get(key) for key in ("order", "limit", "offset")):
             return replace(together, open=together.open or ended)
         from anondb.answers.ranged.selects import SelectRows

@@ -44,14 +44,14 @@ def beside_totals(node: exp.Select, env: Env, compiler: Compiler) -> exp.Select 
     if isinstance(first, exp.Join) and (first.side or first.args.get("using") or first.kind not in ("", "INNER", "CROSS")):
         return None
     keys = [key for key in _keys(node) if not _is_of(selected(key, node), values)] or [SOME_ROWS]
-    made = node.copy()
-    made.set("from_", exp.From(this=first.this.copy()))
-    made.set("joins", [join.copy() for join in others])
-    made.set("group", exp.Group(expressions=[key.copy() for key in keys]))
-    moved, where = conjoined(first.args.get("on")), made.args.get("where")
+    copy = node.copy()
+    copy.set("from_", exp.From(this=first.this.copy()))
+    copy.set("joins", [join.copy() for join in others])
+    copy.set("group", exp.Group(expressions=[key.copy() for key in keys]))
+    moved, where = conjoined(first.args.get("on")), copy.args.get("where")
     if moved:
-        made.set("where", exp.Where(this=exp.and_(where and where.this, *moved)))
-    return _with_values(made, values)
+        copy.set("where", exp.Where(this=exp.and_(where and where.this, *moved)))
+    return _with_values(copy, values)
 
 
 def _keys(node: exp.Select) -> list[exp.Expr]:

@@ -27,12 +27,12 @@ def without_dependent_keys(tree: exp.Expr, ids: Collection[str]) -> exp.Expr:
     """
     if tree.find(exp.Group) is None:
         return tree
-    made = tree.copy()
-    listed = list(made.find_all(exp.CTE))
+    copy = tree.copy()
+    listed = list(copy.find_all(exp.CTE))
     named = {lowered(cte.alias): cte for cte in listed}
-    for select in list(made.find_all(exp.Select)):
+    for select in list(copy.find_all(exp.Select)):
         _rewrite(select, named if len(named) == len(listed) else {}, ids)
-    return made
+    return copy
 
 
 def _rewrite(node: exp.Select, named: Mapping[str, exp.CTE], ids: Collection[str]) -> None:
@@ -72,11 +72,11 @@ def with_other_groups(tree: exp.Expr) -> exp.Expr:
     """A query in which conditions ``d.n > c.n`` on two groups of one common table expression say that their keys differ."""
     if tree.find(exp.CTE) is None or tree.find(exp.GT, exp.LT, exp.NEQ) is None:
         return tree
-    made = tree.copy()
-    listed, sources = list(made.find_all(exp.CTE)), list(made.find_all(exp.Table, *_SOURCES))
+    copy = tree.copy()
+    listed, sources = list(copy.find_all(exp.CTE)), list(copy.find_all(exp.Table, *_SOURCES))
     named, aliases = {lowered(cte.alias): cte for cte in listed}, [lowered(one.alias_or_name) for one in sources]
     once = {alias: one for alias, one in zip(aliases, sources, strict=True) if aliases.count(alias) == 1}
-    for node in list(made.find_all(exp.GT, exp.LT, exp.NEQ)) if len(named) == len(listed) else ():
+    for node in list(copy.find_all(exp.GT, exp.LT, exp.NEQ)) if len(named) == len(listed) else ():
         sides = [bare(side) for side in (node.this, node.expression)]
         if not all(isinstance(side, exp.Column) for side in sides) or sides[0].name != sides[1].name:
             continue
@@ -89,11 +89,11 @@ def with_other_groups(tree: exp.Expr) -> exp.Expr:
             keys = [[exp.column(exp.to_identifier(k, quoted=True), side.text("table")) for side in sides] for k in own]
             same = exp.and_(*(exp.NullSafeEQ(this=this, expression=that) for this, that in keys))
             node.replace(exp.paren(exp.and_(node.copy(), exp.not_(same))))
-    return made
+    return copy
 
 
 def _is_chosen_by(node: exp.Expr) -> bool:
-    """Whether a condition only matters where it is true: connected by AND and OR in a clause that chooses rows."""
+    """Whether a condition chooses rows, so that NULL is as false: AND and OR connect it in WHERE, HAVING or ON."""
     around = node.parent
     while isinstance(around, exp.And | exp.Or | exp.Paren):
         around = around.parent
@@ -101,7 +101,7 @@ def _is_chosen_by(node: exp.Expr) -> bool:
 
 
 def _is_of_group(column: exp.Column) -> bool:
-    """Whether a column stands for the value of the group, and is none of the rows that an aggregate takes."""
+    """Whether a column is read once for each group, and not for each row that an aggregate takes."""
     call = column.find_ancestor(exp.AggFunc, exp.Filter, exp.Select)
     around = call.parent if call is not None and isinstance(call.parent, exp.Filter) else call
     return isinstance(call, exp.Select) or (around is not None and isinstance(around.parent, exp.Window))

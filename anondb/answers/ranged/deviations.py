@@ -25,14 +25,14 @@ def with_variances(tree: exp.Expr, present: Present) -> exp.Expr:
     """
     if tree.find(exp.Avg) is None or tree.find(exp.Pow, exp.Mul) is None:
         return tree
-    made = tree.copy()
-    for select in list(made.find_all(exp.Select)):
+    copy = tree.copy()
+    for select in list(copy.find_all(exp.Select)):
         clause, joins = select.args.get("from_"), select.args.get("joins") or []
         plain = all(join.kind in ("", "CROSS") and not (join.side or join.args.get("on")) for join in joins)
         if clause is not None and plain and clauses_of(select) <= _PARTS:
             means = {name: of for join in joins for name, of in _means(join.this, clause.this).items()}
             _Deviations(select, clause.this, means).write(present)
-    return made
+    return copy
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,14 @@ from collections.abc import Collection, Mapping
 from sqlglot import exp
 
 from anondb.answers.ranged.clauses import (
+    ROWS,
     clauses_of,
     conditions_of,
     copy_clauses,
     only_source,
     only_subquery,
     places_of,
+    rewritten,
     set_conditions,
     shown_by_name,
 )
@@ -36,8 +38,8 @@ _TOTALS: dict[type[exp.Expr], type[exp.Expr]] = {
     exp.LogicalOr: exp.LogicalOr,
     exp.LogicalAnd: exp.LogicalAnd,
 }
-"""What an aggregate over several groups is of those over each."""
-_DIFFERENT = {"expressions", "from_", "joins", "where", "distinct"}
+"""For each aggregate, the one that combines its values of several groups."""
+_DIFFERENT = {"expressions", *ROWS, "distinct"}
 _GROUPED = {"expressions", "from_", "group", "having", "order", "limit", "offset", "with_"}
 _AGGREGATES = (*_TOTALS, exp.Avg, exp.CountIf, exp.Median)
 
@@ -52,8 +54,9 @@ def with_groups(tree: exp.Expr, tables: Mapping[str, Mapping[str, bool]]) -> exp
     """
     if tree.find(exp.Window, exp.Subquery) is None or tree.find(exp.Distinct) is None:
         return tree
-    made, ids = tree.copy(), ids_of(tables)
-    for select in list(made.find_all(exp.Select)):  # outer ones first
+    ids = ids_of(tables)
+
+    def write(select: exp.Select) -> exp.Select | None:
         inner = _of_any_number(select)
         if inner is not None and not _keys_of(inner) & ids:
             inner.set("distinct", exp.Distinct())
@@ -61,13 +64,10 @@ def with_groups(tree: exp.Expr, tables: Mapping[str, Mapping[str, bool]]) -> exp
             if _groups(inner, tables) is not None and keys <= _keys_of(select):  # each of the groups is one row
                 select.set("distinct", None)
         groups = _groups(select, tables) or _with_nested(select)
-        if groups is None or ((keys := _keys_of(select)) and keys <= ids):
-            continue
-        if select is made:
-            made = groups
-        else:
-            select.replace(groups)
-    return made
+        keys = _keys_of(select)
+        return None if keys and keys <= ids else groups
+
+    return rewritten(tree, write)
 
 
 def with_different_persons(tree: exp.Expr, tables: Mapping[str, Mapping[str, bool]]) -> exp.Expr:
@@ -79,19 +79,18 @@ def with_different_persons(tree: exp.Expr, tables: Mapping[str, Mapping[str, boo
     """
     if tree.find(exp.Distinct) is None or tree.find(exp.Group) is None:
         return tree
-    made = tree.copy()
-    for select in list(made.find_all(exp.Select)):
+    copy = tree.copy()
+    for select in list(copy.find_all(exp.Select)):
         source = only_source(select)
         inner = None if source is None or source.alias_column_names else query_of(source)
         parts = set() if inner is None else clauses_of(inner)
         if isinstance(inner, exp.Select) and "distinct" in parts and parts <= _DIFFERENT and _of_originals(inner, tables):
             _count_persons(select, inner, ids_of(tables))
-    return made
+    return copy
 
 
 def _of_originals(inner: exp.Select, tables: Mapping[str, Mapping[str, bool]]) -> bool:
-    """Whether a SELECT joins no others than the original's tables and, by their names, such without a column of ids, and
-    leaves none of their rows NULL."""
+    """Whether the ids that a SELECT shows are those of the original's tables, and no outer join makes them NULL."""
     places = places_of(inner)
     plain = all(isinstance(p.this, exp.Table) and not p.args.get("side") and not p.args.get("method") for p in places)
     own = {lowered(p.this.alias_or_name) for p in places if plain and lowered(p.this.name) in tables}
@@ -156,8 +155,8 @@ def with_first_rows(tree: exp.Expr) -> exp.Expr:
     """
     if tree.find(exp.RowNumber) is None:
         return tree
-    made = tree.copy()
-    for select in list(made.find_all(exp.Select)):  # outer ones first
+    copy = tree.copy()
+    for select in list(copy.find_all(exp.Select)):  # outer ones first
         inner = only_subquery(select)
         if inner is not None and not select.is_star:
             _number_inside(select, inner)
@@ -165,11 +164,11 @@ def with_first_rows(tree: exp.Expr) -> exp.Expr:
         if keys and _is_plain(select) and all(_same(e.unalias(), keys) for e in select.expressions):
             select.set("qualify", None)
             select.set("group", exp.Group(expressions=[key.copy() for key in keys]))
-    return made
+    return copy
 
 
 def _is_plain(node: exp.Select) -> bool:
-    """Whether a SELECT shows rows of its tables as they are, but for QUALIFY."""
+    """Whether a SELECT neither groups, orders nor limits the rows of its tables, and shows no window functions."""
     ended = any(node.args.get(key) for key in ("distinct", "group", "having", "limit", "offset", "order", "windows"))
     return not ended and not any(e.find(exp.Window, exp.AggFunc) for e in node.expressions)
 
@@ -226,8 +225,7 @@ def _keys_of(node: exp.Select) -> set[str]:
 
 
 def _of_any_number(node: exp.Select) -> exp.Select | None:
-    """The SELECT with windows that is the only source of another one, for which it does not matter how often a row is there;
-    None for others."""
+    """The subquery with windows that is the only source of a SELECT for which repetitions do not matter; None for others."""
     source = only_source(node)
     inner = source.this if isinstance(source, exp.Subquery) else None
     others = any(node.args.get(key) for key in ("laterals", "qualify", "windows"))
@@ -249,13 +247,13 @@ def _groups(node: exp.Select, tables: Mapping[str, Mapping[str, bool]]) -> exp.S
     The rows with equal keys are equal, and DISTINCT keeps one of each; a window over the keys has the rows of their group,
     and one over some of the keys, or none, those of several groups.
     """
-    distinct, made = node.args.get("distinct"), node.copy()
-    write_windows(made)
-    plain = not any(made.args.get(key) for key in ("group", "having", "windows", "laterals"))
+    distinct, copy = node.args.get("distinct"), node.copy()
+    write_windows(copy)
+    plain = not any(copy.args.get(key) for key in ("group", "having", "windows", "laterals"))
     if distinct is None or distinct.args.get("on") or not plain:
         return None
-    keys = [e.unalias() for e in made.expressions if e.find(exp.Window) is None]
-    windows = [w for w in made.find_all(exp.Window) if w.parent_select is made]
+    keys = [e.unalias() for e in copy.expressions if e.find(exp.Window) is None]
+    windows = [w for w in copy.find_all(exp.Window) if w.parent_select is copy]
     if not keys or not windows or not all(map(_is_key, keys)):
         return None
     if any(isinstance(key.this if isinstance(key, exp.Column) else key, exp.Star) for key in keys):
@@ -264,18 +262,18 @@ def _groups(node: exp.Select, tables: Mapping[str, Mapping[str, bool]]) -> exp.S
         value = _over_groups(window, keys)
         if value is None:
             return None
-        window.replace(exp.alias_(value, window.alias) if window.alias and window in made.expressions else value)
-    if not all(_is_of(e.unalias(), keys, made) for e in made.expressions):
+        window.replace(exp.alias_(value, window.alias) if window.alias and window in copy.expressions else value)
+    if not all(_is_of(e.unalias(), keys, copy) for e in copy.expressions):
         return None
-    made.set("distinct", None)
-    made.set("group", exp.Group(expressions=[key.copy() for key in dict.fromkeys(keys)]))
-    qualify = made.args.get("qualify")
-    if qualify is not None and names_alias(qualify, made) and not _has_no_column_of(aliases_of(made), made, tables):
+    copy.set("distinct", None)
+    copy.set("group", exp.Group(expressions=[key.copy() for key in dict.fromkeys(keys)]))
+    qualify = copy.args.get("qualify")
+    if qualify is not None and names_alias(qualify, copy) and not _has_no_column_of(aliases_of(copy), copy, tables):
         return None  # the column, or what the SELECT gives
-    if qualify is not None and made.find(exp.Window) is None:
-        made.set("having", exp.Having(this=qualify.this))
-        made.set("qualify", None)
-    return made
+    if qualify is not None and copy.find(exp.Window) is None:
+        copy.set("having", exp.Having(this=qualify.this))
+        copy.set("qualify", None)
+    return copy
 
 
 def _has_no_column_of(names: Collection[str], node: exp.Select, tables: Mapping[str, Mapping[str, bool]]) -> bool:
@@ -302,10 +300,10 @@ def _with_nested(node: exp.Select) -> exp.Select | None:
         return None
     if not others or not all(_is_of_names(e, source, {lowered(key.name) for key in keys}) for e in others):
         return None
-    made = node.copy()
-    made.set("distinct", None)
-    made.set("group", exp.Group(expressions=[key.copy() for key in dict.fromkeys(keys)]))
-    return made
+    copy = node.copy()
+    copy.set("distinct", None)
+    copy.set("group", exp.Group(expressions=[key.copy() for key in dict.fromkeys(keys)]))
+    return copy
 
 
 def _is_of_names(node: exp.Expr, source: exp.Table, names: set[str]) -> bool:
@@ -331,7 +329,7 @@ def _is_of_names(node: exp.Expr, source: exp.Table, names: set[str]) -> bool:
 
 
 def _over_groups(window: exp.Window, keys: list[exp.Expr]) -> exp.Expr | None:
-    """An aggregate of a window as that of a group, or of groups; None for other window functions."""
+    """A window function as an aggregate of one group, or of several groups; None for functions that are no aggregates."""
     call: exp.Expr = window.this.this if isinstance(window.this, exp.Filter) else window.this
     by = [bare(part) for part in window.args.get("partition_by") or ()]
     if type(call) not in _AGGREGATES or any(window.args.get(k) for k in ("spec", "alias")):

@@ -20,55 +20,55 @@ from anondb.query.parsing import bare, is_conjunct, is_null, lowered, whole
 
 _PLAIN = {"expressions", *ROWS, "with_"}
 _INSIDE = (exp.AggFunc, exp.Filter, exp.Window, exp.In, exp.Any, exp.All, exp.Exists, exp.Select)
-"""The nearest of these around a value of each row is the SELECT of the row."""
+"""A value belongs to each row of a SELECT if the SELECT is the nearest of these nodes around it."""
 _ENDED = (exp.Distinct, exp.Literal, exp.Order)
 
 
 def with_known_names(tree: exp.Expr, item: str) -> exp.Expr:
-    """A query with other spellings in place of those that are not known here, with the same result in DuckDB.
+    """Write spellings that no rule reads as others with the same result in DuckDB; returns the new query.
 
     Args:
         tree: the query.
         item: the column of items, in lower case, of which extremes are compared.
     """
-    made = tree.copy()
-    for call in list(made.find_all(exp.Anonymous, exp.IgnoreNulls, exp.WithinGroup)):
+    copy = tree.copy()
+    for call in list(copy.find_all(exp.Anonymous, exp.IgnoreNulls, exp.WithinGroup)):
         if isinstance(call, exp.Anonymous) and lowered(call.name) == "mean" and len(call.expressions) == 1:
             call.replace(exp.Avg(this=call.expressions[0].copy()))
         elif isinstance(call, exp.IgnoreNulls) and isinstance(call.this, exp.AnyValue):  # so sqlglot reads any_value(x)
             call.replace(call.this.copy())
         elif isinstance(call, exp.WithinGroup) and (quantile := _quantile(call)) is not None:
             call.replace(quantile)
-    for end in list(made.find_all(exp.ArgMax, exp.ArgMin)):
+    for end in list(copy.find_all(exp.ArgMax, exp.ArgMin)):
         if end.this == end.expression and end.args.get("count") is None:
             end.replace((exp.Max if isinstance(end, exp.ArgMax) else exp.Min)(this=end.this.copy()))
-    for choice in reversed(list(made.find_all(exp.If))):  # inner ones first
+    for choice in reversed(list(copy.find_all(exp.If))):  # inner ones first
         if choice.arg_key != "ifs":  # if(a, b, c), and no branch of CASE
             branch = exp.If(this=choice.this, true=choice.args["true"])
             choice.replace(exp.Case(ifs=[branch], default=choice.args.get("false")))
-    for case in made.find_all(exp.Case):
+    for case in copy.find_all(exp.Case):
         if isinstance(case.this, exp.Column):  # CASE x WHEN y
             for branch in case.args["ifs"]:
                 branch.set("this", exp.EQ(this=case.this.copy(), expression=exp.paren(branch.this)))
             case.set("this", None)
         if isinstance(case.args.get("default"), exp.Null):
             case.set("default", None)
-    for node in reversed(list(made.find_all(exp.EQ, exp.NEQ))):
+    for node in reversed(list(copy.find_all(exp.EQ, exp.NEQ))):
         if (values := _values_compared(node, item)) is not None:
             node.replace(values)
         elif (rows := _rows_compared(node)) is not None:
             among = exp.In(this=node.this, query=exp.Subquery(this=rows))
             node.replace(among if isinstance(node, exp.EQ) else exp.paren(exp.Not(this=among), copy=False))
-    for window in made.find_all(exp.Window):
+    for window in copy.find_all(exp.Window):
         if (extreme := _first_of_order(window)) is not None:
             window.set("this", extreme)
             window.set("order", None)
-    for select in list(made.find_all(exp.Select)):
+    for select in list(copy.find_all(exp.Select)):
         write_windows(select)
         _write_tuples(select)
         if select.args.get("order") is not None:
             write_first_rows(select)
-    return made
+    return copy
 
 
 def with_counted_rows(tree: exp.Expr, tables: Mapping[str, Mapping[str, bool]], item: str) -> exp.Expr:
@@ -79,9 +79,9 @@ def with_counted_rows(tree: exp.Expr, tables: Mapping[str, Mapping[str, bool]], 
         tables: the columns of each of the original's tables, in lower case, and whether one is the id.
         item: the column of items, in lower case, which such a table lacks.
     """
-    made, named = tree.copy(), {lowered(cte.alias) for cte in tree.find_all(exp.CTE)}
+    copy, named = tree.copy(), {lowered(cte.alias) for cte in tree.find_all(exp.CTE)}
     records = {name: {c for c, is_id in of.items() if is_id} for name, of in tables.items() if item not in of}
-    for select in made.find_all(exp.Select):
+    for select in copy.find_all(exp.Select):
         source = _only_table(select)
         ids = records.get(lowered(source.name), set()) if source is not None and lowered(source.name) not in named else set()
         for call in [c for c in select.find_all(exp.Count) if ids and c.parent_select is select]:
@@ -89,7 +89,7 @@ def with_counted_rows(tree: exp.Expr, tables: Mapping[str, Mapping[str, bool]], 
             one = bare(what[0]) if len(what) == 1 and not call.expressions else None
             if isinstance(one, exp.Column) and lowered(one.name) in ids:
                 call.set("this", exp.Star())
-    return made
+    return copy
 
 
 def _only_table(select: exp.Select) -> exp.Table | None:
@@ -175,7 +175,7 @@ def _quantile(node: exp.WithinGroup) -> exp.Expr | None:
 
 
 def select_sources(select: exp.Select) -> Iterator[tuple[exp.Expr, exp.Select]]:
-    """The sources of a SELECT that stand for a SELECT, and these."""
+    """Each source of a SELECT that is itself a SELECT, directly or by name, with that SELECT."""
     for place in places_of(select):
         source = place.this
         inner = query_of(source)
@@ -184,7 +184,7 @@ def select_sources(select: exp.Select) -> Iterator[tuple[exp.Expr, exp.Select]]:
 
 
 def common_table(source: exp.Table) -> exp.CTE | None:
-    """The common table expression that a name stands for: of the nearest query around it that defines it before."""
+    """The common table expression that a name stands for: the nearest one around it that is defined before its use."""
     inside: exp.Expr = source
     while (outer := inside.parent) is not None:
         clause = outer if isinstance(outer, exp.With) else outer.args.get("with_") if isinstance(outer, exp.Query) else None
@@ -198,7 +198,7 @@ def common_table(source: exp.Table) -> exp.CTE | None:
 
 
 def query_of(source: exp.Expr, named: Callable[[exp.Table], exp.CTE | None] = common_table) -> exp.Expr | None:
-    """The query that a source stands for, if it gives its columns no other names; None for a table, or with other names."""
+    """The query behind a source that keeps the names of its columns; None for a table, and for one that renames them."""
     cte = named(source) if isinstance(source, exp.Table) and not source.db else None
     renamed = [part.args["alias"] for part in (source, cte) if part is not None and part.args.get("alias")]
     if any(alias.columns for alias in renamed):
@@ -221,7 +221,7 @@ def terms_of_order(window: exp.Window) -> list[exp.Ordered]:
 
 
 def are_apart(parts: Iterable[exp.Expr], aliases: Collection[str], names: Collection[str] | None) -> bool:
-    """Whether the queries in expressions of a SELECT name none of its sources, and no column of these alone.
+    """Whether the subqueries in expressions of a SELECT name neither its sources nor, without a table, their columns.
 
     Args:
         parts: the expressions.
@@ -242,7 +242,7 @@ def is_itself(shown: exp.Expr) -> bool:
 
 
 def aliases_of(select: exp.Select) -> set[str]:
-    """The names that a SELECT gives to what is no column of that name, in lower case."""
+    """The aliases of a SELECT, in lower case, except those that only repeat the name of a column."""
     return {lowered(e.alias) for e in select.expressions if isinstance(e, exp.Alias) and not is_itself(e)}
 
 
@@ -253,13 +253,13 @@ def names_alias(part: exp.Expr, select: exp.Select) -> bool:
 
 
 def values_shown(select: exp.Select) -> list[exp.Subquery]:
-    """The subqueries in what a SELECT shows that are a value of each of its rows."""
+    """The subqueries in the expressions that a SELECT shows which have one value for each of its rows."""
     every = [s for e in select.expressions for s in e.find_all(exp.Subquery) if not isinstance(s.parent, exp.Select)]
     return [s for s in every if s.find_ancestor(*_INSIDE) is select]
 
 
 def ids_of(tables: Mapping[str, Mapping[str, bool]]) -> set[str]:
-    """The names of the ids of tables whose columns say whether they are one."""
+    """The names of the id columns of tables, whose columns say whether they are ids."""
     return {name for of in tables.values() for name, is_id in of.items() if is_id}
 
 
@@ -299,17 +299,17 @@ def as_first_row(node: exp.Select) -> exp.Select | None:
     parts = [bare(part) for part in (shown.this, shown.args.get("expression")) if isinstance(part, exp.Expr)]
     if not clauses_of(node) <= _PLAIN or any(isinstance(p, _ENDED) for p in parts):
         return None
-    made, where = node.copy(), node.args.get("where")
+    copy, where = node.copy(), node.args.get("where")
     present = [exp.Not(this=is_null(part)) for part in parts]
-    made.set("expressions", [parts[0].copy()])
-    set_conditions(made, [*([exp.paren(where.this)] if where else []), *present])
+    copy.set("expressions", [parts[0].copy()])
+    set_conditions(copy, [*([exp.paren(where.this)] if where else []), *present])
     if isinstance(shown, exp.Mode):
-        made.set("group", exp.Group(expressions=[parts[0].copy()]))
+        copy.set("group", exp.Group(expressions=[parts[0].copy()]))
         parts.append(exp.Count(this=exp.Star(), big_int=True))
     first = exp.Ordered(this=parts[1].copy(), desc=not isinstance(shown, exp.ArgMin), nulls_first=False)
-    made.set("order", exp.Order(expressions=[first]))
-    made.set("limit", exp.Limit(expression=exp.convert(1)))
-    return made
+    copy.set("order", exp.Order(expressions=[first]))
+    copy.set("limit", exp.Limit(expression=exp.convert(1)))
+    return copy
 
 
 def shown_name(shown: exp.Expr) -> str:
@@ -318,7 +318,15 @@ def shown_name(shown: exp.Expr) -> str:
 
 
 def linked(part: exp.Expr, names: Collection[str]) -> tuple[exp.Expr, exp.Expr] | None:
-    """What a condition compares of a subquery from these tables with the rows around it, and with what; None for others."""
+    """The two sides of a condition of a subquery that compares its own tables with the rows around it; None for others.
+
+    Args:
+        part: the condition.
+        names: the names of the subquery's tables, in lower case.
+
+    Returns:
+        The side of the subquery, and that of the rows around it.
+    """
     for inside, outer in both_ways(part, exp.EQ, exp.NullSafeEQ):
         own, others = (list(side.find_all(exp.Column)) for side in (inside, outer))
         plain = own and others and not inside.find(exp.Query) and not outer.find(exp.Query)
@@ -329,6 +337,6 @@ def linked(part: exp.Expr, names: Collection[str]) -> tuple[exp.Expr, exp.Expr] 
 
 
 def link(part: exp.Expr, names: Collection[str]) -> tuple[exp.Expr, exp.Column] | None:
-    """The same of a condition that compares with a column around the subquery."""
+    """As ``linked``, but only for a comparison with a single column around the subquery."""
     inside, outer = linked(part, names) or (None, None)
     return (inside, outer) if inside is not None and isinstance(outer, exp.Column) else None

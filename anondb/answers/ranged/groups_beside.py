@@ -28,8 +28,8 @@ def with_one_select(tree: exp.Expr, originals: Originals) -> exp.Expr:
     """
     if tree.find(exp.Join) is None or tree.find(exp.Group) is None:
         return tree
-    made = tree.copy()
-    for select in list(made.find_all(exp.Select)):
+    copy = tree.copy()
+    for select in list(copy.find_all(exp.Select)):
         joins = select.args.get("joins") or []
         if not joins or select.is_star or select.find(exp.Lateral):
             continue
@@ -48,7 +48,7 @@ def with_one_select(tree: exp.Expr, originals: Originals) -> exp.Expr:
             continue
         for source in named:
             source.set("alias", None)  # if it is still there
-    return made
+    return copy
 
 
 def _merge_all(select: exp.Select, originals: Originals) -> bool:

@@ -67,13 +67,13 @@ def with_item_filters(
         (kept if filtered is None else moved).append(part if filtered is None else filtered)
     if not moved:
         return node
-    made = node.copy()
-    set_conditions(made, kept)
-    if made.args.get("distinct") is not None:
-        made.set("distinct", None)
-        made.set("group", exp.Group(expressions=[key.copy() for key in keys]))
-    _add_having(made, moved)
-    return made
+    copy = node.copy()
+    set_conditions(copy, kept)
+    if copy.args.get("distinct") is not None:
+        copy.set("distinct", None)
+        copy.set("group", exp.Group(expressions=[key.copy() for key in keys]))
+    _add_having(copy, moved)
+    return copy
 
 
 def with_counted_items(
@@ -169,10 +169,10 @@ def _as_in(node: exp.Exists, key: exp.Column) -> exp.In | None:
     parts = list(where.this.flatten()) if isinstance(where.this, exp.And) else [where.this]
     links = [(part, sides) for part in parts if (sides := link(part, inside)) is not None]
     equal = [(part, shown) for part, (shown, outer) in links if lowered(outer.name) == lowered(key.name)]
-    made = query.copy()
-    set_conditions(made, [part for part in parts if not equal or part is not equal[0][0]])
-    if not equal or any(c.table and lowered(c.table) not in inside for c in made.find_all(exp.Column)):
+    copy = query.copy()
+    set_conditions(copy, [part for part in parts if not equal or part is not equal[0][0]])
+    if not equal or any(c.table and lowered(c.table) not in inside for c in copy.find_all(exp.Column)):
         return None
     shown = equal[0][1]
-    made.set("expressions", [shown.copy()])
-    return exp.In(this=key.copy(), query=exp.Subquery(this=made))
+    copy.set("expressions", [shown.copy()])
+    return exp.In(this=key.copy(), query=exp.Subquery(this=copy))

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
-from anondb.answers.ranged.clauses import clauses_of, conditions_of, is_inner, only_source, sides_of
+from anondb.answers.ranged.clauses import clauses_of, columns_of_join, conditions_of, is_inner, only_source, sides_of
 from anondb.answers.ranged.dependent_keys import group_columns, selected
 from anondb.answers.ranged.relation import SOME_ROWS, fresh
 from anondb.query.parsing import bare, lowered
@@ -27,11 +27,11 @@ def with_joined_groups(tree: exp.Expr, table: str, item: str) -> exp.Expr:
     """
     if tree.find(exp.Join) is None or tree.find(exp.AggFunc) is None:
         return tree
-    made = tree.copy()
-    listed = list(made.find_all(exp.CTE))
+    copy = tree.copy()
+    listed = list(copy.find_all(exp.CTE))
     named = {lowered(cte.alias): cte for cte in listed}
     clear = len(named) == len(listed) and table not in named  # each name has one meaning
-    for select in list(made.find_all(exp.Select)) if clear else ():
+    for select in list(copy.find_all(exp.Select)) if clear else ():
         joins = select.args.get("joins") or []
         _put_table_first(select, named, table)
         for join in reversed(joins):
@@ -42,7 +42,7 @@ def with_joined_groups(tree: exp.Expr, table: str, item: str) -> exp.Expr:
                     select.where(kept, copy=False)
         if any(key.find(exp.Subquery) for key in _keys(select)):
             _drop_dependent(select)
-    return made
+    return copy
 
 
 def _keys(select: exp.Select) -> Sequence[exp.Expr]:
@@ -126,12 +126,8 @@ def _linked(select: exp.Select, join: exp.Join, key: str, of: exp.Table) -> exp.
 
 def _replace(select: exp.Select, join: exp.Join, values: Mapping[str, exp.Expr]) -> bool:
     """Put subqueries in the place of the columns of a source, if these are all that the SELECT names of it."""
-    alias = lowered(join.this.alias_or_name)
-    apart = [part for part in (join, select.args.get("with_")) if part is not None]
-    inside = {id(column) for part in apart for column in part.find_all(exp.Column)}
-    columns = [c for c in select.find_all(exp.Column) if id(c) not in inside and _is_of(c, alias, values)]
-    plain = not any(isinstance(e.unalias(), exp.Star) for e in select.expressions)
-    if not plain or any(lowered(c.name) not in values or c.parent_select is not select for c in columns):
+    columns = columns_of_join(select, join, values, *([select.args["with_"]] if select.args.get("with_") else []))
+    if columns is None or any(isinstance(e.unalias(), exp.Star) for e in select.expressions):
         return False
     for column in columns:
         value = values[lowered(column.name)].copy()
@@ -139,11 +135,6 @@ def _replace(select: exp.Select, join: exp.Join, values: Mapping[str, exp.Expr])
         place = column.parent if of_group and column.parent is not None else column  # of one value in each group
         place.replace(exp.alias_(value, column.name, quoted=True) if place.parent is select else value)
     return True
-
-
-def _is_of(column: exp.Column, alias: str, values: Mapping[str, exp.Expr]) -> bool:
-    """Whether a column is of a source, as a name alone is that its table has not."""
-    return lowered(column.table) == alias if column.table or not alias else lowered(column.name) in values
 
 
 def _drop_dependent(select: exp.Select) -> None:

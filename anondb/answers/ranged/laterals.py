@@ -145,20 +145,20 @@ def _write_groups(select: exp.Select, join: exp.Join, query: exp.Select, tables:
     if not own or not all(e.alias_or_name for e in query.expressions):
         return
     name, alias = fresh("k"), join.this.args["alias"]
-    made = query.copy()
-    set_conditions(made, [part for part in parts if part is not link])
-    made.append("expressions", exp.alias_(key.copy(), name, quoted=True))
+    copy = query.copy()
+    set_conditions(copy, [part for part in parts if part is not link])
+    copy.append("expressions", exp.alias_(key.copy(), name, quoted=True))
     if group is not None and not group.args.get("all"):
-        made.args["group"].append("expressions", key.copy())
+        copy.args["group"].append("expressions", key.copy())
     if order is not None and number is not None:
         terms = order.copy()
         for term in terms.expressions:
             term.set("this", resolved(term.this, query))
         place = exp.Window(this=exp.RowNumber(), partition_by=[key.copy()], order=terms, over="OVER")
-        made.set("qualify", exp.Qualify(this=exp.LTE(this=place, expression=number.copy())))
-    made.set("order", None)
-    made.set("limit", None)
-    join.set("this", exp.Subquery(this=made, alias=alias.copy()))
+        copy.set("qualify", exp.Qualify(this=exp.LTE(this=place, expression=number.copy())))
+    copy.set("order", None)
+    copy.set("limit", None)
+    join.set("this", exp.Subquery(this=copy, alias=alias.copy()))
     join.set("on", exp.EQ(this=exp.column(exp.to_identifier(name, quoted=True), alias.name), expression=outer.copy()))
     join.set("kind", None)
 

@@ -60,13 +60,13 @@ def number_of_rows(node: exp.Expr, resolve: Resolve) -> exp.Expr:
     Raises:
         InputError: ``unsupported_query``.
     """
-    made, number = node.copy(), node.args.get("expression")
+    copy, number = node.copy(), node.args.get("expression")
     if number is not None and not isinstance(number, exp.Literal):
         value = read(number, resolve)
         if not value.exact:
             raise unsupported(f"{node.key.upper()} of an estimate", "Write a whole number.")
-        made.set("expression", exp.paren(value.expression))
-    return made
+        copy.set("expression", exp.paren(value.expression))
+    return copy
 
 
 def leading(rows: exp.Query, key: int, columns: Sequence[str], most: int, *, largest: bool) -> exp.Select:

@@ -39,35 +39,35 @@ def with_aggregates(tree: exp.Expr) -> exp.Expr:
     """A query with aggregates in place of functions of the lists that aggregates make."""
     if tree.find(*_LISTS) is None:
         return tree
-    made, numbers = tree.copy(), count()
-    for select in list(made.find_all(exp.Select)):
+    copy, numbers = tree.copy(), count()
+    for select in list(copy.find_all(exp.Select)):
         for source, inner in list(select_sources(select)):
             _pull(select, source, inner, numbers)
-    for select in list(made.find_all(exp.Select)):
+    for select in list(copy.find_all(exp.Select)):
         for call, name, values in _calls(select):
             if (aggregate := _aggregate(name, values, select)) is not None:
                 put(call, aggregate)
-    return made
+    return copy
 
 
 def with_written_rows(tree: exp.Expr) -> exp.Expr:
     """A query with VALUES in place of ``unnest([1, 2])`` of a list that is written out: a source, or the only column."""
     if tree.find(exp.Unnest, exp.Explode) is None:
         return tree
-    made = tree.copy()
-    for node in list(made.find_all(exp.Unnest)):
+    copy = tree.copy()
+    for node in list(copy.find_all(exp.Unnest)):
         alias, cells = node.args.get("alias"), _cells(node.expressions[0]) if len(node.expressions) == 1 else None
         one = alias is not None and len(alias.columns) == 1 and not node.args.get("offset")
         if cells and alias is not None and one and isinstance(node.parent, exp.From | exp.Join):
             node.replace(exp.Values(expressions=cells, alias=alias.copy()))
-    for select in list(made.find_all(exp.Select)):
+    for select in list(copy.find_all(exp.Select)):
         shown = select.expressions[0] if len(select.expressions) == 1 and len(clauses_of(select) - {"with_"}) == 1 else None
         cells = _cells(shown.this.this) if isinstance(shown, exp.Alias) and isinstance(shown.this, exp.Explode) else None
         if shown is not None and cells:
             named = exp.TableAlias(this=exp.to_identifier("written"), columns=[exp.to_identifier(shown.alias, quoted=True)])
             select.set("expressions", [exp.column(exp.to_identifier(shown.alias, quoted=True))])
             select.set("from_", exp.From(this=exp.Values(expressions=cells, alias=named)))
-    return made
+    return copy
 
 
 def _cells(node: exp.Expr) -> list[exp.Expr] | None:
@@ -87,8 +87,8 @@ def with_own_lists(tree: exp.Expr, own: Mapping[str, Collection[str]], rows: Row
     """
     if tree.find(exp.ArrayAgg) is None or tree.find(exp.Subquery) is None:
         return tree
-    made, named = tree.copy(), {lowered(cte.alias) for cte in tree.find_all(exp.CTE)}
-    for query in [q for q in made.find_all(exp.Subquery) if isinstance(q.parent, exp.Func) and _is_list(q.this)]:
+    copy, named = tree.copy(), {lowered(cte.alias) for cte in tree.find_all(exp.CTE)}
+    for query in [q for q in copy.find_all(exp.Subquery) if isinstance(q.parent, exp.Func) and _is_list(q.this)]:
         tables = {lowered(table.name) for table in query.find_all(exp.Table)}
         columns = {name for table in tables for name in own.get(table, ())}
         inside = all(lowered(column.name) in columns for column in query.find_all(exp.Column))
@@ -97,7 +97,7 @@ def with_own_lists(tree: exp.Expr, own: Mapping[str, Collection[str]], rows: Row
         ((values,),) = rows(query.this)
         if len(values or ()) <= MOST_VALUES and all(isinstance(value, str | int) for value in values or ()):
             query.replace(exp.null() if values is None else exp.Array(expressions=[exp.convert(value) for value in values]))
-    return made
+    return copy
 
 
 def _is_list(query: exp.Expr) -> bool:
@@ -222,8 +222,8 @@ def present(number: exp.Expr, select: exp.Select, wanted: exp.Expr | None) -> ex
     group = select.args.get("group")
     if wanted is None and group is not None and clauses_of(group) <= {"expressions", "all"}:
         return exp.paren(number)
-    some = exp.GT(this=_over("count", exp.Star(), wanted), expression=exp.convert(0))
-    return when(some, number)  # without rows there is no list
+    has_rows = exp.GT(this=_over("count", exp.Star(), wanted), expression=exp.convert(0))
+    return when(has_rows, number)  # without rows there is no list
 
 
 def _quantile(name: str, call: exp.Expr, wanted: exp.Expr | None) -> exp.Expr | None:

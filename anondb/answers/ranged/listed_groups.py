@@ -60,16 +60,16 @@ def _merged(node: exp.Select) -> exp.Select:
     values = shown_by_name(inner)
     if any(e.find(exp.Window, exp.Query, exp.AggFunc, exp.Explode) for e in inner.expressions) or node.find(exp.Having):
         return node
-    made = node.copy()
+    copy = node.copy()
     where = inner.args.get("where")
-    made.set("from_", inner.args["from_"].copy())
-    parts = [*made.expressions, *(made.args[key] for key in ("group", "where") if made.args.get(key) is not None)]
+    copy.set("from_", inner.args["from_"].copy())
+    parts = [*copy.expressions, *(copy.args[key] for key in ("group", "where") if copy.args.get(key) is not None)]
     for column in [column for part in parts for column in part.find_all(exp.Column)]:
         value = values.get(lowered(column.name))
-        if value is None or column.parent_select is not made:
+        if value is None or column.parent_select is not copy:
             return node
-        column.replace(exp.alias_(value, column.name) if column.parent is made else exp.paren(value))
-    return made if where is None else made.where(where.this.copy())
+        column.replace(exp.alias_(value, column.name) if column.parent is copy else exp.paren(value))
+    return copy if where is None else copy.where(where.this.copy())
 
 
 def _lifted(node: exp.Select) -> exp.Select:
@@ -85,37 +85,37 @@ def _lifted(node: exp.Select) -> exp.Select:
         for n, e in aliased(inner).items()
         if isinstance(e, exp.Case) and e.find(*_LEAVES[:-1]) and not e.find(exp.Query)
     }
-    made = node.copy()
-    place, leaves = made.args["from_"].this, dict[exp.Expr, str]()
+    copy = node.copy()
+    place, leaves = copy.args["from_"].this, dict[exp.Expr, str]()
 
     def visit(part: exp.Expr) -> exp.Expr:
         name = leaves.setdefault(part, fresh("w")) if isinstance(part, _LEAVES) else ""
         return exp.column(name, place.alias or None) if name else part
 
-    for column in [c for c in made.find_all(exp.Column) if c.parent_select is made and lowered(c.name) in cases]:
+    for column in [c for c in copy.find_all(exp.Column) if c.parent_select is copy and lowered(c.name) in cases]:
         lifted = cases[lowered(column.name)].copy().transform(visit)
-        column.replace(exp.alias_(lifted, column.name) if column.parent is made else lifted)
+        column.replace(exp.alias_(lifted, column.name) if column.parent is copy else lifted)
     for part, name in leaves.items():
         place.this.append("expressions", part.copy().as_(name))
-    return made
+    return copy
 
 
 def _of(node: exp.Select, key: exp.Case, result: exp.Expr) -> exp.Select:
     """The row of one constant."""
-    made, some = node.copy(), exp.GT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(0))
+    copy, has_rows = node.copy(), exp.GT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(0))
     for part in ("group", "with_"):
-        made.set(part, None)
+        copy.set(part, None)
     listed = [
         exp.alias_(result.copy(), e.alias or "key") if bare(e.unalias()) == key else e.copy() for e in node.expressions
     ]
-    made.set("expressions", listed)
-    where = made.args.get("where")
+    copy.set("expressions", listed)
+    where = copy.args.get("where")
     for part in list(where.find_all(exp.Case)) if where is not None else ():
         if part == key:
             part.replace(result.copy())  # which it is in these rows
-    having = made.args.get("having")
-    made.set("having", exp.Having(this=exp.and_(having and having.this, some)))
-    return made.where(_is(key, result))
+    having = copy.args.get("having")
+    copy.set("having", exp.Having(this=exp.and_(having and having.this, has_rows)))
+    return copy.where(_is(key, result))
 
 
 def _is(node: exp.Expr, result: exp.Expr) -> exp.Expr:
@@ -123,8 +123,8 @@ def _is(node: exp.Expr, result: exp.Expr) -> exp.Expr:
     node = bare(node)
     if not isinstance(node, exp.Case):
         return exp.true() if node == result else exp.false()
-    made = node.copy()
-    for branch in made.args["ifs"]:
+    copy = node.copy()
+    for branch in copy.args["ifs"]:
         branch.set("true", _is(branch.args["true"], result))
-    made.set("default", _is(node.args.get("default") or exp.null(), result))
-    return made
+    copy.set("default", _is(node.args.get("default") or exp.null(), result))
+    return copy

@@ -59,8 +59,8 @@ def with_places(tree: exp.Expr, tables: Mapping[str, Mapping[str, bool]], presen
     """
     if tree.find(exp.Distinct) is None or tree.find(exp.Window) is None:
         return tree
-    made = tree.copy()
-    for select in list(made.find_all(exp.Select)):
+    copy = tree.copy()
+    for select in list(copy.find_all(exp.Select)):
         clause = select.args.get("from_")
         several = any(select.args.get(key) for key in ("joins", "group", "where", "windows"))
         if clause is None or several or not select.args.get("distinct") or not is_of_persons(clause.this, tables):
@@ -82,7 +82,7 @@ def with_places(tree: exp.Expr, tables: Mapping[str, Mapping[str, bool]], presen
         columns = [c.this for e in select.expressions for c in e.find_all(exp.Column) if c.parent_select is select]
         select.set("from_", exp.From(this=_different(clause.this, columns)))
         select.set("distinct", None)
-    return made
+    return copy
 
 
 def _different(source: exp.Expr, names: Sequence[exp.Expr]) -> exp.Subquery:
@@ -131,23 +131,23 @@ def _merged(node: exp.Select) -> exp.Select | None:
     if not inner.args.get("joins") or any(e.find(exp.AggFunc, exp.Window) for e in inner.expressions):
         return None
     values = shown_by_name(inner)
-    made = node.copy()
-    parts = [*made.expressions, *(made.args[key] for key in ("where", "group", "having", "order") if made.args.get(key))]
+    copy = node.copy()
+    parts = [*copy.expressions, *(copy.args[key] for key in ("where", "group", "having", "order") if copy.args.get(key))]
     if any(part.find(exp.Query) for part in parts):
         return None
-    shown = {lowered(e.alias) for e in made.expressions}
+    shown = {lowered(e.alias) for e in copy.expressions}
     for column in [column for part in parts for column in part.find_all(exp.Column)]:
         value = values.get(lowered(column.name))
         if value is None or (not column.table and lowered(column.name) in shown):
             return None
         named = isinstance(column.parent, exp.Select) and column.arg_key == "expressions"
         column.replace(exp.alias_(value.copy(), column.name, quoted=True) if named else exp.paren(value.copy()))
-    set_conditions(made, [of.args["where"].this for of in (inner, made) if of.args.get("where")])
-    copy_clauses(inner, made, ("from_", "joins"))
-    for part in list(made.find_all(exp.Paren)):
+    set_conditions(copy, [of.args["where"].this for of in (inner, copy) if of.args.get("where")])
+    copy_clauses(inner, copy, ("from_", "joins"))
+    for part in list(copy.find_all(exp.Paren)):
         if isinstance(part.this, exp.Column):
             part.replace(part.this)
-    return made
+    return copy
 
 
 def _counted(node: exp.Select, tables: Mapping[str, Mapping[str, bool]]) -> exp.Select | None:
@@ -161,20 +161,14 @@ def _counted(node: exp.Select, tables: Mapping[str, Mapping[str, bool]]) -> exp.
         return None
     left, matches = lowered(clause.this.alias_or_name), _matches(node, clause.this, joins, tables)
     keys = [resolved(selected(key, node), node) for key in group.expressions]
-    plain = clauses_of(group) == {"expressions"}
-    ids = ids_of(tables)
-    if (
-        not left
-        or matches is None
-        or not plain
-        or not all(isinstance(key, exp.Column) and lowered(key.table) == left for key in keys)
-    ):
+    own = all(isinstance(key, exp.Column) and lowered(key.table) == left for key in keys)
+    if not left or matches is None or clauses_of(group) != {"expressions"} or not own:
         return None
     if not matches.outer and not any(is_of_persons(place.this, tables) for place in (clause, *joins)):
         return None
     names = {lowered(key.name) for key in keys}
     once = _is_once(clause.this, names)
-    if names & ids or (not once and _names_others(node, left, names)):
+    if names & ids_of(tables) or (not once and _names_others(node, left, names)):
         return None
     made = part_of(node, *_KEPT)
     shown = [(e.unalias().copy(), shown_name(e)) for e in node.expressions]
@@ -226,9 +220,9 @@ class _Matches:
                 return False
             whole.replace(self.rows.select(whole.copy()).subquery())
         if not self.outer:
-            some = self.rows.select(exp.convert(1))
-            some.set("joins", [join for join in some.args.get("joins") or [] if join.side != "LEFT"])
-            made.where(exp.Exists(this=some), copy=False)
+            matching = self.rows.select(exp.convert(1))
+            matching.set("joins", [join for join in matching.args.get("joins") or [] if join.side != "LEFT"])
+            made.where(exp.Exists(this=matching), copy=False)
         return True
 
 

@@ -82,6 +82,6 @@ def _between(value: Value, sure: exp.Expr, order: _Order, sources: Sources) -> V
     for end, extreme in zip(value.not_null, (exp.Min, exp.Max), strict=True):
         none = order.over(exp.CountIf(this=is_null(end)), most).eq(0)
         ends.append(when(none, order.over(extreme(this=end.copy()), most)))
-    some = exp.GT(this=order.over(exp.Count(this=exp.Star()), most), expression=exp.convert(0))
-    branches = [exp.If(this=is_null(nearest).not_(), true=exp.true()), exp.If(this=some, true=exp.false())]
+    has_rows = exp.GT(this=order.over(exp.Count(this=exp.Star()), most), expression=exp.convert(0))
+    branches = [exp.If(this=is_null(nearest).not_(), true=exp.true()), exp.If(this=has_rows, true=exp.false())]
     return sources.once(Value(*ends, sure=exp.Case(ifs=branches), whole=value.whole, least=value.least), over=True)

@@ -41,8 +41,8 @@ def with_numbers_of_rows(tree: exp.Expr, rows: Rows, present: Present) -> exp.Ex
     """
     if tree.find(exp.Window) is None:
         return tree
-    made = tree.copy()
-    for select in list(made.find_all(exp.Select)):
+    copy = tree.copy()
+    for select in list(copy.find_all(exp.Select)):
         for source, inner in list(select_sources(select)):
             if not select.args.get("joins") and not any(inner.args.get(key) for key in _CUT):
                 write_windows(inner)
@@ -54,7 +54,7 @@ def with_numbers_of_rows(tree: exp.Expr, rows: Rows, present: Present) -> exp.Ex
                         continue
                     added.replace(inner)
                 numbered.write()
-    return made
+    return copy
 
 
 def _of_added(inner: exp.Select) -> exp.Select | None:
@@ -75,8 +75,8 @@ def _of_added(inner: exp.Select) -> exp.Select | None:
     plain = clauses_of(groups) <= {"expressions", *ROWS, "group"}
     if not plain or len(keys) != 1 or [e for name, e in shown.items() if name not in counts] != keys:
         return None
-    made = inner.copy()
-    for window in list(made.find_all(exp.Window)):
+    copy = inner.copy()
+    for window in list(copy.find_all(exp.Window)):
         of = window.this.this if isinstance(window.this, exp.Sum) else None
         plain = not any(window.args.get(part) for part in ("partition_by", "spec", "alias"))
         if not plain or not isinstance(of, exp.Column) or lowered(of.name) not in counts:
@@ -84,10 +84,10 @@ def _of_added(inner: exp.Select) -> exp.Select | None:
         total = exp.Window(this=exp.Count(this=exp.Star(), big_int=True), over="OVER")
         share = exp.Window(this=exp.CumeDist(), order=window.args.get("order"), over="OVER")
         window.replace(total if window.args.get("order") is None else exp.paren(share * total))
-    kept = [e for e in made.expressions if not any(lowered(c.name) in counts for c in e.find_all(exp.Column))]
-    made.set("expressions", kept)
-    made.set("from_", exp.From(this=rows.subquery(sources[0][0].alias_or_name or "rows", copy=False)))
-    return made
+    kept = [e for e in copy.expressions if not any(lowered(c.name) in counts for c in e.find_all(exp.Column))]
+    copy.set("expressions", kept)
+    copy.set("from_", exp.From(this=rows.subquery(sources[0][0].alias_or_name or "rows", copy=False)))
+    return copy
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,8 @@ def with_ordered_pairs(tree: exp.Expr) -> exp.Expr:
     """A query with rows of pairs in one order, wherever only the smaller and the greater value of a pair are used."""
     if tree.find(*_ENDS) is None:
         return tree
-    made = tree.copy()
-    for select in list(made.find_all(exp.Select)):
+    copy = tree.copy()
+    for select in list(copy.find_all(exp.Select)):
         compared = _comparison(select)
         if compared is None:
             continue
@@ -32,7 +32,7 @@ def with_ordered_pairs(tree: exp.Expr) -> exp.Expr:
         for end in ends:
             value = (one if isinstance(end, exp.Least) == isinstance(compared, exp.LT | exp.LTE | exp.NEQ) else other).copy()
             end.replace(value)
-    return made
+    return copy
 
 
 def _comparison(select: exp.Select) -> exp.Binary | None:

@@ -27,14 +27,14 @@ def without_inner_rows(tree: exp.Expr, tables: Columns) -> exp.Expr:
     """
     if tree.find(exp.Subquery, exp.CTE) is None:
         return tree
-    made = tree.copy()
-    for select in reversed(list(made.find_all(exp.Select))):  # inner ones first
+    copy = tree.copy()
+    for select in reversed(list(copy.find_all(exp.Select))):  # inner ones first
         if select.args.get("from_") is not None and not any(e.is_star for e in select.expressions):
             for source, inner in list(select_sources(select)):
                 table = _only_table(inner, tables)
                 if table is not None:
                     _read_table(select, source, inner, table, tables)
-    return made
+    return copy
 
 
 def _only_table(inner: exp.Select, tables: Columns) -> exp.Table | None:

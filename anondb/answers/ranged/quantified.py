@@ -33,11 +33,11 @@ def with_extremes(tree: exp.Expr) -> exp.Expr:
     """A query with comparisons with an extreme in place of those with all or any rows of a list of counts."""
     if tree.find(exp.All, exp.Any) is None:
         return tree
-    made = tree.copy()
-    for node in list(made.find_all(*_COMPARED)):
-        if (compared := _of_list(node, made)) is not None:
+    copy = tree.copy()
+    for node in list(copy.find_all(*_COMPARED)):
+        if (compared := _of_list(node, copy)) is not None:
             node.replace(compared)
-    return made
+    return copy
 
 
 def with_extremes_of_persons(
@@ -53,11 +53,11 @@ def with_extremes_of_persons(
     """
     if tree.find(exp.Exists) is None:
         return tree
-    made, ids = tree.copy(), ids_of(tables)
-    for exists in list(made.find_all(exp.Exists)):
+    copy, ids = tree.copy(), ids_of(tables)
+    for exists in list(copy.find_all(exp.Exists)):
         if (compared := _of_rows(exists, tables, {*ids, item}, present)) is not None:
             exists.replace(compared)
-    return made
+    return copy
 
 
 def _of_rows(
@@ -81,23 +81,23 @@ def _of_rows(
     if len(compared) != 1 or around is None:
         return None
     ((part, (kind, value, other)),) = compared
-    made, rest = query.copy(), [p for p in parts if p is not part]
-    set_conditions(made, rest)
+    copy, rest = query.copy(), [p for p in parts if p is not part]
+    set_conditions(copy, rest)
     own_row = _has_row(query, around, rest, (value, other), others)
     there = [] if is_present(other, around, present) else [exp.Not(this=is_null(other))]
 
     def of_rows(number: exp.Expr) -> exp.Expr:
-        made.set("expressions", [number])
-        return exp.Subquery(this=made.copy())
+        copy.set("expressions", [number])
+        return exp.Subquery(this=copy.copy())
 
     ends: list[tuple[type[exp.Expr], type[exp.Expr]]] = [(exp.Max, exp.GT), (exp.Min, exp.LT)]
     if kind is not exp.NEQ:
         ends = [(exp.Max if kind in (exp.GT, exp.GTE) else exp.Min, kind)]
-    some = exp.or_(*(of(this=of_rows(end(this=value.copy())), expression=other.copy()) for end, of in ends))
+    matches = exp.or_(*(of(this=of_rows(end(this=value.copy())), expression=other.copy()) for end, of in ends))
     if kind is exp.NEQ and own_row:  # which has this value, too
         number = exp.Count(this=exp.Distinct(expressions=[value.copy()]))
-        some = exp.GT(this=of_rows(number), expression=exp.convert(1))
-    return exp.paren(exp.and_(*there, some)) if own_row else exp.Coalesce(this=some, expressions=[exp.false()])
+        matches = exp.GT(this=of_rows(number), expression=exp.convert(1))
+    return exp.paren(exp.and_(*there, matches)) if own_row else exp.Coalesce(this=matches, expressions=[exp.false()])
 
 
 def _has_row(
@@ -125,10 +125,10 @@ def _has_row(
         names[lowered(place.alias_or_name)] = lowered(free[0].alias_or_name)
 
     def renamed(node: exp.Expr) -> exp.Expr:
-        made = node.copy()
-        for column in made.find_all(exp.Column):
+        copy = node.copy()
+        for column in copy.find_all(exp.Column):
             column.set("table", exp.to_identifier(names.get(lowered(column.table), lowered(column.table))))
-        return bare(made)
+        return bare(copy)
 
     def conditions(of: Sequence[exp.Join], where: Sequence[exp.Expr]) -> list[exp.Expr]:
         return [renamed(part) for part in (*where, *(on for join in of for on in conjoined(join.args.get("on"))))]

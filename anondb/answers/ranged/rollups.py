@@ -106,8 +106,13 @@ def _alone(call: exp.Expr, node: exp.Select) -> exp.Select:
 
 
 def groups_of(source: exp.Expr, env: Env, *, having: bool = False) -> exp.Select | None:
-    """The SELECT with GROUP BY, one set of keys, and nothing after it, or HAVING and windows alone, that a source stands
-    for."""
+    """The SELECT behind a source that groups by one set of keys, without later clauses; None for other sources.
+
+    Args:
+        source: the source.
+        env: the common table expressions that its query sees.
+        having: whether the SELECT may have HAVING and windows.
+    """
     inner: exp.Expr | None = None
     if isinstance(source, exp.Subquery) and not source.alias_column_names and not source.args.get("pivots"):
         inner = source.this

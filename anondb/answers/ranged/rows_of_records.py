@@ -30,9 +30,9 @@ _STRICT = (
     *(exp.Column, exp.Identifier, exp.Literal, exp.Paren, exp.Cast, exp.DataType, exp.Length),
     *(exp.Add, exp.Sub, exp.Mul, exp.Neg),
 )
-"""What is NULL wherever a column in it is."""
+"""Expressions that are NULL if a column in them is NULL."""
 _OMITTING = (exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max)
-"""Aggregates of what is not NULL."""
+"""Aggregates that leave out NULL."""
 _PARTS = {"expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset", "with_"}
 
 

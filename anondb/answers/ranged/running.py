@@ -35,15 +35,15 @@ def rank_as_number(node: exp.Window) -> exp.Expr | None:
     of = type(node.this)
     if of not in (exp.Rank, exp.RowNumber) or node.args.get("spec") is not None or node.args.get("order") is None:
         return None
-    made = node.copy()
-    made.set("this", exp.Count(this=exp.Star(), big_int=True))
+    copy = node.copy()
+    copy.set("this", exp.Count(this=exp.Star(), big_int=True))
     frame = exp.WindowSpec(kind="ROWS", start="UNBOUNDED", start_side="PRECEDING", end="CURRENT ROW")
-    made.set("spec", frame)
+    copy.set("spec", frame)
     if of is exp.RowNumber:
-        return made
+        return copy
     frame.set("kind", "RANGE")
     frame.set("exclude", exp.Var(this="GROUP"))
-    return exp.Add(this=made, expression=exp.Literal.number(1))
+    return exp.Add(this=copy, expression=exp.Literal.number(1))
 
 
 def running(node: exp.Window, rows: Rows, sources: Sources, resolve: Resolve, tables: Tables, every: bool) -> Value | None:

@@ -100,11 +100,11 @@ def with_counts_up_to(node: exp.Select, env: Env, compiler: Compiler) -> exp.Sel
     ctes = {name: cte.node for name, cte in env.items()}
     if not is_present(key, node, lambda table, name: False, lambda table: ctes.get(lowered(table.name))):
         return None
-    made, alias, own = node.copy(), fresh("up_to"), clause.this.alias_or_name or fresh("rows")
+    copy, alias, own = node.copy(), fresh("up_to"), clause.this.alias_or_name or fresh("rows")
     if not clause.this.alias_or_name:
-        made.args["from_"].this.set("alias", exp.TableAlias(this=exp.to_identifier(own)))
-    before = made.copy()
-    for window in [w for w in made.find_all(exp.Window) if w.parent_select is made]:
+        copy.args["from_"].this.set("alias", exp.TableAlias(this=exp.to_identifier(own)))
+    before = copy.copy()
+    for window in [w for w in copy.find_all(exp.Window) if w.parent_select is copy]:
         terms = terms_of_order(window)
         total = isinstance(window.this, exp.Sum) and window.this.this == exp.Count(this=exp.Star(), big_int=True)
         plain = total and not any(window.args.get(part) for part in ("partition_by", "spec", "alias"))
@@ -119,7 +119,7 @@ def with_counts_up_to(node: exp.Select, env: Env, compiler: Compiler) -> exp.Sel
         for part in conditions_of(node):
             rows = rows.where(part.transform(lambda n: exp.column(n.this.copy(), alias) if isinstance(n, exp.Column) else n))
         window.replace(rows.subquery())
-    return None if made == before or (where is not None and where.find(exp.Query)) else made
+    return None if copy == before or (where is not None and where.find(exp.Query)) else copy
 
 
 def _up_to(query: exp.Expr, one: exp.Table) -> list[Term] | None:

@@ -234,9 +234,9 @@ class SelectRows:
         tree.set("expressions", listed)
         flagged = rows.sure is not None
         if once and flagged:  # equal rows are there for certain if one of them is
-            some = exp.LogicalOr(this=exp.column(SURE)).as_(SURE)
+            certain_of_group = exp.LogicalOr(this=exp.column(SURE)).as_(SURE)
             keys = [exp.column(f"c{n}") for n in range(len(values))]
-            tree = exp.select(*keys, some).from_(tree.subquery("each")).group_by(*keys)
+            tree = exp.select(*keys, certain_of_group).from_(tree.subquery("each")).group_by(*keys)
         elif once:
             tree.set("distinct", exp.Distinct())
         asked = flagged and (self._asked or self.sources.asked)

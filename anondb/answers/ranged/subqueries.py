@@ -250,12 +250,12 @@ def _correlated(
     if not keys or any(key is None for _, key in keys):
         return None
     columns = [column for column, _ in links.values()]
-    made = node.copy()
-    made.set("expressions", [*(column.copy() for column in columns), number.copy()])
-    set_conditions(made, [part for part in parts if id(part) not in links])
-    made.set("group", exp.Group(expressions=[column.copy() for column in columns]))
-    outside = any(c.table and lowered(c.table) not in inside for c in made.find_all(exp.Column))
-    return None if outside else (made, [(kind, key) for kind, key in keys if key is not None])
+    copy = node.copy()
+    copy.set("expressions", [*(column.copy() for column in columns), number.copy()])
+    set_conditions(copy, [part for part in parts if id(part) not in links])
+    copy.set("group", exp.Group(expressions=[column.copy() for column in columns]))
+    outside = any(c.table and lowered(c.table) not in inside for c in copy.find_all(exp.Column))
+    return None if outside else (copy, [(kind, key) for kind, key in keys if key is not None])
 
 
 def _constant_of_type(value: exp.Expr, kind: str) -> exp.Expr:

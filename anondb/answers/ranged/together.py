@@ -26,10 +26,10 @@ def together(node: exp.Select, counted: Counted) -> exp.Select:
     """A SELECT in which an expression of several scalar subqueries over the same rows is one of these."""
     if all(len(list(e.find_all(exp.Subquery))) < 2 for e in node.expressions):
         return node
-    made = node.copy()
-    for selected in made.expressions:
+    copy = node.copy()
+    for selected in copy.expressions:
         _merge(selected, counted)
-    return made
+    return copy
 
 
 def _merge(node: exp.Expr, counted: Counted) -> None:

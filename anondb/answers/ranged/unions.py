@@ -32,10 +32,10 @@ def with_all(tree: exp.Expr) -> exp.Expr:
     """A query with UNION ALL of different rows in place of UNION, if a column has another constant on each side."""
     if tree.find(exp.Union) is None:
         return tree
-    made = tree.copy()
-    if any(clause.recursive for clause in made.find_all(exp.With)):
+    copy = tree.copy()
+    if any(clause.recursive for clause in copy.find_all(exp.With)):
         return tree
-    for union in [node for node in made.find_all(exp.Union) if not isinstance(node.parent, exp.Union)]:
+    for union in [node for node in copy.find_all(exp.Union) if not isinstance(node.parent, exp.Union)]:
         sides, chain = _sides(union)
         plain = all(isinstance(side, exp.Select) and clauses_of(side) <= _PLAIN for side in sides)
         widths = {len(side.expressions) for side in sides} if plain else set()
@@ -46,7 +46,7 @@ def with_all(tree: exp.Expr) -> exp.Expr:
                     side.set("distinct", exp.Distinct())
                 for node in chain:
                     node.set("distinct", False)
-    return made
+    return copy
 
 
 def _are_different(values: Sequence[exp.Expr]) -> bool:
@@ -108,8 +108,8 @@ def _sets(node: exp.Expr) -> list[tuple[exp.Expr, ...]]:
     if isinstance(node, exp.Rollup):
         chosen: Sequence[Sequence[tuple[exp.Expr, ...]]] = [units[:n] for n in range(len(units), -1, -1)]
     else:
-        chosen = [some for n in range(len(units), -1, -1) for some in combinations(units, n)]
-    return [tuple(key for unit in some for key in unit) for some in chosen]
+        chosen = [subset for n in range(len(units), -1, -1) for subset in combinations(units, n)]
+    return [tuple(key for unit in subset for key in unit) for subset in chosen]
 
 
 def _select_for_set(node: exp.Select, keys: Sequence[exp.Expr], every: Sequence[exp.Expr]) -> exp.Select:
@@ -242,10 +242,10 @@ def _takes(call: exp.Expr, table: str) -> bool:
 
 def _without(node: exp.Select, *clauses: str) -> exp.Select:
     """A copy of a SELECT without some clauses, and without its common table expressions."""
-    made = node.copy()
+    copy = node.copy()
     for key in ("with_", *clauses):
-        made.set(key, None)
-    return made
+        copy.set(key, None)
+    return copy
 
 
 def _union(node: exp.Select, sides: Sequence[exp.Query]) -> exp.Query:

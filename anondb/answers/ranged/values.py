@@ -165,20 +165,20 @@ def check_equal(*values: Value | Column) -> None:
 
 
 def paren(node: exp.Expr) -> exp.Expr:
-    """A copy in parentheses."""
+    """A copy of an expression, in parentheses."""
     return exp.paren(node, copy=True)
 
 
 def with_operands(node: exp.Expr, *operands: exp.Expr) -> exp.Expr:
     """A binary operator or unary function with other operands."""
-    made = node.copy()
+    copy = node.copy()
     for key, operand in zip(("this", "expression"), operands, strict=False):
-        made.set(key, paren(operand))
-    return made
+        copy.set(key, paren(operand))
+    return copy
 
 
 def none_null(*parts: exp.Expr) -> exp.Expr:
-    """That none of these is NULL."""
+    """The condition that none of these is NULL."""
     return exp.and_(*(is_null(part).not_() for part in parts))
 
 
@@ -348,9 +348,9 @@ def rising(node: exp.Expr, value: Value) -> Value:
 
 
 def _with_first(node: exp.Expr, operand: exp.Expr) -> exp.Expr:
-    made = node.copy()
-    made.set("this", operand.copy())
-    return made
+    copy = node.copy()
+    copy.set("this", operand.copy())
+    return copy
 
 
 def absolute(node: exp.Expr, value: Value) -> Value:

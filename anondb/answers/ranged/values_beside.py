@@ -25,8 +25,8 @@ def with_values_beside(tree: exp.Expr, originals: Originals) -> exp.Expr:
     """
     if tree.find(exp.AggFunc) is None or tree.find(exp.Subquery) is None:
         return tree
-    made = tree.copy()
-    for select in list(made.find_all(exp.Select)):
+    copy = tree.copy()
+    for select in list(copy.find_all(exp.Select)):
         subqueries = values_shown(select)
         if not subqueries or any(e.find(exp.Window) for e in select.expressions) or not clauses_of(select) <= _PARTS:
             continue
@@ -39,7 +39,7 @@ def with_values_beside(tree: exp.Expr, originals: Originals) -> exp.Expr:
                 _write(select, inner, originals)
             if values_shown(select) and clauses_of(select) <= _INNER:
                 _write_together(select, originals)
-    return made
+    return copy
 
 
 def _write_quotients(select: exp.Select, originals: Originals) -> None:
@@ -61,20 +61,20 @@ def _write_together(select: exp.Select, originals: Originals) -> bool:
         for key in ROWS:
             apart.set(key, None)
     for place in range(len(values_shown(apart))):
-        made = apart.copy()
-        base = values_shown(made)[place]
+        copy = apart.copy()
+        base = values_shown(copy)[place]
         asked = _grouped(base.this, originals) if isinstance(base.this, exp.Select) else None
         if asked is None or asked[1]:
             return False
         core, _ = asked
         base.replace(exp.paren(core.expressions[0].unalias()))
         for key in ROWS:
-            made.set(key, core.args.get(key))
-        for inner in values_shown(made):
-            _write(made, inner, originals)
-        if not values_shown(made):
+            copy.set(key, core.args.get(key))
+        for inner in values_shown(copy):
+            _write(copy, inner, originals)
+        if not values_shown(copy):
             for key in ("expressions", *ROWS):
-                select.set(key, made.args.get(key))
+                select.set(key, copy.args.get(key))
             return True
     return False
 
@@ -135,13 +135,13 @@ def _grouped(query: exp.Select, originals: Originals) -> tuple[exp.Select, list[
     parts = conditions_of(query)
     links = [(part, sides) for part in parts if isinstance(part, exp.EQ) and (sides := linked(part, names)) is not None]
     rest = [part for part in parts if all(part is not one for one, _ in links)]
-    made = query.copy()
-    set_conditions(made, rest)
+    copy = query.copy()
+    set_conditions(copy, rest)
     keys = [inside for _, (inside, _) in links]
     named = [*((key, f"key{n}") for n, key in enumerate(keys)), (value, "value")]
-    made.set("expressions", [exp.alias_(shown, name) for shown, name in named])
-    made.set("group", exp.Group(expressions=[key.copy() for key in keys]) if keys else None)
-    inner = {*names, *(lowered(t.alias_or_name) for t in made.find_all(exp.Table, exp.Subquery))}
-    if any(c.table and lowered(c.table) not in inner for c in made.find_all(exp.Column)):
+    copy.set("expressions", [exp.alias_(shown, name) for shown, name in named])
+    copy.set("group", exp.Group(expressions=[key.copy() for key in keys]) if keys else None)
+    inner = {*names, *(lowered(t.alias_or_name) for t in copy.find_all(exp.Table, exp.Subquery))}
+    if any(c.table and lowered(c.table) not in inner for c in copy.find_all(exp.Column)):
         return None
-    return made, [bare(outer) for _, (_, outer) in links]
+    return copy, [bare(outer) for _, (_, outer) in links]
