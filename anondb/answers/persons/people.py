@@ -18,8 +18,8 @@ from anondb.answers.persons.domains import check_kind
 from anondb.answers.persons.sums import MERGED_NOTE
 from anondb.answers.persons.terms import Item, Number, Of, PersonRows, Scope
 from anondb.answers.ranged.aggregates import aggregates
-from anondb.answers.ranged.asking import largest
 from anondb.answers.ranged.compiler import Compiler, Env, Grouped, with_ctes
+from anondb.answers.ranged.leading import largest
 from anondb.answers.ranged.relation import Column, Ranged, marked
 from anondb.answers.ranged.rows_of_persons import RowsOfPersons
 from anondb.answers.ranged.sources import grouped

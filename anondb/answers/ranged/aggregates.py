@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, replace
 
 from sqlglot import exp
 
-from anondb.answers.quotients import quotient_of
+from anondb.answers.quotients import filtered, quotient_of
 from anondb.answers.ranged import values
+from anondb.answers.ranged.clauses import filtered_by
 from anondb.answers.ranged.expressions import Resolve, children_of, read, rebuilt
 from anondb.answers.ranged.values import Limits, Value
 from anondb.query.aggregates import QUANTILES, one_by_one, quantile_of
@@ -29,10 +30,9 @@ def aggregates(node: exp.Expr | None) -> Iterator[exp.Expr]:
     if node is None or isinstance(node, exp.Query):
         return
     if isinstance(node, exp.Window):
-        function = node.this.this if isinstance(node.this, exp.Filter) else node.this
-        wanted = [node.this.expression] if isinstance(node.this, exp.Filter) else []
+        function, wanted = filtered(node.this)
         rest = [child for child in node.iter_expressions() if child is not node.this]
-        inner = [*function.iter_expressions(), *wanted, *rest]
+        inner = [*function.iter_expressions(), *([] if wanted is None else [wanted]), *rest]
     elif isinstance(node, exp.AggFunc) or (isinstance(node, exp.Filter) and isinstance(node.this, exp.AggFunc)):
         yield node
         return
@@ -52,7 +52,7 @@ def has_aggregate(node: exp.Expr | None, is_aggregate: Callable[[str], bool]) ->
     if node is None or isinstance(node, exp.Query):
         return False
     if isinstance(node, exp.Window):
-        function = node.this.this if isinstance(node.this, exp.Filter) else node.this
+        function, _ = filtered(node.this)
         parts = [*function.iter_expressions(), *node.args.get("partition_by", ()), node.args.get("order")]
         return any(has_aggregate(part, is_aggregate) for part in parts)
     if isinstance(node, exp.AggFunc) or (isinstance(node, exp.Anonymous) and is_aggregate(node.name)):
@@ -62,7 +62,7 @@ def has_aggregate(node: exp.Expr | None, is_aggregate: Callable[[str], bool]) ->
 
 def over_all(node: exp.Window) -> bool:
     """Whether a window function is an aggregate over all rows."""
-    function = node.this.this if isinstance(node.this, exp.Filter) else node.this
+    function, _ = filtered(node.this)
     return isinstance(function, AGGREGATES) and not any(node.args.get(k) for k in ("partition_by", "order", "spec"))
 
 
@@ -76,9 +76,8 @@ def as_average(node: exp.Div, resolve: Resolve) -> Value | None:
     every, value = isinstance(of.below.this, exp.Star | exp.Literal), bare(of.above.this)
     if bare(of.below.this) != value and not (every and read(value, resolve).present):
         return None
-    call: exp.Expr = exp.Avg(this=value.copy())
-    call = call if of.wanted is None else exp.Filter(this=call, expression=exp.Where(this=of.wanted.copy()))
-    average = read(of.times(call), resolve)
+    call = exp.Avg(this=value.copy())
+    average = read(of.times(filtered_by(call, of.wanted)), resolve)
     return None if average.exact else average
 
 
@@ -95,10 +94,11 @@ class Rows:
     """
 
     sure: exp.Expr | None = None
-    open: bool = field(default=False, kw_only=True)
-    groups: bool = field(default=False, kw_only=True)
-    wanted: exp.Expr | None = field(default=None, kw_only=True)
-    limits: Limits = field(default=(), kw_only=True)
+    _: KW_ONLY
+    open: bool = False
+    groups: bool = False
+    wanted: exp.Expr | None = None
+    limits: Limits = ()
 
     def among(self, condition: Value) -> Rows:
         """The rows that satisfy a further condition; whether one does is certain by its lower bound."""
@@ -158,8 +158,7 @@ class Rows:
 
     def _of(self, call: exp.Expr, *conditions: exp.Expr | None) -> exp.Expr:
         """An aggregate of the rows that FILTER wants and that satisfy further conditions."""
-        wanted = _both(self.wanted, *conditions)
-        return call if wanted is None else exp.Filter(this=call, expression=exp.Where(this=wanted))
+        return filtered_by(call, self.wanted, *conditions)
 
     def _count(self, value: Value | None, distinct: bool) -> Value:
         """count(*) or count(x): the rows that are there, where a number may be NULL unless it has bounds."""
@@ -185,7 +184,7 @@ class Rows:
             if self.sure is not None and not (unsigned and extreme is values.greatest):
                 zero = exp.Literal.number(0)
                 absent = zero if unsigned else extreme(end, zero)
-                added = exp.Case(ifs=[exp.If(this=self.sure.copy(), true=end.copy())], default=absent)
+                added = values.when(self.sure, end, absent)
             ends.append(self._complete(exp.Sum(this=added), end))
         return Value(*ends, least=0 if unsigned else None, whole=value.whole, sure=self._some)
 
@@ -202,13 +201,8 @@ class Rows:
         elif isinstance(node, exp.Max):
             extremes[0] = self._if_some(self._complete(exp.Max(this=low.copy()), low, self.sure), extremes[0])
         every = self._of(exp.LogicalAnd(this=self.sure.copy()))
-        return Value(
-            *(
-                exp.Case(ifs=[exp.If(this=every.copy(), true=end)], default=extreme)
-                for end, extreme in zip(ends, extremes, strict=True)
-            ),
-            sure=self._some,
-        )
+        both = zip(ends, extremes, strict=True)
+        return Value(*(values.when(every, end, extreme) for end, extreme in both), sure=self._some)
 
     @property
     def _some(self) -> exp.Expr | None:
@@ -219,13 +213,13 @@ class Rows:
 
     def _if_some(self, end: exp.Expr, other: exp.Expr) -> exp.Expr:
         """A bound from the rows that are there for certain, or another one where none is."""
-        some = exp.true() if self.sure is None else self._of(exp.LogicalOr(this=self.sure.copy()))
-        return exp.Case(ifs=[exp.If(this=some, true=end)], default=other)
+        has_certain_row = exp.true() if self.sure is None else self._of(exp.LogicalOr(this=self.sure.copy()))
+        return values.when(has_certain_row, end, other)
 
     def _complete(self, total: exp.Expr, end: exp.Expr, *conditions: exp.Expr | None) -> exp.Expr:
         """An aggregate of bounds; NULL if a row has no bound."""
         missing = self._of(exp.Count(this=exp.Star()), is_null(end), *conditions)
-        return exp.Case(ifs=[exp.If(this=missing.eq(0), true=self._of(total, *conditions))])
+        return values.when(missing.eq(0), self._of(total, *conditions))
 
     @staticmethod
     def _for_all_rows(node: exp.Expr, value: Value) -> Value:
@@ -252,12 +246,12 @@ class Rows:
         partition = [read(p, resolve) for p in node.args.get("partition_by") or ()]
         if not all(p.exact for p in partition):
             raise unsupported("PARTITION BY an estimate")
-        function = node.this.this if isinstance(node.this, exp.Filter) else node.this
+        function, _ = filtered(node.this)
 
         def over(call: exp.Expr) -> exp.Expr:
             made = exp.Window(this=call, partition_by=[p.expression.copy() for p in partition], over="OVER")
             if ordered:
-                listed = [_reordered(o, k.expression) for o, k in zip(ordered, keys, strict=True)]
+                listed = [of_value(o, k.expression) for o, k in zip(ordered, keys, strict=True)]
                 made.set("order", exp.Order(expressions=listed))
             if node.args.get("spec") is not None:
                 made.set("spec", node.args["spec"].copy())
@@ -284,7 +278,7 @@ class Rows:
                 return total.replaced(ends)
             every = exp.Window(this=exp.LogicalAnd(this=self.sure.copy()), over="OVER")
             every.set("partition_by", [p.expression.copy() for p in partition])
-            ends = [exp.Case(ifs=[exp.If(this=every.copy(), true=end)]) for end in ends]
+            ends = [values.when(every, end) for end in ends]
             return replace(total, present=False).replaced(ends)
         if exact and not arguments:
             return Value(over(function.copy()))
@@ -317,33 +311,26 @@ def _each_over(node: exp.Expr, over: Callable[[exp.Expr], exp.Expr]) -> exp.Expr
 
     if isinstance(node, exp.Filter | exp.AggFunc):
         return visit(node)
-    made = node.copy()
-    for part in list(aggregates(made)):
+    copy = node.copy()
+    for part in list(aggregates(copy)):
         part.replace(visit(part))
-    return made
-
-
-def _reordered(node: exp.Ordered, by: exp.Expr) -> exp.Ordered:
-    made = node.copy()
-    made.set("this", by.copy())
-    return made
+    return copy
 
 
 def _sum_of_truths(node: exp.CountIf) -> exp.Sum:
     """count_if as the sum of 1 where the condition is true and 0 where it is false: NULL where it is neither in any row."""
-    cases = [(node.this, 1), (exp.Not(this=exp.paren(node.this.copy())), 0)]
-    ifs = [exp.If(this=condition.copy(), true=exp.Literal.number(number)) for condition, number in cases]
-    return exp.Sum(this=exp.Case(ifs=ifs))
+    cases = [(node.this.copy(), 1), (exp.Not(this=exp.paren(node.this)), 0)]
+    return exp.Sum(this=exp.Case(ifs=[exp.If(this=case, true=exp.Literal.number(number)) for case, number in cases]))
 
 
 def of_value(node: exp.Expr, value: exp.Expr) -> exp.Expr:
-    """An aggregate function of another value."""
-    made = node.copy()
-    made.set("this", value.copy())
-    return made
+    """An aggregate function, or a term of ORDER BY, of another value."""
+    copy = node.copy()
+    copy.set("this", value.copy())
+    return copy
 
 
 def _both(*conditions: exp.Expr | None) -> exp.Expr | None:
-    """That all conditions hold; None if there are none."""
+    """The condition that all of these hold; None if there are none."""
     present = [c.copy() for c in conditions if c is not None]
     return exp.and_(*present) if present else None

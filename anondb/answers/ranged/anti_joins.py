@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from anondb.answers.ranged.clauses import conditions_of, places_of, set_conditions
 from anondb.answers.ranged.compiler import Compiler, Env
 from anondb.answers.ranged.relation import Ranged
 from anondb.answers.ranged.sources import source_rows
-from anondb.query.parsing import bare, conjoined, is_null, lowered
+from anondb.query.parsing import bare, is_null, lowered
 
 _NAMING = ("expressions", "where", "group", "having", "qualify", "distinct", "order", "limit", "offset")
 """The parts of a SELECT that may name a column of its sources, beside the conditions of joins."""
@@ -23,8 +24,8 @@ def with_exists(node: exp.Select, env: Env, compiler: Compiler) -> exp.Select | 
     kept = [join for join in joins if join not in tested]
     if any(compiler.people.is_source(place.this, env) for place in (clause, *kept)):
         return None
-    made = node.copy()
-    made.set("joins", [join.copy() for join in kept])
+    copy = node.copy()
+    copy.set("joins", [join.copy() for join in kept])
     for join in tested:
         on, using = join.args.get("on"), join.args.get("using") or ()
         sides = clause.this.alias_or_name, join.this.alias_or_name
@@ -33,8 +34,8 @@ def with_exists(node: exp.Select, env: Env, compiler: Compiler) -> exp.Select | 
         equal = [exp.EQ(this=exp.column(n.copy(), sides[0]), expression=exp.column(n.copy(), sides[1])) for n in using]
         matches = exp.Select(expressions=[exp.convert(1)]).from_(join.this.copy())
         exists: exp.Expr = exp.Exists(this=matches.where(*equal, *([on.copy()] if on is not None else [])))
-        made.where(exists if join.kind == "SEMI" else exp.Not(this=exists), copy=False)
-    return made
+        copy.where(exists if join.kind == "SEMI" else exp.Not(this=exists), copy=False)
+    return copy
 
 
 def without_matches(node: exp.Select, env: Env, compiler: Compiler) -> exp.Select | None:
@@ -43,15 +44,14 @@ def without_matches(node: exp.Select, env: Env, compiler: Compiler) -> exp.Selec
     A row without a match has NULL in each column of the joined rows; one with a match has no NULL in a column in which no
     joined row has any.
     """
-    clause, where, joins = node.args.get("from_"), node.args.get("where"), node.args.get("joins") or []
-    if clause is None or where is None or not any(join.side == "LEFT" for join in joins):
+    sources, joins = [place.this for place in places_of(node)], node.args.get("joins") or []
+    if not sources or not any(join.side == "LEFT" for join in joins):
         return None
-    places = [clause.this, *(join.this for join in joins)]
-    plain = all(isinstance(place, exp.Table | exp.Subquery) and place.alias_or_name for place in places)
+    plain = all(isinstance(source, exp.Table | exp.Subquery) and source.alias_or_name for source in sources)
     if not plain or any(join.side in ("RIGHT", "FULL") or join.args.get("using") for join in joins):
         return None
-    parts = conjoined(where.this)
-    if any(compiler.people.is_source(place, env) for place in places) or not any(map(_tested, parts)):
+    parts = conditions_of(node)
+    if any(compiler.people.is_source(source, env) for source in sources) or not any(map(_tested, parts)):
         return None
     for join in joins:
         if join.side != "LEFT" or join.args.get("on") is None:
@@ -62,12 +62,12 @@ def without_matches(node: exp.Select, env: Env, compiler: Compiler) -> exp.Selec
         relation, _ = source_rows(compiler, join.this, env) if tested else (None, "")
         if relation is None or not any(is_never_null(p.this, relation, compiler) for p in tested):
             continue
-        made = node.copy()
-        made.set("joins", [other.copy() for other in joins if other is not join])
-        made.set("where", exp.Where(this=exp.and_(*(part.copy() for part in kept))) if kept else None)
-        if _with_nulls(made, name, relation):
+        copy = node.copy()
+        copy.set("joins", [other.copy() for other in joins if other is not join])
+        set_conditions(copy, kept)
+        if _with_nulls(copy, name, relation):
             matches = exp.Select(expressions=[exp.convert(1)]).from_(join.this.copy()).where(join.args["on"].copy())
-            return made.where(exp.Not(this=exp.Exists(this=matches)))
+            return copy.where(exp.Not(this=exp.Exists(this=matches)))
     return None
 
 
@@ -80,10 +80,10 @@ def _tested(part: exp.Expr) -> exp.Column | None:
 def is_never_null(node: exp.Expr, relation: Ranged, compiler: Compiler) -> bool:
     """Whether a column of rows is NULL in none of them, for any original."""
     name = lowered(bare(node).name)
-    found = [(n, c) for n, c in enumerate(relation.columns) if lowered(c.name) == name]
-    if len(found) != 1 or found[0][1].present:
-        return len(found) == 1
-    ((number, column),) = found
+    columns = [(n, c) for n, c in enumerate(relation.columns) if lowered(c.name) == name]
+    if len(columns) != 1 or columns[0][1].present:
+        return len(columns) == 1
+    ((number, column),) = columns
     if column.item or column.bounded or column.unknown or relation.open:
         return column.item
     missing = exp.select(exp.convert(1)).from_(relation.tree.subquery("r")).where(is_null(exp.column(f"c{number}")))

@@ -7,11 +7,23 @@ from collections.abc import Collection, Sequence
 
 from sqlglot import exp
 
+from anondb.answers.ranged.clauses import (
+    ROWS,
+    both_ways,
+    clauses_of,
+    columns_of_join,
+    conditions_of,
+    part_of,
+    places_of,
+    put_value,
+    sides_of,
+)
 from anondb.answers.ranged.equivalents import aliases_of, ids_of, query_of, resolved
 from anondb.answers.ranged.groups import Groups, read_groups, unnamed
 from anondb.answers.ranged.never_null import is_present
 from anondb.answers.ranged.originals import Originals
 from anondb.answers.ranged.relation import fresh
+from anondb.answers.ranged.values import when
 from anondb.query.parsing import bare, conjoined, lowered
 
 _APART = (exp.From, exp.Join, exp.Select, exp.In, exp.Any, exp.All, exp.Exists)
@@ -28,19 +40,19 @@ def with_chosen_groups(tree: exp.Expr, originals: Originals) -> exp.Expr:
     """
     if tree.find(exp.Group) is None or tree.find(exp.Subquery, exp.Join) is None:
         return tree
-    made = tree.copy()
-    for select in list(made.find_all(exp.Select)):
+    copy = tree.copy()
+    for select in list(copy.find_all(exp.Select)):
         for join in list(select.args.get("joins") or ()):
             if join.side == "LEFT":
                 _look_up(select, join, originals)
             elif not join.side and select.args.get("group") is not None:
                 _look_up_all(select, join, originals)
-    for node in list(made.find_all(exp.Subquery)):
+    for node in list(copy.find_all(exp.Subquery)):
         query, around = node.this, node.find_ancestor(*_APART)
-        parts = {key for key, part in query.args.items() if part}
-        if isinstance(query, exp.Select) and parts == {"expressions", "from_", "where"} and isinstance(around, exp.Select):
+        plain = isinstance(query, exp.Select) and clauses_of(query) == {"expressions", "from_", "where"}
+        if plain and isinstance(around, exp.Select):
             _write(node, query)
-    return made
+    return copy
 
 
 def _look_up(select: exp.Select, join: exp.Join, originals: Originals) -> None:
@@ -66,7 +78,7 @@ def _look_up_all(select: exp.Select, join: exp.Join, originals: Originals) -> No
         return
     if len(groups.places) > 1 or originals.record(groups.places[0].this) is None:
         return
-    places = [p.this for p in (select.args["from_"], *select.args["joins"]) if p is not join]
+    places = [place.this for place in places_of(select) if place is not join]
     records = [lowered(p.alias_or_name) for p in places if p.name == groups.places[0].this.name and originals.record(p)]
     pairs = [sides for part in on if (sides := _sides(part, alias)) is not None]
     if len(pairs) != len(on) or {lowered(inside.name) for inside, _ in pairs} != groups.keys.keys():
@@ -87,11 +99,8 @@ def _look_up_all(select: exp.Select, join: exp.Join, originals: Originals) -> No
 
 def _put(select: exp.Select, join: exp.Join, groups: Groups, pairs: Sequence[tuple[exp.Expr, exp.Expr]]) -> bool:
     """Put subqueries in place of the numbers of joined groups, if these are all that a SELECT names of them."""
-    source, alias = join.this, lowered(join.this.alias_or_name)
-    inside = {id(column) for column in join.find_all(exp.Column)}
-    columns = [c for c in select.find_all(exp.Column) if id(c) not in inside]
-    columns = [c for c in columns if (lowered(c.table) == alias if c.table else lowered(c.name) in groups.values)]
-    if any(lowered(c.name) not in groups.values or c.parent_select is not select for c in columns):
+    source, columns = join.this, columns_of_join(select, join, groups.values)
+    if columns is None:
         return False
     equal = [exp.EQ(this=theirs.copy(), expression=mine.copy()) for theirs, mine in pairs]
     aliases = aliases_of(select)
@@ -101,14 +110,14 @@ def _put(select: exp.Select, join: exp.Join, groups: Groups, pairs: Sequence[tup
     for column in columns:
         looked = exp.select(exp.column(column.this.copy(), source.alias_or_name)).from_(source.copy())
         subquery = exp.Subquery(this=looked.where(*(part.copy() for part in equal)))
-        column.replace(exp.alias_(subquery, column.name, quoted=True) if column.parent is select else subquery)
+        put_value(column, subquery, select)
     select.args["joins"].remove(join)
     return True
 
 
 def _are_equal(on: exp.Expr | None, one: exp.Column, other: exp.Column) -> bool:
     """Whether a condition says that two columns are equal, and no more."""
-    sides = [bare(side) for side in bare(on).iter_expressions()] if on is not None and isinstance(bare(on), exp.EQ) else []
+    sides = [] if on is None else sides_of(bare(on), exp.EQ)
     named = {(lowered(side.text("table")), lowered(side.name)) for side in sides if isinstance(side, exp.Column)}
     return named == {(lowered(column.table), lowered(column.name)) for column in (one, other)}
 
@@ -125,20 +134,18 @@ def _write(node: exp.Subquery, query: exp.Select) -> None:
     if chosen is None:
         return
     groups = _apart(groups, {lowered(column.table) for _, to in chosen for column in to.find_all(exp.Column)})
-    value, made = groups.values[lowered(shown.name)], exp.Select()
-    for key in ("from_", "joins", "where"):
-        made.set(key, groups.select.args.get(key))
+    value = groups.values[lowered(shown.name)]
     equal = [exp.EQ(this=exp.paren(groups.keys[name].copy()), expression=exp.paren(to.copy())) for name, to in chosen]
-    made = made.copy().where(*equal)
+    made = part_of(groups.select, *ROWS).where(*equal)
     filled, counts = node.parent, isinstance(value, exp.Count)
     whole = counts and isinstance(filled, exp.Coalesce) and filled.this is node and filled.expressions == [exp.convert(0)]
     if not whole and not isinstance(value, exp.Count | exp.Sum | exp.Min | exp.Max | exp.Avg):
         return
     one: exp.Expr = value.copy()
     if counts and not whole:  # a group has rows
-        some = exp.GT(this=exp.Count(this=exp.Star()), expression=exp.convert(0))
+        has_rows = exp.GT(this=exp.Count(this=exp.Star()), expression=exp.convert(0))
         every = isinstance(value.this, exp.Star)
-        one = exp.Nullif(this=one, expression=exp.convert(0)) if every else exp.Case(ifs=[exp.If(this=some, true=one)])
+        one = exp.Nullif(this=one, expression=exp.convert(0)) if every else when(has_rows, one)
     target: exp.Expr = filled if whole and filled is not None else node
     subquery = exp.Subquery(this=made.select(one))
     target.replace(exp.alias_(subquery, shown.name, quoted=True) if isinstance(target.parent, exp.Select) else subquery)
@@ -146,19 +153,19 @@ def _write(node: exp.Subquery, query: exp.Select) -> None:
 
 def _apart(groups: Groups, taken: Collection[str]) -> Groups:
     """The groups with other names for those of their sources that are taken around them."""
-    made = groups.select.copy()
-    for table in [t for t in made.find_all(exp.Table, exp.Subquery) if lowered(t.alias_or_name) in taken]:
+    copy = groups.select.copy()
+    for table in [t for t in copy.find_all(exp.Table, exp.Subquery) if lowered(t.alias_or_name) in taken]:
         old, new = lowered(table.alias_or_name), exp.to_identifier(fresh("inner"))
-        inside = table.parent_select or made
+        inside = table.parent_select or copy
         for column in [c for c in inside.find_all(exp.Column) if lowered(c.table) == old]:
             column.set("table", new.copy())
         table.set("alias", exp.TableAlias(this=new, columns=table.alias_column_names))
-    return groups.written(made)
+    return groups.written(copy)
 
 
 def _chosen(query: exp.Select, alias: str, groups: Groups) -> list[tuple[str, exp.Expr]] | None:
     """What a subquery compares each key of its groups with, some of it of the rows around; None for others."""
-    parts = [_sides(part, alias) for part in conjoined(query.args["where"].this)]
+    parts = [_sides(part, alias) for part in conditions_of(query)]
     compared = {lowered(sides[0].name): sides[1] for sides in parts if sides is not None}
     outside = any(value.find(exp.Column) is not None for value in compared.values())
     every = None not in parts and outside and compared.keys() == groups.keys.keys() and len(compared) == len(parts)
@@ -167,8 +174,7 @@ def _chosen(query: exp.Select, alias: str, groups: Groups) -> list[tuple[str, ex
 
 def _sides(part: exp.Expr, alias: str) -> tuple[exp.Column, exp.Expr] | None:
     """The column of a source that a condition says to be equal to something else, and this; None for others."""
-    sides = [bare(side) for side in part.iter_expressions()] if isinstance(part, exp.EQ) else []
-    for own, other in (sides, sides[::-1]) if sides else ():
+    for own, other in both_ways(part, exp.EQ):
         apart = all(column.table and lowered(column.table) != alias for column in other.find_all(exp.Column))
         if isinstance(own, exp.Column) and lowered(own.table) == alias and apart and other.find(exp.Query) is None:
             return own, other

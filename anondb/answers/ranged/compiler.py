@@ -12,7 +12,7 @@ from anondb.answers.ranged.expressions import Around
 from anondb.answers.ranged.item_filters import with_counted_items
 from anondb.answers.ranged.relation import SURE, Column, Ranged, Sources, projected
 from anondb.answers.ranged.set_operations import compared
-from anondb.answers.ranged.values import Value, check_equal
+from anondb.answers.ranged.values import Value, check_equal, common_limit
 from anondb.query.parsing import lowered
 from anondb.query.refusals import name_of, only, too_complex, unsupported
 
@@ -78,11 +78,11 @@ def with_ctes(node: exp.Expr, env: Env, of_persons: Callable[[exp.Expr, Env], bo
     if clause is None:
         return env
     only(clause, "expressions")
-    known = dict(env)
+    visible = dict(env)
     for cte in clause.expressions:
         only(cte, "this", "alias", "materialized")
-        known[lowered(cte.alias)] = Cte(cte, dict(known), of_persons(cte.this, known))
-    return known
+        visible[lowered(cte.alias)] = Cte(cte, dict(visible), of_persons(cte.this, visible))
+    return visible
 
 
 class Tables(Protocol):
@@ -195,9 +195,9 @@ class Compiler:
         """A query of which it does not matter how often it has a row: a column of persons with each value once."""
         if not isinstance(side, exp.Select) or not self.people.of_persons(side, env):
             return side
-        made = side.copy()
-        made.set("distinct", exp.Distinct())
-        return made
+        copy = side.copy()
+        copy.set("distinct", exp.Distinct())
+        return copy
 
     def _set_operation(self, node: exp.SetOperation, env: Env, *, ended: bool) -> Ranged:
         only(node, "this", "expression", "distinct", "with_", "order", "limit", "offset")
@@ -218,25 +218,25 @@ class Compiler:
                 plain=a.plain and b.plain,
                 whole=a.whole and b.whole,
                 why=a.why or b.why,
-                least=None if a.least is None or b.least is None else min(a.least, b.least),
-                most=None if a.most is None or b.most is None else max(a.most, b.most),
+                least=common_limit(min, (a.least, b.least)),
+                most=common_limit(max, (a.most, b.most)),
                 part=a.part if a.part == b.part else None,
                 maybe=a.maybe or b.maybe,
             )
             for a, b in pairs
         )
         flagged = any(side.flagged for side in sides)
-        asked, some, unsure = (any(getattr(side, name) for side in sides) for name in ("asked", "open", "unsure"))
+        asked, is_open, unsure = (any(getattr(side, name) for side in sides) for name in ("asked", "open", "unsure"))
         if flagged and not repeated:
             asked = True
-            made: exp.Query = compared(node, sides, [_aligned_tree(side, columns, True) for side in sides], len(columns))
+            made: exp.Query = compared(node, sides, [_aligned(side, columns, True) for side in sides], len(columns))
         else:
             made = node.copy()
             for key in ("with_", "order", "limit", "offset"):
                 made.set(key, None)
             for key, side in zip(("this", "expression"), sides, strict=True):
-                made.set(key, _aligned_tree(side, columns, flagged))
-        together = Ranged(made, columns, flagged, asked, some, unsure, any(side.cut for side in sides))
+                made.set(key, _aligned(side, columns, flagged))
+        together = Ranged(made, columns, flagged, asked, is_open, unsure, any(side.cut for side in sides))
         if ended or not any(node.args.get(key) for key in ("order", "limit", "offset")):
             return replace(together, open=together.open or ended)
         from anondb.answers.ranged.selects import SelectRows
@@ -247,21 +247,16 @@ class Compiler:
         return SelectRows(self, outer, env, together).rows()
 
 
-def _aligned_tree(side: Ranged, columns: Sequence[Column], flagged: bool) -> exp.Select:
-    source = Sources()
-    return exp.select(*_aligned(side, columns, source, flagged)).from_(source.tree.args["from_"].this)
-
-
-def _aligned(side: Ranged, columns: Sequence[Column], source: Sources, flagged: bool) -> list[exp.Expr]:
-    """The columns of one side of a set operation, with bounds where the other side has them."""
-    source.tree.set("from_", exp.From(this=source.add(side, "")))
-    values = []
-    for (_, value), column in zip(source.star(), columns, strict=True):
+def _aligned(side: Ranged, columns: Sequence[Column], flagged: bool) -> exp.Select:
+    """The rows of one side of a set operation, with bounds where the other side has them."""
+    sources, values = Sources(), []
+    rows = sources.add(side, "")
+    for (_, value), column in zip(sources.star(), columns, strict=True):
         ends = value.truths if column.truth else value.not_null
         sure = (value.sure or exp.true()) if column.maybe else None
         bounded = Value(*ends, truth=column.truth, sure=sure)
         values.append(bounded if column.bounded else Value(why=column.why) if column.unknown else value)
     listed = projected(values)
     if flagged:
-        listed.append((source.sure[0] if source.sure else exp.true()).as_(SURE))
-    return listed
+        listed.append((sources.sure[0] if sources.sure else exp.true()).as_(SURE))
+    return exp.select(*listed).from_(rows)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from anondb.answers.ranged.aggregates import has_aggregate
+from anondb.answers.ranged.clauses import ROWS, aliased, clauses_of, is_inner, places_of
 from anondb.answers.ranged.compiler import Compiler, Env
 from anondb.answers.ranged.dependent_keys import selected
 from anondb.answers.ranged.relation import SOME_ROWS
@@ -12,7 +13,7 @@ from anondb.answers.ranged.sources import grouped
 from anondb.query.parsing import bare, conjoined, lowered
 from anondb.query.refusals import only
 
-_TOTALS = {"expressions", "from_", "joins", "where", "with_"}
+_TOTALS = {"expressions", *ROWS, "with_"}
 """The parts of a SELECT that has one row if it aggregates."""
 _SAME = (exp.AnyValue, exp.Max, exp.Min, exp.First)
 """Aggregates that give the value that all rows have."""
@@ -24,11 +25,9 @@ def beside_totals(node: exp.Select, env: Env, compiler: Compiler) -> exp.Select 
     A source with exactly one row adds no row and takes none away, so that its columns are constants. All rows of a group
     have them: an aggregate that gives the value of all rows gives the constant, and a constant divides no group.
     """
-    clause, joins = node.args.get("from_"), list(node.args.get("joins") or ())
-    group = node.args.get("group")
-    if clause is None or not joins or group is None or any(node.args.get(k) for k in ("distinct", "qualify")):
+    places = places_of(node)
+    if len(places) < 2 or node.args.get("group") is None or any(node.args.get(k) for k in ("distinct", "qualify")):
         return None
-    places = [clause, *joins]
     totals = {id(p): names for p in places if (names := _columns(p, env, compiler)) is not None}
     rest = [place for place in places if id(place) not in totals]
     if not totals or not any(compiler.people.is_source(place.this, env) for place in rest):
@@ -38,22 +37,21 @@ def beside_totals(node: exp.Select, env: Env, compiler: Compiler) -> exp.Select 
     values: dict[tuple[str, str], exp.Expr] = {}
     for place in places:
         for name in totals.get(id(place), ()):
-            alias = lowered(place.this.alias_or_name)
-            one = exp.Subquery(this=exp.select(exp.column(name, place.this.alias_or_name)).from_(place.this.copy()))
-            values[alias, name] = values["", name] = one
+            alias = place.this.alias_or_name
+            value = exp.Subquery(this=exp.select(exp.column(name, alias)).from_(place.this.copy()))
+            values[lowered(alias), name] = values["", name] = value
     first, *others = rest
     if isinstance(first, exp.Join) and (first.side or first.args.get("using") or first.kind not in ("", "INNER", "CROSS")):
         return None
     keys = [key for key in _keys(node) if not _is_of(selected(key, node), values)] or [SOME_ROWS]
-    made = node.copy()
-    made.set("from_", exp.From(this=first.this.copy()))
-    made.set("joins", [join.copy() for join in others])
-    made.set("group", exp.Group(expressions=[key.copy() for key in keys]))
-    moved = conjoined(first.args.get("on"))
-    where = made.args.get("where")
+    copy = node.copy()
+    copy.set("from_", exp.From(this=first.this.copy()))
+    copy.set("joins", [join.copy() for join in others])
+    copy.set("group", exp.Group(expressions=[key.copy() for key in keys]))
+    moved, where = conjoined(first.args.get("on")), copy.args.get("where")
     if moved:
-        made.set("where", exp.Where(this=exp.and_(*([where.this] if where else []), *moved)))
-    return _with_values(made, values)
+        copy.set("where", exp.Where(this=exp.and_(where and where.this, *moved)))
+    return _with_values(copy, values)
 
 
 def _keys(node: exp.Select) -> list[exp.Expr]:
@@ -71,20 +69,15 @@ def _is_of(node: exp.Expr, values: dict[tuple[str, str], exp.Expr]) -> bool:
 
 def _columns(place: exp.Expr, env: Env, compiler: Compiler) -> list[str] | None:
     """The columns of a source that has exactly one row and is joined without a condition; None for others."""
-    if isinstance(place, exp.Join):
-        on = place.args.get("on")
-        if place.side or place.args.get("using") or place.kind not in ("", "INNER", "CROSS") or place.method:
-            return None
-        if on is not None and on != exp.true():
-            return None
+    if not is_inner(place) or place.args.get("using") or place.args.get("on") not in (None, exp.true()):
+        return None
     source = place.this
     cte = env.get(lowered(source.name)) if isinstance(source, exp.Table) and not source.db else None
     query = cte.node.this if cte is not None else source.this
-    renamed = [source.args.get("alias"), cte.node.args["alias"] if cte is not None else None]
-    if any(alias is not None and alias.args.get("columns") for alias in renamed):
+    if source.alias_column_names or (cte is not None and cte.node.alias_column_names):
         return None
     query = query.unnest() if isinstance(query, exp.Subquery) else query
-    if not isinstance(query, exp.Select) or not {k for k, v in query.args.items() if v} <= _TOTALS:
+    if not isinstance(query, exp.Select) or not clauses_of(query) <= _TOTALS:
         return None
     aggregated = any(has_aggregate(e, compiler.tables.is_aggregate) for e in query.expressions)
     single = aggregated or not (query.args.get("from_") or query.args.get("where"))
@@ -96,7 +89,7 @@ def _columns(place: exp.Expr, env: Env, compiler: Compiler) -> list[str] | None:
 def _with_values(node: exp.Select, values: dict[tuple[str, str], exp.Expr]) -> exp.Select | None:
     """A SELECT with expressions in place of columns; None if a subquery or a name that the SELECT gives may mean one, or if
     FILTER chooses for which rows an aggregate has one."""
-    named = {lowered(e.alias) for e in node.expressions if isinstance(e, exp.Alias)}
+    named = aliased(node)
     for column in list(node.find_all(exp.Column)):
         value = values.get((lowered(column.table), lowered(column.name)))
         if value is None:

@@ -7,6 +7,8 @@ from collections.abc import Collection, Mapping
 
 from sqlglot import exp
 
+from anondb.answers.ranged.clauses import clauses_of, is_inner, places_of
+from anondb.answers.ranged.equivalents import common_table
 from anondb.query.parsing import bare, lowered
 
 _SOURCES = (exp.Subquery, exp.Values, exp.Lateral, exp.Unnest)
@@ -25,30 +27,29 @@ def without_dependent_keys(tree: exp.Expr, ids: Collection[str]) -> exp.Expr:
     """
     if tree.find(exp.Group) is None:
         return tree
-    made = tree.copy()
-    listed = list(made.find_all(exp.CTE))
+    copy = tree.copy()
+    listed = list(copy.find_all(exp.CTE))
     named = {lowered(cte.alias): cte for cte in listed}
-    for select in list(made.find_all(exp.Select)):
+    for select in list(copy.find_all(exp.Select)):
         _rewrite(select, named if len(named) == len(listed) else {}, ids)
-    return made
+    return copy
 
 
 def _rewrite(node: exp.Select, named: Mapping[str, exp.CTE], ids: Collection[str]) -> None:
     """Take the dependent keys out of one SELECT."""
     group = node.args.get("group")
-    if group is None or not {k for k, v in group.args.items() if v} <= {"expressions"}:
+    if group is None or not clauses_of(group) <= {"expressions"}:
         return
-    joins = node.args.get("joins") or []
-    clause = node.args.get("from_")
-    if clause is None or any(join.side or join.method or join.kind not in ("", "INNER", "CROSS") for join in joins):
+    places, joins = places_of(node), node.args.get("joins") or []
+    if not all(map(is_inner, joins)):
         return
     keys = [selected(key, node) for key in group.expressions]
     dependent: set[tuple[str, str]] = set()
-    for place in (clause, *joins):
+    shared = {lowered(u.name) for join in joins for u in join.args.get("using") or ()}
+    grouped = {(lowered(k.table), lowered(k.name)) for k in keys if isinstance(k, exp.Column)}
+    for place in places:
         alias = lowered(place.this.alias_or_name)
         own, others = group_columns(place.this, named)
-        shared = {lowered(u.name) for join in joins for u in join.args.get("using") or ()}
-        grouped = {(lowered(k.table), lowered(k.name)) for k in keys if isinstance(k, exp.Column)}
         names = {name for table, name in grouped if table == alias} | (shared & {name for _, name in grouped})
         if own and own <= names and not own & set(ids):
             dependent |= {(alias, name) for name in others}
@@ -71,11 +72,11 @@ def with_other_groups(tree: exp.Expr) -> exp.Expr:
     """A query in which conditions ``d.n > c.n`` on two groups of one common table expression say that their keys differ."""
     if tree.find(exp.CTE) is None or tree.find(exp.GT, exp.LT, exp.NEQ) is None:
         return tree
-    made = tree.copy()
-    listed, sources = list(made.find_all(exp.CTE)), list(made.find_all(exp.Table, *_SOURCES))
+    copy = tree.copy()
+    listed, sources = list(copy.find_all(exp.CTE)), list(copy.find_all(exp.Table, *_SOURCES))
     named, aliases = {lowered(cte.alias): cte for cte in listed}, [lowered(one.alias_or_name) for one in sources]
     once = {alias: one for alias, one in zip(aliases, sources, strict=True) if aliases.count(alias) == 1}
-    for node in list(made.find_all(exp.GT, exp.LT, exp.NEQ)) if len(named) == len(listed) else ():
+    for node in list(copy.find_all(exp.GT, exp.LT, exp.NEQ)) if len(named) == len(listed) else ():
         sides = [bare(side) for side in (node.this, node.expression)]
         if not all(isinstance(side, exp.Column) for side in sides) or sides[0].name != sides[1].name:
             continue
@@ -88,11 +89,11 @@ def with_other_groups(tree: exp.Expr) -> exp.Expr:
             keys = [[exp.column(exp.to_identifier(k, quoted=True), side.text("table")) for side in sides] for k in own]
             same = exp.and_(*(exp.NullSafeEQ(this=this, expression=that) for this, that in keys))
             node.replace(exp.paren(exp.and_(node.copy(), exp.not_(same))))
-    return made
+    return copy
 
 
 def _is_chosen_by(node: exp.Expr) -> bool:
-    """Whether a condition only matters where it is true: connected by AND and OR in a clause that chooses rows."""
+    """Whether a condition chooses rows, so that NULL is as false: AND and OR connect it in WHERE, HAVING or ON."""
     around = node.parent
     while isinstance(around, exp.And | exp.Or | exp.Paren):
         around = around.parent
@@ -100,7 +101,7 @@ def _is_chosen_by(node: exp.Expr) -> bool:
 
 
 def _is_of_group(column: exp.Column) -> bool:
-    """Whether a column stands for the value of the group, and is none of the rows that an aggregate takes."""
+    """Whether a column is read once for each group, and not for each row that an aggregate takes."""
     call = column.find_ancestor(exp.AggFunc, exp.Filter, exp.Select)
     around = call.parent if call is not None and isinstance(call.parent, exp.Filter) else call
     return isinstance(call, exp.Select) or (around is not None and isinstance(around.parent, exp.Window))
@@ -110,8 +111,8 @@ def selected(key: exp.Expr, node: exp.Select) -> exp.Expr:
     """The selected expression behind a position; other expressions as they are."""
     if not isinstance(key, exp.Literal) or not key.is_int or not 1 <= int(key.name) <= len(node.expressions):
         return key
-    found: exp.Expr = node.expressions[int(key.name) - 1].unalias()
-    return found
+    shown: exp.Expr = node.expressions[int(key.name) - 1].unalias()
+    return shown
 
 
 def _place(node: exp.Expr) -> tuple[str, str] | None:
@@ -119,16 +120,22 @@ def _place(node: exp.Expr) -> tuple[str, str] | None:
     return (lowered(node.table), lowered(node.name)) if isinstance(node, exp.Column) and node.table else None
 
 
+def keys_of_groups(source: exp.Expr) -> set[str]:
+    """The keys of a source that is, or names, a SELECT with GROUP BY; empty for other sources."""
+    cte = common_table(source) if isinstance(source, exp.Table) else None
+    own, _ = group_columns(source, {} if cte is None else {lowered(source.name): cte})
+    return own
+
+
 def group_columns(source: exp.Expr, named: Mapping[str, exp.CTE]) -> tuple[set[str], set[str]]:
     """The keys of a source that is a SELECT with GROUP BY, and its computed columns; empty for other sources."""
-    alias = source.args.get("alias")
     cte = named.get(lowered(source.name)) if isinstance(source, exp.Table) and not source.db else None
     query = cte.this if cte is not None else source.this
-    renamed = [one for one in (alias, cte.args["alias"] if cte is not None else None) if one and one.args.get("columns")]
+    renamed = source.alias_column_names or (cte is not None and cte.alias_column_names)
     if not isinstance(query, exp.Select) or query.args.get("group") is None or renamed or query.find(exp.Explode):
         return set(), set()
     group = query.args["group"]
-    clauses = {k for k, v in group.args.items() if v}
+    clauses = clauses_of(group)
     if not clauses <= {"expressions", "all"}:
         return set(), set()
     shown = [e.unalias() for e in query.expressions if e.find(exp.AggFunc, exp.Window, exp.Query, exp.Anonymous) is None]

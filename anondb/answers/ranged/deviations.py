@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from anondb.answers.ranged.clauses import both_ways, clauses_of, shown_by_name
 from anondb.answers.ranged.equivalents import are_same, query_of
 from anondb.answers.ranged.never_null import Present, is_present
 from anondb.query.parsing import bare, lowered
@@ -24,14 +25,14 @@ def with_variances(tree: exp.Expr, present: Present) -> exp.Expr:
     """
     if tree.find(exp.Avg) is None or tree.find(exp.Pow, exp.Mul) is None:
         return tree
-    made = tree.copy()
-    for select in list(made.find_all(exp.Select)):
+    copy = tree.copy()
+    for select in list(copy.find_all(exp.Select)):
         clause, joins = select.args.get("from_"), select.args.get("joins") or []
         plain = all(join.kind in ("", "CROSS") and not (join.side or join.args.get("on")) for join in joins)
-        if clause is not None and plain and {key for key, part in select.args.items() if part} <= _PARTS:
+        if clause is not None and plain and clauses_of(select) <= _PARTS:
             means = {name: of for join in joins for name, of in _means(join.this, clause.this).items()}
             _Deviations(select, clause.this, means).write(present)
-    return made
+    return copy
 
 
 @dataclass(frozen=True)
@@ -64,8 +65,7 @@ class _Deviations:
         squared = isinstance(squares, exp.Pow) and squares.expression == exp.convert(2)
         squared = squared or (isinstance(squares, exp.Mul) and bare(squares.this) == bare(squares.expression))
         distance = bare(squares.this) if squared else None
-        sides = (bare(distance.this), bare(distance.expression)) if isinstance(distance, exp.Sub) else ()
-        for value, mean in (sides, sides[::-1]) if sides else ():
+        for value, mean in both_ways(distance, exp.Sub):
             own = isinstance(value, exp.Column) and lowered(value.table) in ("", lowered(self.source.alias_or_name))
             if isinstance(value, exp.Column) and own and self._mean(mean) == lowered(value.name):
                 return value
@@ -92,11 +92,10 @@ def _averaged(node: exp.Expr) -> exp.Expr | None:
 def _means(place: exp.Expr, source: exp.Expr) -> dict[str, str]:
     """The columns of a source of one row that are means of a column of all rows of another source, and that column."""
     query = query_of(place)
-    parts = {key for key, part in query.args.items() if part} if isinstance(query, exp.Select) else set[str]()
-    if query is None or parts != {"expressions", "from_"} or not are_same(query.args["from_"].this, source):
+    plain = isinstance(query, exp.Select) and clauses_of(query) == {"expressions", "from_"}
+    if query is None or not plain or not are_same(query.args["from_"].this, source):
         return {}
-    shown = {lowered(e.alias_or_name): e.unalias() for e in query.expressions}
-    of = {name: value.this for name, value in shown.items() if isinstance(value, exp.Avg)}
+    of = {name: value.this for name, value in shown_by_name(query).items() if isinstance(value, exp.Avg)}
     return {name: lowered(column.name) for name, column in of.items() if isinstance(column, exp.Column)}
 
 

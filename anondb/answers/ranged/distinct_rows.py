@@ -7,8 +7,28 @@ from collections.abc import Collection, Mapping
 
 from sqlglot import exp
 
-from anondb.answers.ranged.equivalents import aliases_of, ids_of, names_alias, query_of, resolved, write_windows
-from anondb.query.parsing import bare, conjoined, lowered
+from anondb.answers.ranged.clauses import (
+    ROWS,
+    clauses_of,
+    conditions_of,
+    copy_clauses,
+    only_source,
+    only_subquery,
+    places_of,
+    rewritten,
+    set_conditions,
+    shown_by_name,
+)
+from anondb.answers.ranged.equivalents import (
+    aliases_of,
+    ids_of,
+    names_alias,
+    query_of,
+    resolved,
+    terms_of_order,
+    write_windows,
+)
+from anondb.query.parsing import bare, lowered
 
 _TOTALS: dict[type[exp.Expr], type[exp.Expr]] = {
     exp.Count: exp.Sum,
@@ -18,8 +38,8 @@ _TOTALS: dict[type[exp.Expr], type[exp.Expr]] = {
     exp.LogicalOr: exp.LogicalOr,
     exp.LogicalAnd: exp.LogicalAnd,
 }
-"""What an aggregate over several groups is of those over each."""
-_DIFFERENT = {"expressions", "from_", "joins", "where", "distinct"}
+"""For each aggregate, the one that combines its values of several groups."""
+_DIFFERENT = {"expressions", *ROWS, "distinct"}
 _GROUPED = {"expressions", "from_", "group", "having", "order", "limit", "offset", "with_"}
 _AGGREGATES = (*_TOTALS, exp.Avg, exp.CountIf, exp.Median)
 
@@ -34,8 +54,9 @@ def with_groups(tree: exp.Expr, tables: Mapping[str, Mapping[str, bool]]) -> exp
     """
     if tree.find(exp.Window, exp.Subquery) is None or tree.find(exp.Distinct) is None:
         return tree
-    made, ids = tree.copy(), ids_of(tables)
-    for select in list(made.find_all(exp.Select)):  # outer ones first
+    ids = ids_of(tables)
+
+    def write(select: exp.Select) -> exp.Select | None:
         inner = _of_any_number(select)
         if inner is not None and not _keys_of(inner) & ids:
             inner.set("distinct", exp.Distinct())
@@ -43,13 +64,10 @@ def with_groups(tree: exp.Expr, tables: Mapping[str, Mapping[str, bool]]) -> exp
             if _groups(inner, tables) is not None and keys <= _keys_of(select):  # each of the groups is one row
                 select.set("distinct", None)
         groups = _groups(select, tables) or _with_nested(select)
-        if groups is None or ((keys := _keys_of(select)) and keys <= ids):
-            continue
-        if select is made:
-            made = groups
-        else:
-            select.replace(groups)
-    return made
+        keys = _keys_of(select)
+        return None if keys and keys <= ids else groups
+
+    return rewritten(tree, write)
 
 
 def with_different_persons(tree: exp.Expr, tables: Mapping[str, Mapping[str, bool]]) -> exp.Expr:
@@ -61,21 +79,19 @@ def with_different_persons(tree: exp.Expr, tables: Mapping[str, Mapping[str, boo
     """
     if tree.find(exp.Distinct) is None or tree.find(exp.Group) is None:
         return tree
-    made = tree.copy()
-    for select in list(made.find_all(exp.Select)):
-        place = select.args.get("from_")
-        alone = place is not None and not select.args.get("joins") and not place.this.alias_column_names
-        inner = query_of(place.this) if place is not None and alone else None
-        parts = set() if inner is None else {key for key, part in inner.args.items() if part}
+    copy = tree.copy()
+    for select in list(copy.find_all(exp.Select)):
+        source = only_source(select)
+        inner = None if source is None or source.alias_column_names else query_of(source)
+        parts = set() if inner is None else clauses_of(inner)
         if isinstance(inner, exp.Select) and "distinct" in parts and parts <= _DIFFERENT and _of_originals(inner, tables):
             _count_persons(select, inner, ids_of(tables))
-    return made
+    return copy
 
 
 def _of_originals(inner: exp.Select, tables: Mapping[str, Mapping[str, bool]]) -> bool:
-    """Whether a SELECT joins no others than the original's tables and, by their names, such without a column of ids, and
-    leaves none of their rows NULL."""
-    places = [inner.args["from_"], *(inner.args.get("joins") or ())]
+    """Whether the ids that a SELECT shows are those of the original's tables, and no outer join makes them NULL."""
+    places = places_of(inner)
     plain = all(isinstance(p.this, exp.Table) and not p.args.get("side") and not p.args.get("method") for p in places)
     own = {lowered(p.this.alias_or_name) for p in places if plain and lowered(p.this.name) in tables}
     persons = [e.unalias() for e in inner.expressions if lowered(e.unalias().name) in ids_of(tables)]
@@ -85,12 +101,12 @@ def _of_originals(inner: exp.Select, tables: Mapping[str, Mapping[str, bool]]) -
 
 def _count_persons(select: exp.Select, inner: exp.Select, ids: Collection[str]) -> None:
     """Let a SELECT count the different persons of rows, in place of different rows of persons and keys."""
-    group, shown = select.args.get("group"), {lowered(e.alias_or_name): e.unalias() for e in inner.expressions}
+    group, shown = select.args.get("group"), shown_by_name(inner)
     persons = [name for name, value in shown.items() if isinstance(value, exp.Column) and lowered(value.name) in ids]
-    parts = {key for key, part in select.args.items() if part}
+    parts = clauses_of(select)
     if len(persons) != 1 or inner.is_star or inner.args["distinct"].args.get("on") or not parts <= _GROUPED or group is None:
         return
-    if {k for k, v in group.args.items() if v} != {"expressions"} or len(shown) < 3:  # one key is read as it is
+    if clauses_of(group) != {"expressions"} or len(shown) < 3:  # one key is read as it is
         return
     keys = [resolved(key, select) for key in group.expressions]
     names = {lowered(key.name) for key in keys if isinstance(key, exp.Column)}
@@ -116,9 +132,7 @@ def _count_persons(select: exp.Select, inner: exp.Select, ids: Collection[str]) 
     for column in columns:
         value = shown[lowered(column.name)].copy()
         column.replace(exp.alias_(value, column.name, quoted=True) if column.parent is select else exp.paren(value))
-    for key in ("from_", "joins", "where"):
-        part = inner.args.get(key)
-        select.set(key, [p.copy() for p in part] if isinstance(part, list) else part and part.copy())
+    copy_clauses(inner, select)
 
 
 def _is_key(value: exp.Expr) -> bool:
@@ -141,23 +155,20 @@ def with_first_rows(tree: exp.Expr) -> exp.Expr:
     """
     if tree.find(exp.RowNumber) is None:
         return tree
-    made = tree.copy()
-    for select in list(made.find_all(exp.Select)):  # outer ones first
-        place = select.args.get("from_")
-        source = None if place is None or select.args.get("joins") or select.is_star else place.this
-        if isinstance(source, exp.Subquery) and isinstance(source.this, exp.Select):
-            named = source.args.get("alias")
-            if named is None or not named.columns:
-                _number_inside(select, source.this)
+    copy = tree.copy()
+    for select in list(copy.find_all(exp.Select)):  # outer ones first
+        inner = only_subquery(select)
+        if inner is not None and not select.is_star:
+            _number_inside(select, inner)
         keys = first_of(select.args["qualify"].this) if select.args.get("qualify") is not None else None
         if keys and _is_plain(select) and all(_same(e.unalias(), keys) for e in select.expressions):
             select.set("qualify", None)
             select.set("group", exp.Group(expressions=[key.copy() for key in keys]))
-    return made
+    return copy
 
 
 def _is_plain(node: exp.Select) -> bool:
-    """Whether a SELECT shows rows of its tables as they are, but for QUALIFY."""
+    """Whether a SELECT neither groups, orders nor limits the rows of its tables, and shows no window functions."""
     ended = any(node.args.get(key) for key in ("distinct", "group", "having", "limit", "offset", "order", "windows"))
     return not ended and not any(e.find(exp.Window, exp.AggFunc) for e in node.expressions)
 
@@ -165,8 +176,7 @@ def _is_plain(node: exp.Select) -> bool:
 def _number_inside(node: exp.Select, inner: exp.Select) -> None:
     """Move the condition that the number of a row is 1 into QUALIFY of the subquery which numbers it, if keys alone are used
     of its rows."""
-    where, inside = node.args.get("where"), [*inner.find_all(exp.Query), inner.parent, node]
-    parts = conjoined(None if where is None else where.this)
+    parts, inside = conditions_of(node), [*inner.find_all(exp.Query), inner.parent, node]
     if any(all(query is not one for one in inside) for query in node.find_all(exp.Query)):
         return  # which may name its rows
     numbers = {lowered(e.alias): e.this for e in inner.expressions if isinstance(e.unalias(), exp.Window)}
@@ -179,8 +189,7 @@ def _number_inside(node: exp.Select, inner: exp.Select) -> None:
         others.set("expressions", [])
         if not keys or None in shown or inner.args.get("qualify") or not _is_plain(others):
             continue
-        rest = [p.copy() for p in parts if p is not part]
-        node.set("where", exp.Where(this=exp.and_(*rest)) if rest else None)
+        set_conditions(node, [p for p in parts if p is not part])
         inner.set("expressions", [k.copy() for k in dict.fromkeys(shown) if k is not None] or [keys[0].copy()])
         inner.set("qualify", exp.Qualify(this=made))
         return
@@ -216,11 +225,10 @@ def _keys_of(node: exp.Select) -> set[str]:
 
 
 def _of_any_number(node: exp.Select) -> exp.Select | None:
-    """The SELECT with windows that is the only source of another one, for which it does not matter how often a row is there;
-    None for others."""
-    source = node.args["from_"].this if node.args.get("from_") else None
+    """The subquery with windows that is the only source of a SELECT for which repetitions do not matter; None for others."""
+    source = only_source(node)
     inner = source.this if isinstance(source, exp.Subquery) else None
-    others = any(node.args.get(key) for key in ("joins", "laterals", "qualify", "windows"))
+    others = any(node.args.get(key) for key in ("laterals", "qualify", "windows"))
     if not isinstance(inner, exp.Select) or others or inner.find(exp.Window) is None or inner.is_star:
         return None
     if any(inner.args.get(key) for key in ("distinct", "group", "having", "limit", "offset")):
@@ -239,13 +247,13 @@ def _groups(node: exp.Select, tables: Mapping[str, Mapping[str, bool]]) -> exp.S
     The rows with equal keys are equal, and DISTINCT keeps one of each; a window over the keys has the rows of their group,
     and one over some of the keys, or none, those of several groups.
     """
-    distinct, made = node.args.get("distinct"), node.copy()
-    write_windows(made)
-    plain = not any(made.args.get(key) for key in ("group", "having", "windows", "laterals"))
+    distinct, copy = node.args.get("distinct"), node.copy()
+    write_windows(copy)
+    plain = not any(copy.args.get(key) for key in ("group", "having", "windows", "laterals"))
     if distinct is None or distinct.args.get("on") or not plain:
         return None
-    keys = [e.unalias() for e in made.expressions if e.find(exp.Window) is None]
-    windows = [w for w in made.find_all(exp.Window) if w.parent_select is made]
+    keys = [e.unalias() for e in copy.expressions if e.find(exp.Window) is None]
+    windows = [w for w in copy.find_all(exp.Window) if w.parent_select is copy]
     if not keys or not windows or not all(map(_is_key, keys)):
         return None
     if any(isinstance(key.this if isinstance(key, exp.Column) else key, exp.Star) for key in keys):
@@ -254,23 +262,23 @@ def _groups(node: exp.Select, tables: Mapping[str, Mapping[str, bool]]) -> exp.S
         value = _over_groups(window, keys)
         if value is None:
             return None
-        window.replace(exp.alias_(value, window.alias) if window.alias and window in made.expressions else value)
-    if not all(_is_of(e.unalias(), keys, made) for e in made.expressions):
+        window.replace(exp.alias_(value, window.alias) if window.alias and window in copy.expressions else value)
+    if not all(_is_of(e.unalias(), keys, copy) for e in copy.expressions):
         return None
-    made.set("distinct", None)
-    made.set("group", exp.Group(expressions=[key.copy() for key in dict.fromkeys(keys)]))
-    qualify = made.args.get("qualify")
-    if qualify is not None and names_alias(qualify, made) and not _has_no_column_of(aliases_of(made), made, tables):
+    copy.set("distinct", None)
+    copy.set("group", exp.Group(expressions=[key.copy() for key in dict.fromkeys(keys)]))
+    qualify = copy.args.get("qualify")
+    if qualify is not None and names_alias(qualify, copy) and not _has_no_column_of(aliases_of(copy), copy, tables):
         return None  # the column, or what the SELECT gives
-    if qualify is not None and made.find(exp.Window) is None:
-        made.set("having", exp.Having(this=qualify.this))
-        made.set("qualify", None)
-    return made
+    if qualify is not None and copy.find(exp.Window) is None:
+        copy.set("having", exp.Having(this=qualify.this))
+        copy.set("qualify", None)
+    return copy
 
 
 def _has_no_column_of(names: Collection[str], node: exp.Select, tables: Mapping[str, Mapping[str, bool]]) -> bool:
     """Whether a SELECT reads tables of the original alone, and none of them has a column of some names."""
-    sources = [place.this for place in (node.args["from_"], *(node.args.get("joins") or ()))]
+    sources = [place.this for place in places_of(node)]
     return all(
         isinstance(source, exp.Table) and not {*tables.get(lowered(source.name), names)} & {*names} for source in sources
     )
@@ -284,7 +292,7 @@ def _with_nested(node: exp.Select) -> exp.Select | None:
     parts = {"expressions", "from_", "where", "distinct", "with_", "order", "limit", "offset"}
     source = node.args["from_"].this if node.args.get("from_") else None
     distinct = node.args.get("distinct")
-    if distinct is None or distinct.args.get("on") or not {key for key, part in node.args.items() if part} <= parts:
+    if distinct is None or distinct.args.get("on") or not clauses_of(node) <= parts:
         return None
     keys = [e.unalias() for e in node.expressions if isinstance(e.unalias(), exp.Column)]
     others = [e.unalias() for e in node.expressions if not isinstance(e.unalias(), exp.Column)]
@@ -292,10 +300,10 @@ def _with_nested(node: exp.Select) -> exp.Select | None:
         return None
     if not others or not all(_is_of_names(e, source, {lowered(key.name) for key in keys}) for e in others):
         return None
-    made = node.copy()
-    made.set("distinct", None)
-    made.set("group", exp.Group(expressions=[key.copy() for key in dict.fromkeys(keys)]))
-    return made
+    copy = node.copy()
+    copy.set("distinct", None)
+    copy.set("group", exp.Group(expressions=[key.copy() for key in dict.fromkeys(keys)]))
+    return copy
 
 
 def _is_of_names(node: exp.Expr, source: exp.Table, names: set[str]) -> bool:
@@ -311,7 +319,7 @@ def _is_of_names(node: exp.Expr, source: exp.Table, names: set[str]) -> bool:
         inner = select.args["from_"].this if select.args.get("from_") else None
         if not isinstance(inner, exp.Table) or (inner.name, inner.db) != (source.name, source.db):
             return False
-        if inner.args.get("alias") is not None and inner.args["alias"].columns:
+        if inner.alias_column_names:
             return False
     tables = [table for query in queries for table in query.find_all(exp.Table, exp.Subquery) if table is not query]
     if any(lowered(table.alias_or_name) == lowered(source.alias_or_name) for table in tables):
@@ -321,23 +329,22 @@ def _is_of_names(node: exp.Expr, source: exp.Table, names: set[str]) -> bool:
 
 
 def _over_groups(window: exp.Window, keys: list[exp.Expr]) -> exp.Expr | None:
-    """An aggregate of a window as that of a group, or of groups; None for other window functions."""
+    """A window function as an aggregate of one group, or of several groups; None for functions that are no aggregates."""
     call: exp.Expr = window.this.this if isinstance(window.this, exp.Filter) else window.this
     by = [bare(part) for part in window.args.get("partition_by") or ()]
     if type(call) not in _AGGREGATES or any(window.args.get(k) for k in ("spec", "alias")):
         return None
-    order = window.args.get("order")
-    terms = [] if order is None else [bare(term.this) for term in order.expressions]
+    terms = [bare(term.this) for term in terms_of_order(window)]
     if not all(part in keys for part in (*by, *terms)):
         return None
     if set(by) == set(keys):
-        found: exp.Expr = window.this.copy()
-        return found
+        of_group: exp.Expr = window.this.copy()
+        return of_group
     total = _TOTALS.get(type(call))
     if total is None or isinstance(call.args.get("this"), exp.Distinct):
         return None
     made = exp.Window(this=total(this=window.this.copy()), partition_by=[part.copy() for part in by], over="OVER")
-    made.set("order", None if order is None else order.copy())  # rows that it does not tell apart are of one frame
+    copy_clauses(window, made, ["order"])  # rows that it does not tell apart are of one frame
     return made
 
 
@@ -346,10 +353,9 @@ def _is_of(node: exp.Expr, keys: list[exp.Expr], of: exp.Select) -> bool:
     if node in keys or isinstance(node, exp.AggFunc | exp.Filter):
         return True
     if isinstance(node, exp.Subquery):
-        place, tables = of.args.get("from_"), list(node.find_all(exp.Table))
-        same = place is not None and all(table.name == place.this.name and not table.alias for table in tables)
-        alone = not of.args.get("joins") and not any(column.table for column in node.find_all(exp.Column))
-        return bool(tables) and same and alone
+        source, tables = only_source(of), list(node.find_all(exp.Table))
+        same = source is not None and all(table.name == source.name and not table.alias for table in tables)
+        return bool(tables) and same and not any(column.table for column in node.find_all(exp.Column))
     if isinstance(node, exp.Column | exp.Query):
         return False
     return all(_is_of(part, keys, of) for part in node.iter_expressions())

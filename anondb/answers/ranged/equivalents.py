@@ -2,63 +2,73 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 from sqlglot import exp
 
+from anondb.answers.ranged.clauses import (
+    ROWS,
+    aliased,
+    both_ways,
+    clauses_of,
+    copy_clauses,
+    only_source,
+    places_of,
+    set_conditions,
+)
 from anondb.query.parsing import bare, is_conjunct, is_null, lowered, whole
 
-_ROWS = {"expressions", "from_", "joins", "where", "with_"}
+_PLAIN = {"expressions", *ROWS, "with_"}
 _INSIDE = (exp.AggFunc, exp.Filter, exp.Window, exp.In, exp.Any, exp.All, exp.Exists, exp.Select)
-"""The nearest of these around a value of each row is the SELECT of the row."""
+"""A value belongs to each row of a SELECT if the SELECT is the nearest of these nodes around it."""
 _ENDED = (exp.Distinct, exp.Literal, exp.Order)
 
 
 def with_known_names(tree: exp.Expr, item: str) -> exp.Expr:
-    """A query with other spellings in place of those that are not known here, with the same result in DuckDB.
+    """Write spellings that no rule reads as others with the same result in DuckDB; returns the new query.
 
     Args:
         tree: the query.
         item: the column of items, in lower case, of which extremes are compared.
     """
-    made = tree.copy()
-    for call in list(made.find_all(exp.Anonymous, exp.IgnoreNulls, exp.WithinGroup)):
+    copy = tree.copy()
+    for call in list(copy.find_all(exp.Anonymous, exp.IgnoreNulls, exp.WithinGroup)):
         if isinstance(call, exp.Anonymous) and lowered(call.name) == "mean" and len(call.expressions) == 1:
             call.replace(exp.Avg(this=call.expressions[0].copy()))
         elif isinstance(call, exp.IgnoreNulls) and isinstance(call.this, exp.AnyValue):  # so sqlglot reads any_value(x)
             call.replace(call.this.copy())
         elif isinstance(call, exp.WithinGroup) and (quantile := _quantile(call)) is not None:
             call.replace(quantile)
-    for end in list(made.find_all(exp.ArgMax, exp.ArgMin)):
+    for end in list(copy.find_all(exp.ArgMax, exp.ArgMin)):
         if end.this == end.expression and end.args.get("count") is None:
             end.replace((exp.Max if isinstance(end, exp.ArgMax) else exp.Min)(this=end.this.copy()))
-    for choice in reversed(list(made.find_all(exp.If))):  # inner ones first
+    for choice in reversed(list(copy.find_all(exp.If))):  # inner ones first
         if choice.arg_key != "ifs":  # if(a, b, c), and no branch of CASE
             branch = exp.If(this=choice.this, true=choice.args["true"])
             choice.replace(exp.Case(ifs=[branch], default=choice.args.get("false")))
-    for case in made.find_all(exp.Case):
+    for case in copy.find_all(exp.Case):
         if isinstance(case.this, exp.Column):  # CASE x WHEN y
             for branch in case.args["ifs"]:
                 branch.set("this", exp.EQ(this=case.this.copy(), expression=exp.paren(branch.this)))
             case.set("this", None)
         if isinstance(case.args.get("default"), exp.Null):
             case.set("default", None)
-    for node in reversed(list(made.find_all(exp.EQ, exp.NEQ))):
+    for node in reversed(list(copy.find_all(exp.EQ, exp.NEQ))):
         if (values := _values_compared(node, item)) is not None:
             node.replace(values)
         elif (rows := _rows_compared(node)) is not None:
             among = exp.In(this=node.this, query=exp.Subquery(this=rows))
             node.replace(among if isinstance(node, exp.EQ) else exp.paren(exp.Not(this=among), copy=False))
-    for window in made.find_all(exp.Window):
+    for window in copy.find_all(exp.Window):
         if (extreme := _first_of_order(window)) is not None:
             window.set("this", extreme)
             window.set("order", None)
-    for select in list(made.find_all(exp.Select)):
+    for select in list(copy.find_all(exp.Select)):
         write_windows(select)
         _write_tuples(select)
         if select.args.get("order") is not None:
             write_first_rows(select)
-    return made
+    return copy
 
 
 def with_counted_rows(tree: exp.Expr, tables: Mapping[str, Mapping[str, bool]], item: str) -> exp.Expr:
@@ -69,9 +79,9 @@ def with_counted_rows(tree: exp.Expr, tables: Mapping[str, Mapping[str, bool]], 
         tables: the columns of each of the original's tables, in lower case, and whether one is the id.
         item: the column of items, in lower case, which such a table lacks.
     """
-    made, named = tree.copy(), {lowered(cte.alias) for cte in tree.find_all(exp.CTE)}
+    copy, named = tree.copy(), {lowered(cte.alias) for cte in tree.find_all(exp.CTE)}
     records = {name: {c for c, is_id in of.items() if is_id} for name, of in tables.items() if item not in of}
-    for select in made.find_all(exp.Select):
+    for select in copy.find_all(exp.Select):
         source = _only_table(select)
         ids = records.get(lowered(source.name), set()) if source is not None and lowered(source.name) not in named else set()
         for call in [c for c in select.find_all(exp.Count) if ids and c.parent_select is select]:
@@ -79,22 +89,14 @@ def with_counted_rows(tree: exp.Expr, tables: Mapping[str, Mapping[str, bool]], 
             one = bare(what[0]) if len(what) == 1 and not call.expressions else None
             if isinstance(one, exp.Column) and lowered(one.name) in ids:
                 call.set("this", exp.Star())
-    return made
-
-
-def _only_source(select: exp.Select) -> exp.Expr | None:
-    """The only source of a SELECT, with its own names of columns; None if it has others."""
-    place = select.args.get("from_")
-    if place is None or select.args.get("joins") or select.args.get("laterals") or place.this.args.get("pivots"):
-        return None
-    source: exp.Expr = place.this
-    named = isinstance(source, exp.Table | exp.Subquery) and source.alias_column_names
-    return None if named else source
+    return copy
 
 
 def _only_table(select: exp.Select) -> exp.Table | None:
-    """The table that is the only source of a SELECT; None if it has others."""
-    source = _only_source(select)
+    """The table that is the only source of a SELECT, with its own names of columns; None if it has others."""
+    source = only_source(select)
+    if source is None or select.args.get("laterals") or source.args.get("pivots") or source.alias_column_names:
+        return None
     return source if isinstance(source, exp.Table) and isinstance(source.this, exp.Identifier) and not source.db else None
 
 
@@ -115,8 +117,8 @@ def _rows_compared(node: exp.Expr) -> exp.Query | None:
     """The subquery of ``= ANY`` or ``<> ALL``, which are IN and NOT IN; None for other comparisons."""
     right = node.args["expression"]
     listed = isinstance(right, exp.Any) if isinstance(node, exp.EQ) else isinstance(right, exp.All)
-    found = right.this.unnest() if listed else None
-    return found if isinstance(found, exp.Query) else None
+    query = right.this.unnest() if listed else None
+    return query if isinstance(query, exp.Query) else None
 
 
 def _first_of_order(window: exp.Window) -> exp.Expr | None:
@@ -132,18 +134,16 @@ def _write_tuples(select: exp.Select) -> None:
     """Write ``count(DISTINCT (a, b))`` of all rows as the number of different rows: a tuple of NULLs is no NULL."""
     calls = [c for c in select.find_all(exp.AggFunc) if c.parent_select is select and not isinstance(c.parent, exp.Filter)]
     tuples = [(call, what) for call in calls if (what := _tuple_counted(call)) is not None]
-    if not tuples or not {key for key, part in select.args.items() if part} <= _ROWS:
+    if not tuples or not clauses_of(select) <= _PLAIN:
         return
     for call, what in tuples:
         rows = exp.Select(expressions=[part.copy() for part in what.expressions], distinct=exp.Distinct())
-        for key in ("from_", "joins", "where"):
-            part = select.args.get(key)
-            rows.set(key, [p.copy() for p in part] if isinstance(part, list) else part and part.copy())
+        copy_clauses(select, rows)
         number = exp.select(exp.Count(this=exp.Star(), big_int=True)).from_(rows.subquery("different_rows", copy=False))
         shown = isinstance(call.parent, exp.Select)
         call.replace(exp.alias_(number.subquery(), "n", quoted=True) if shown else number.subquery())
     if not any(call.parent_select is select for call in select.find_all(exp.AggFunc)):
-        for key in ("from_", "joins", "where"):  # one row, as that of aggregates
+        for key in ROWS:  # one row, as that of aggregates
             select.set(key, None)
 
 
@@ -160,9 +160,7 @@ def write_windows(select: exp.Select) -> None:
     for window in uses if named else ():
         kept = named.get(lowered(window.args["alias"].name))
         if kept is not None and kept is not window and not kept.args.get("alias"):
-            for key in ("partition_by", "order", "spec"):
-                part = window.args.get(key) or kept.args.get(key)
-                window.set(key, [p.copy() for p in part] if isinstance(part, list) else part and part.copy())
+            copy_clauses(kept, window, [key for key in ("partition_by", "order", "spec") if not window.args.get(key)])
             window.set("alias", None)
     if all(window.args.get("alias") is None for window in uses):
         select.set("windows", None)
@@ -177,9 +175,8 @@ def _quantile(node: exp.WithinGroup) -> exp.Expr | None:
 
 
 def select_sources(select: exp.Select) -> Iterator[tuple[exp.Expr, exp.Select]]:
-    """The sources of a SELECT that stand for a SELECT, and these."""
-    clause = select.args.get("from_")
-    for place in [clause, *(select.args.get("joins") or ())] if clause is not None else []:
+    """Each source of a SELECT that is itself a SELECT, directly or by name, with that SELECT."""
+    for place in places_of(select):
         source = place.this
         inner = query_of(source)
         if isinstance(inner, exp.Select) and not inner.args.get("distinct") and not inner.is_star:
@@ -187,21 +184,21 @@ def select_sources(select: exp.Select) -> Iterator[tuple[exp.Expr, exp.Select]]:
 
 
 def common_table(source: exp.Table) -> exp.CTE | None:
-    """The common table expression that a name stands for: of the nearest query around it that defines it before."""
+    """The common table expression that a name stands for: the nearest one around it that is defined before its use."""
     inside: exp.Expr = source
     while (outer := inside.parent) is not None:
         clause = outer if isinstance(outer, exp.With) else outer.args.get("with_") if isinstance(outer, exp.Query) else None
         for cte in reversed(clause.expressions if isinstance(clause, exp.With) else []):
             before = clause is not outer or cte.index < inside.index
             if before and lowered(cte.alias) == lowered(source.name):
-                found: exp.CTE = cte
-                return found
+                definition: exp.CTE = cte
+                return definition
         inside = outer
     return None
 
 
 def query_of(source: exp.Expr, named: Callable[[exp.Table], exp.CTE | None] = common_table) -> exp.Expr | None:
-    """The query that a source stands for, if it gives its columns no other names; None for a table, or with other names."""
+    """The query behind a source that keeps the names of its columns; None for a table, and for one that renames them."""
     cte = named(source) if isinstance(source, exp.Table) and not source.db else None
     renamed = [part.args["alias"] for part in (source, cte) if part is not None and part.args.get("alias")]
     if any(alias.columns for alias in renamed):
@@ -224,7 +221,7 @@ def terms_of_order(window: exp.Window) -> list[exp.Ordered]:
 
 
 def are_apart(parts: Iterable[exp.Expr], aliases: Collection[str], names: Collection[str] | None) -> bool:
-    """Whether the queries in expressions of a SELECT name none of its sources, and no column of these alone.
+    """Whether the subqueries in expressions of a SELECT name neither its sources nor, without a table, their columns.
 
     Args:
         parts: the expressions.
@@ -245,7 +242,7 @@ def is_itself(shown: exp.Expr) -> bool:
 
 
 def aliases_of(select: exp.Select) -> set[str]:
-    """The names that a SELECT gives to what is no column of that name, in lower case."""
+    """The aliases of a SELECT, in lower case, except those that only repeat the name of a column."""
     return {lowered(e.alias) for e in select.expressions if isinstance(e, exp.Alias) and not is_itself(e)}
 
 
@@ -256,13 +253,13 @@ def names_alias(part: exp.Expr, select: exp.Select) -> bool:
 
 
 def values_shown(select: exp.Select) -> list[exp.Subquery]:
-    """The subqueries in what a SELECT shows that are a value of each of its rows."""
+    """The subqueries in the expressions that a SELECT shows which have one value for each of its rows."""
     every = [s for e in select.expressions for s in e.find_all(exp.Subquery) if not isinstance(s.parent, exp.Select)]
     return [s for s in every if s.find_ancestor(*_INSIDE) is select]
 
 
 def ids_of(tables: Mapping[str, Mapping[str, bool]]) -> set[str]:
-    """The names of the ids of tables whose columns say whether they are one."""
+    """The names of the id columns of tables, whose columns say whether they are ids."""
     return {name for of in tables.values() for name, is_id in of.items() if is_id}
 
 
@@ -289,9 +286,8 @@ def resolved(key: exp.Expr, node: exp.Select) -> exp.Expr:
     if isinstance(key, exp.Literal) and not key.is_string and 1 <= whole(key) <= len(node.expressions):
         selected: exp.Expr = node.expressions[whole(key) - 1]
         return selected.unalias().copy()
-    aliases = {lowered(e.alias): e.this for e in node.expressions if isinstance(e, exp.Alias)}
     plain = isinstance(key, exp.Column) and not key.table
-    return aliases.get(lowered(key.name), key).copy() if plain else key.copy()
+    return aliased(node).get(lowered(key.name), key).copy() if plain else key.copy()
 
 
 def as_first_row(node: exp.Select) -> exp.Select | None:
@@ -301,19 +297,19 @@ def as_first_row(node: exp.Select) -> exp.Select | None:
     if not isinstance(shown, exp.Mode | exp.ArgMax | exp.ArgMin) or shown.args.get("count") is not None:
         return None
     parts = [bare(part) for part in (shown.this, shown.args.get("expression")) if isinstance(part, exp.Expr)]
-    if not {key for key, part in node.args.items() if part} <= _ROWS or any(isinstance(p, _ENDED) for p in parts):
+    if not clauses_of(node) <= _PLAIN or any(isinstance(p, _ENDED) for p in parts):
         return None
-    made, where = node.copy(), node.args.get("where")
+    copy, where = node.copy(), node.args.get("where")
     present = [exp.Not(this=is_null(part)) for part in parts]
-    made.set("expressions", [parts[0].copy()])
-    made.set("where", exp.Where(this=exp.and_(*([exp.paren(where.this.copy())] if where else []), *present)))
+    copy.set("expressions", [parts[0].copy()])
+    set_conditions(copy, [*([exp.paren(where.this)] if where else []), *present])
     if isinstance(shown, exp.Mode):
-        made.set("group", exp.Group(expressions=[parts[0].copy()]))
+        copy.set("group", exp.Group(expressions=[parts[0].copy()]))
         parts.append(exp.Count(this=exp.Star(), big_int=True))
     first = exp.Ordered(this=parts[1].copy(), desc=not isinstance(shown, exp.ArgMin), nulls_first=False)
-    made.set("order", exp.Order(expressions=[first]))
-    made.set("limit", exp.Limit(expression=exp.convert(1)))
-    return made
+    copy.set("order", exp.Order(expressions=[first]))
+    copy.set("limit", exp.Limit(expression=exp.convert(1)))
+    return copy
 
 
 def shown_name(shown: exp.Expr) -> str:
@@ -322,9 +318,16 @@ def shown_name(shown: exp.Expr) -> str:
 
 
 def linked(part: exp.Expr, names: Collection[str]) -> tuple[exp.Expr, exp.Expr] | None:
-    """What a condition compares of a subquery from these tables with the rows around it, and with what; None for others."""
-    sides: Sequence[exp.Expr] = (bare(part.this), bare(part.expression)) if isinstance(part, exp.EQ | exp.NullSafeEQ) else ()
-    for inside, outer in (sides, sides[::-1]) if sides else ():
+    """The two sides of a condition of a subquery that compares its own tables with the rows around it; None for others.
+
+    Args:
+        part: the condition.
+        names: the names of the subquery's tables, in lower case.
+
+    Returns:
+        The side of the subquery, and that of the rows around it.
+    """
+    for inside, outer in both_ways(part, exp.EQ, exp.NullSafeEQ):
         own, others = (list(side.find_all(exp.Column)) for side in (inside, outer))
         plain = own and others and not inside.find(exp.Query) and not outer.find(exp.Query)
         apart = all(column.table and lowered(column.table) not in names for column in others)
@@ -334,6 +337,6 @@ def linked(part: exp.Expr, names: Collection[str]) -> tuple[exp.Expr, exp.Expr] 
 
 
 def link(part: exp.Expr, names: Collection[str]) -> tuple[exp.Expr, exp.Column] | None:
-    """The same of a condition that compares with a column around the subquery."""
+    """As ``linked``, but only for a comparison with a single column around the subquery."""
     inside, outer = linked(part, names) or (None, None)
     return (inside, outer) if inside is not None and isinstance(outer, exp.Column) else None

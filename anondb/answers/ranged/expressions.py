@@ -67,8 +67,8 @@ def read(node: exp.Expr, resolve: Resolve) -> Value:
     Raises:
         InputError: ``unsupported_query``.
     """
-    known = resolve(node)
-    return computed(node, resolve) if known is None else known
+    value = resolve(node)
+    return computed(node, resolve) if value is None else value
 
 
 def computed(node: exp.Expr, resolve: Resolve) -> Value:
@@ -143,8 +143,8 @@ def children_of(node: exp.Expr) -> list[tuple[str, exp.Expr]]:
 
 def rebuilt(node: exp.Expr, parts: list[exp.Expr]) -> exp.Expr:
     """A node with other operands, in the order of ``children_of``."""
-    made, rest = node.copy(), iter(parts)
-    for key, part in list(made.args.items()):
+    copy, rest = node.copy(), iter(parts)
+    for key, part in list(copy.args.items()):
         children = part if isinstance(part, list) else [part]
         changed: list[object] = []
         for child in children:
@@ -157,8 +157,8 @@ def rebuilt(node: exp.Expr, parts: list[exp.Expr]) -> exp.Expr:
                 changed.append(operand if plain else exp.paren(operand, copy=False))
             else:
                 changed.append(child)
-        made.set(key, changed if isinstance(part, list) else changed[0])
-    return made
+        copy.set(key, changed if isinstance(part, list) else changed[0])
+    return copy
 
 
 def _ranged(node: exp.Expr, of: dict[int, Value]) -> Value:

@@ -11,13 +11,25 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
+from anondb.answers.quotients import filtered
+from anondb.answers.ranged.clauses import (
+    aliased,
+    clauses_of,
+    conditions_of,
+    filtered_by,
+    is_inner,
+    places_of,
+    set_conditions,
+    shown_by_name,
+)
 from anondb.answers.ranged.equivalents import names_alias
 from anondb.answers.ranged.key_parts import TOGETHER
 from anondb.answers.ranged.never_null import is_present
 from anondb.answers.ranged.originals import Originals
 from anondb.answers.ranged.relation import fresh
-from anondb.answers.ranged.rows_of_records import RowsOfRecords, each_written, filtered_by
+from anondb.answers.ranged.rows_of_records import RowsOfRecords, each_written
 from anondb.answers.ranged.sources import grouped
+from anondb.answers.ranged.values import when
 from anondb.query.parsing import conjoined, is_null, lowered
 
 _PARTS = {"expressions", "from_", "joins", "where", "group"}
@@ -33,19 +45,18 @@ class Groups:
 
     def written(self, select: exp.Select) -> Groups:
         """The same groups with their columns as another SELECT writes them."""
-        shown = {lowered(e.alias_or_name): e.unalias() for e in select.expressions}
+        shown = shown_by_name(select)
         return Groups(select, *({name: shown[name] for name in of} for of in (self.keys, self.values)))
 
     @property
     def places(self) -> list[exp.Expr]:
         """FROM and the joins."""
-        return [self.select.args["from_"], *(self.select.args.get("joins") or ())]
+        return places_of(self.select)
 
     @property
     def conditions(self) -> list[exp.Expr]:
         """The conditions of WHERE."""
-        where = self.select.args.get("where")
-        return conjoined(None if where is None else where.this)
+        return conditions_of(self.select)
 
     @property
     def linked(self) -> list[exp.Expr]:
@@ -59,17 +70,13 @@ class Groups:
 
 
 def read_groups(inner: exp.Select | None, *, having: bool = False) -> Groups | None:
-    """The groups of a SELECT that shows all of its keys, and perhaps has a condition on them; None for others."""
+    """The groups of a SELECT that shows all of its keys; None for other queries. With ``having`` it may also have HAVING."""
     group = None if inner is None else inner.args.get("group")
-    if (
-        inner is None
-        or group is None
-        or not {key for key, part in inner.args.items() if part} <= (_PARTS | {"having"} if having else _PARTS)
-    ):
+    if inner is None or group is None or not clauses_of(inner) <= (_PARTS | {"having"} if having else _PARTS):
         return None
-    if {key for key, part in group.args.items() if part} not in ({"expressions"}, {"all"}) or inner.find(exp.Window):
+    if clauses_of(group) not in ({"expressions"}, {"all"}) or inner.find(exp.Window):
         return None
-    shown = {lowered(e.alias_or_name): e.unalias() for e in inner.expressions}
+    shown = shown_by_name(inner)
     keys = grouped(inner, lambda column: False)
     names = {name: value for name, value in shown.items() if value in keys}
     whole = len(shown) == len(inner.expressions) and all(shown) and {*names.values()} == {*keys}
@@ -132,7 +139,7 @@ def beside(
         row: whether each of the others is one row where it has no rows, too, as an aggregate without GROUP BY.
     """
     one, mine, common = pair.one, pair.mine, list(pair.common)
-    made, kept, own = one.select.copy(), one.select.args.get("having"), [one.keys[name] for name, _ in pairs]
+    copy, kept, own = one.select.copy(), one.select.args.get("having"), [one.keys[name] for name, _ in pairs]
     if own != [pair.other.keys[name] for _, name in pairs] or any(map(_is_odd, (*one.values.values(), kept))):
         return None  # other keys of the same names
     absent = [exp.Not(this=is_null(key)) for key in own if not is_present(key, one.select, originals.present)]
@@ -145,25 +152,25 @@ def beside(
         return None
     number = write(exp.Count(this=exp.Star()))
     values = {name: each_written(value, write) for name, value in pair.other.values.items()}
-    made.set("expressions", [each_written(e, lambda call: filtered_by(call, mine)) for e in made.expressions])
-    made.set("where", exp.Where(this=exp.and_(*(p.copy() for p in common))) if common else None)
-    made.set("group", exp.Group(expressions=[key.copy() for key in one.keys.values()]) if one.keys else None)
+    copy.set("expressions", [each_written(e, lambda call: filtered_by(call, *mine)) for e in copy.expressions])
+    set_conditions(copy, common)
+    copy.set("group", exp.Group(expressions=[key.copy() for key in one.keys.values()]) if one.keys else None)
     further = bool(pair.theirs) or not pair.same
-    some = [filtered_by(exp.Count(this=exp.Star()), mine)] if mine and one.keys else []
-    some = [*some, number] if further and not outer else some
-    having = [] if kept is None else [each_written(kept.this, lambda call: filtered_by(call, mine))]
-    having += [exp.GT(this=n.copy(), expression=exp.convert(0)) for n in some]
-    made.set("having", exp.Having(this=exp.and_(*having)) if having else None)
+    required = [filtered_by(exp.Count(this=exp.Star()), *mine)] if mine and one.keys else []
+    required = [*required, number] if further and not outer else required
+    having = [] if kept is None else [each_written(kept.this, lambda call: filtered_by(call, *mine))]
+    having += [exp.GT(this=n.copy(), expression=exp.convert(0)) for n in required]
+    set_conditions(copy, having, "having")
     if outer and further and not row:
         there = exp.GT(this=number, expression=exp.convert(0))
-        cases = {n: exp.Case(ifs=[exp.If(this=there.copy(), true=value)]) for n, value in values.items()}
+        cases = {n: when(there, value) for n, value in values.items()}
         counts = {f"{n} or 0": value for n, value in values.items() if isinstance(pair.other.values[n], exp.Count)}
         values = {**cases, **counts}
-    return made, values
+    return copy, values
 
 
 def _is_odd(value: exp.Expr | None) -> bool:
-    """Whether a value may have an aggregate that is not written with FILTER."""
+    """Whether a value may have an aggregate that cannot be written with FILTER."""
     return (
         value is not None and value.find(exp.Anonymous, exp.AnonymousAggFunc, exp.WithinGroup, exp.IgnoreNulls) is not None
     )
@@ -172,7 +179,7 @@ def _is_odd(value: exp.Expr | None) -> bool:
 def _rows_of_groups(
     pair: Pair, keys: Sequence[exp.Expr], originals: Originals, *, outer: bool
 ) -> Callable[[exp.Expr], exp.Expr] | None:
-    """What writes an aggregate over the rows of other groups as one beside groups; None if they are of different rows."""
+    """A function that writes an aggregate of the other groups as one of the first groups; None if their rows differ."""
     one, other, mine, theirs = pair.one, pair.other, pair.mine, pair.theirs
     coarse = len(keys) < len(one.keys)
     if not pair.same:
@@ -184,7 +191,7 @@ def _rows_of_groups(
     if any(map(_is_odd, other.values.values())):
         return None
     if not coarse:
-        return lambda call: filtered_by(call, theirs)
+        return lambda call: filtered_by(call, *theirs)
     calls = [c for value in other.values.values() for c in value.find_all(exp.AggFunc)]
     if mine or theirs or one.select.args.get("having") is not None:
         return None  # a group that is left out is a part of a total
@@ -192,21 +199,18 @@ def _rows_of_groups(
         return None
 
     def total(call: exp.Expr) -> exp.Expr:
-        of = call.this if isinstance(call, exp.Filter) else call
-        together: exp.Expr = next(kind for part, kind in TOGETHER.items() if isinstance(of, part))(
-            this=filtered_by(call, theirs)
-        )
+        together: exp.Expr = TOGETHER[type(filtered(call)[0])](this=filtered_by(call, *theirs))
         return exp.Window(this=together, partition_by=[key.copy() for key in keys], over="OVER")
 
     return total
 
 
 def _never_null(write: Callable[[exp.Expr], exp.Expr]) -> Callable[[exp.Expr], exp.Expr]:
-    """What writes aggregates over all records, with counts that are 0 without records."""
+    """The same function for aggregates over all records: a count is 0, not NULL, if there are no records."""
 
     def filled(call: exp.Expr) -> exp.Expr:
-        of = call.this if isinstance(call, exp.Filter) else call
-        return exp.func("coalesce", write(call), exp.convert(0)) if isinstance(of, exp.Count) else write(call)
+        counts = isinstance(filtered(call)[0], exp.Count)
+        return exp.func("coalesce", write(call), exp.convert(0)) if counts else write(call)
 
     return filled
 
@@ -220,7 +224,7 @@ def _are_linked(one: Groups, common: Sequence[exp.Expr], every: Collection[exp.E
 
 
 def _turned(part: exp.Expr) -> exp.Expr:
-    """A condition with the sides of ``=`` in one order."""
+    """A condition with the sides of ``=`` sorted, so that ``a = b`` and ``b = a`` are the same."""
     if not isinstance(part, exp.EQ):
         return part
     return exp.EQ(**dict(zip(("this", "expression"), sorted(part.iter_expressions(), key=_text), strict=True)))
@@ -228,19 +232,19 @@ def _turned(part: exp.Expr) -> exp.Expr:
 
 def _with_records(of: Groups, other: Groups, originals: Originals) -> Groups:
     """Groups of the only table joined with that of the persons' records, if others join it: each row has one record."""
-    table, made = of.places[0].this, of.select.copy()
+    table, copy = of.places[0].this, of.select.copy()
     records = [place.this for place in other.places if originals.record(place.this) is not None]
     if of.places[1:] or len(other.places) != 2 or len(records) != 1 or lowered(table.name) != originals.persons:
         return of
     alias, own, ids = fresh("record"), originals.id_of(originals.persons), originals.record(records[0])
     if own is None or ids is None:
         return of
-    for column in [c for c in made.find_all(exp.Column) if not c.table and c.parent_select is made]:
+    for column in [c for c in copy.find_all(exp.Column) if not c.table and c.parent_select is copy]:
         column.set("table", exp.to_identifier(table.alias_or_name))
     on = exp.EQ(this=exp.column(own, table.alias_or_name), expression=exp.column(ids, alias))
     joined = exp.Table(this=records[0].this.copy(), alias=exp.TableAlias(this=exp.to_identifier(alias)))
-    made.set("joins", [exp.Join(this=joined, on=on)])
-    return of.written(made)
+    copy.set("joins", [exp.Join(this=joined, on=on)])
+    return of.written(copy)
 
 
 def _text(node: exp.Expr) -> str:
@@ -275,12 +279,10 @@ def _sources_inside(select: exp.Select) -> list[exp.Expr]:
 def _written(of: Groups, originals: Originals) -> Groups | None:
     """Groups with the table of each column of the original, and ON for USING; None for others than inner joins of tables,
     each once."""
-    made = of.select.copy()
-    places = [made.args["from_"], *(made.args.get("joins") or ())]
+    copy = of.select.copy()
+    places = places_of(copy)
     tables = [place.this for place in places]
-    if any(
-        p.args.get("side") or p.args.get("method") or p.args.get("kind") not in (None, "", "INNER", "CROSS") for p in places
-    ):
+    if not all(map(is_inner, places)):
         return None
     if not all(isinstance(table, exp.Table) and not table.db and not table.alias_column_names for table in tables):
         return None
@@ -296,16 +298,16 @@ def _written(of: Groups, originals: Originals) -> Groups | None:
             equal = exp.EQ(this=exp.column(name.name, owners[0]), expression=exp.column(name.name, alias))
             place.set("on", equal if place.args.get("on") is None else exp.and_(place.args["on"], equal))
         place.args.pop("using", None)
-    aliases = {lowered(e.alias) for e in made.expressions if isinstance(e, exp.Alias)}
-    for column in made.find_all(exp.Column):
-        if column.table or not isinstance(column.this, exp.Identifier) or _is_inner(column, made, originals):
+    aliases = aliased(copy)
+    for column in copy.find_all(exp.Column):
+        if column.table or not isinstance(column.this, exp.Identifier) or _is_inner(column, copy, originals):
             continue
         owners = [alias for alias, names in columns.items() if lowered(column.name) in names]
-        if owners and column.parent_select is made:
+        if owners and column.parent_select is copy:
             column.set("table", exp.to_identifier(owners[0]))
         elif all(columns.values()) and not (isinstance(column.parent, exp.Group) and lowered(column.name) in aliases):
             return None
-    return of.written(made)
+    return of.written(copy)
 
 
 def _is_inner(column: exp.Column, made: exp.Select, originals: Originals) -> bool:
@@ -319,8 +321,8 @@ def _is_inner(column: exp.Column, made: exp.Select, originals: Originals) -> boo
 def _of_records(
     one: Groups, other: Groups, originals: Originals, parts: Sequence[exp.Expr]
 ) -> Callable[[exp.Expr], exp.Expr] | None:
-    """What writes an aggregate over the rows joined with the records of persons as one over these, if they are the rows of
-    the first groups; None for others."""
+    """A function that writes an aggregate of rows joined with persons' records as one of the records; None if the records
+    are not those of the first groups."""
     record, places = one.places[0].this, other.places
     mine = [p for p in places if isinstance(p.this, exp.Table) and lowered(p.this.name) == lowered(record.name)]
     if one.places[1:] or originals.record(record) is None or len(mine) != 1 or len(places) < 2:

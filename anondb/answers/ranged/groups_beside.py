@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping
 
 from sqlglot import exp
 
+from anondb.answers.ranged.clauses import conditions_of, places_of, set_conditions
 from anondb.answers.ranged.equivalents import aliases_of, select_sources
 from anondb.answers.ranged.groups import Groups, Pair, beside, read_groups, unnamed
 from anondb.answers.ranged.never_null import is_present
@@ -27,8 +28,8 @@ def with_one_select(tree: exp.Expr, originals: Originals) -> exp.Expr:
     """
     if tree.find(exp.Join) is None or tree.find(exp.Group) is None:
         return tree
-    made = tree.copy()
-    for select in list(made.find_all(exp.Select)):
+    copy = tree.copy()
+    for select in list(copy.find_all(exp.Select)):
         joins = select.args.get("joins") or []
         if not joins or select.is_star or select.find(exp.Lateral):
             continue
@@ -47,7 +48,7 @@ def with_one_select(tree: exp.Expr, originals: Originals) -> exp.Expr:
             continue
         for source in named:
             source.set("alias", None)  # if it is still there
-    return made
+    return copy
 
 
 def _merge_all(select: exp.Select, originals: Originals) -> bool:
@@ -85,10 +86,10 @@ def _write_as_left(select: exp.Select, originals: Originals) -> bool:
         if not pair.same:
             return False
         first = fresh("every")
-        base, either = pair.one.select.copy(), [exp.and_(*(p.copy() for p in of)) for of in (pair.mine, pair.theirs)]
+        base, either = pair.one.select.copy(), [exp.and_(*parts) for parts in (pair.mine, pair.theirs)]
         base.set("expressions", [exp.alias_(pair.one.keys[mine].copy(), mine, quoted=True) for mine, _ in pairs])
         base.set("group", exp.Group(expressions=[key.copy() for key in pair.one.keys.values()]))
-        base.set("where", exp.Where(this=exp.and_(*(p.copy() for p in pair.common), exp.paren(exp.or_(*either)))))
+        set_conditions(base, [*pair.common, exp.paren(exp.or_(*either))])
         select.set("from_", exp.From(this=base.subquery(first, copy=False)))
         select.set("joins", [_on_keys(places[n], first, [(p[0], p[n]) for p in pairs]) for n in (0, 1)])
     elif join.side == "RIGHT" or pair.mine:
@@ -128,8 +129,8 @@ def _on_keys(source: exp.Expr, first: str, pairs: Collection[tuple[str, str]]) -
 
 def _name_sources(select: exp.Select) -> list[exp.Subquery]:
     """Give the subqueries of FROM that have no names some; returns these."""
-    places = [place.this for place in (select.args["from_"], *select.args["joins"])]
-    named = [source for source in places if isinstance(source, exp.Subquery) and not source.alias]
+    sources = [place.this for place in places_of(select)]
+    named = [source for source in sources if isinstance(source, exp.Subquery) and not source.alias]
     for source in named:
         source.set("alias", exp.TableAlias(this=exp.to_identifier(fresh("groups"))))
     return named
@@ -137,11 +138,10 @@ def _name_sources(select: exp.Select) -> list[exp.Subquery]:
 
 def _write_on(select: exp.Select) -> None:
     """Write the equal columns of the first two sources in WHERE as the condition of their join, if this has none."""
-    join, where = select.args["joins"][0], select.args.get("where")
-    if where is None or join.side or join.method or any(join.args.get(key) for key in ("on", "using")):
+    join, parts = select.args["joins"][0], conditions_of(select)
+    if join.side or join.method or any(join.args.get(key) for key in ("on", "using")):
         return
     names = {lowered(source.alias_or_name) for source in (select.args["from_"].this, join.this)}
-    parts = conjoined(where.this)
     links = [
         part
         for part in parts
@@ -153,7 +153,7 @@ def _write_on(select: exp.Select) -> None:
     if links:
         join.set("kind", None)
         join.set("on", exp.and_(*(part.copy() for part in links)))
-        select.set("where", exp.Where(this=exp.and_(*(part.copy() for part in rest))) if rest else None)
+        set_conditions(select, rest)
 
 
 def _swap(select: exp.Select) -> None:
@@ -164,11 +164,7 @@ def _swap(select: exp.Select) -> None:
         place.set("this", source)
 
 
-def _merge(
-    select: exp.Select,
-    sources: Mapping[int, exp.Select],
-    originals: Originals,
-) -> bool:
+def _merge(select: exp.Select, sources: Mapping[int, exp.Select], originals: Originals) -> bool:
     """Make the groups of the first join further columns of those before it; returns whether this was possible."""
     first, join = select.args["from_"].this, select.args["joins"][0]
     one, other = read_groups(sources.get(id(first)), having=True), read_groups(sources.get(id(join.this)))

@@ -10,9 +10,10 @@ from collections.abc import Callable, Sequence
 
 from sqlglot import exp
 
+from anondb.answers.ranged.clauses import ROWS, clauses_of, conditions_of, rewritten, set_conditions
 from anondb.answers.ranged.dependent_keys import selected
 from anondb.answers.ranged.equivalents import link
-from anondb.query.parsing import bare, conjoined, is_null, lowered
+from anondb.query.parsing import bare, is_null, lowered
 
 
 def with_having(tree: exp.Expr, item: str) -> exp.Expr:
@@ -25,20 +26,25 @@ def with_having(tree: exp.Expr, item: str) -> exp.Expr:
     """
     if tree.find(exp.In) is None:
         return tree
-    made = tree.copy()
-    for select in list(made.find_all(exp.Select)):
-        where, keys = select.args.get("where"), _keys(select)
-        parts = conjoined(where.this if where is not None and len(keys) == 1 and select.args.get("group") else None)
-        moved = [having for part in parts if (having := _of_same_groups(part, select, keys[0])) is not None]
-        if not moved:
-            continue
-        kept = [part.copy() for part in parts if _of_same_groups(part, select, keys[0]) is None]
-        if lowered(keys[0].name) != item:
-            moved.append(exp.Not(this=is_null(keys[0])))
-        before = select.args.get("having")
-        select.set("where", exp.Where(this=exp.and_(*kept)) if kept else None)
-        select.set("having", exp.Having(this=exp.and_(*([before.this] if before is not None else []), *moved)))
-    return made
+    return rewritten(tree, lambda select: _move_to_having(select, item))
+
+
+def _move_to_having(select: exp.Select, item: str) -> None:
+    """Write the conditions of a SELECT on its groups in HAVING."""
+    keys = _keys(select)
+    parts = conditions_of(select) if len(keys) == 1 and select.args.get("group") else []
+    moved = {id(part): having for part in parts if (having := _of_same_groups(part, select, keys[0])) is not None}
+    if not moved:
+        return
+    nulls = [] if lowered(keys[0].name) == item else [exp.Not(this=is_null(keys[0]))]
+    set_conditions(select, [part for part in parts if id(part) not in moved])
+    _add_having(select, [*moved.values(), *nulls])
+
+
+def _add_having(select: exp.Select, parts: Sequence[exp.Expr]) -> None:
+    """Give a SELECT further conditions on its groups."""
+    having = select.args.get("having")
+    select.set("having", exp.Having(this=exp.and_(having and having.this, *parts)))
 
 
 def with_item_filters(
@@ -61,14 +67,13 @@ def with_item_filters(
         (kept if filtered is None else moved).append(part if filtered is None else filtered)
     if not moved:
         return node
-    made = node.copy()
-    made.set("where", exp.Where(this=exp.and_(*(p.copy() for p in kept))) if kept else None)
-    if made.args.get("distinct") is not None:
-        made.set("distinct", None)
-        made.set("group", exp.Group(expressions=[key.copy() for key in keys]))
-    having = made.args.get("having")
-    made.set("having", exp.Having(this=exp.and_(*([having.this] if having is not None else []), *moved)))
-    return made
+    copy = node.copy()
+    set_conditions(copy, kept)
+    if copy.args.get("distinct") is not None:
+        copy.set("distinct", None)
+        copy.set("group", exp.Group(expressions=[key.copy() for key in keys]))
+    _add_having(copy, moved)
+    return copy
 
 
 def with_counted_items(
@@ -77,7 +82,7 @@ def with_counted_items(
     """``SELECT count(DISTINCT item)`` with such a condition as the number of rows of the list of these items."""
     shown = node.expressions[0].unalias() if len(node.expressions) == 1 else None
     distinct = shown.this if isinstance(shown, exp.Count) else None
-    plain = {"expressions", "from_", "joins", "where", "with_"} >= {k for k, v in node.args.items() if v}
+    plain = clauses_of(node) <= {"expressions", *ROWS, "with_"}
     if not plain or not isinstance(distinct, exp.Distinct) or len(distinct.expressions) != 1:
         return node
     listed = node.copy()
@@ -96,7 +101,7 @@ def _keys(node: exp.Select) -> list[exp.Column]:
     """The columns by which a SELECT groups its rows; none if it groups by anything else."""
     group, distinct = node.args.get("group"), node.args.get("distinct")
     if group is not None:
-        plain = {k for k, v in group.args.items() if v} <= {"expressions"}
+        plain = clauses_of(group) <= {"expressions"}
         keys = [selected(key, node) for key in group.expressions] if plain else []
     else:
         keys = [e.unalias() for e in node.expressions] if distinct is not None and not distinct.args.get("on") else []
@@ -113,10 +118,10 @@ def _of_same_groups(part: exp.Expr, node: exp.Select, key: exp.Column) -> exp.Ex
     query = inner.args["query"].unnest() if isinstance(inner, exp.In) and inner.args.get("query") is not None else None
     if not isinstance(query, exp.Select) or inner.args["this"] != key or node.args.get("joins"):
         return None
-    if {k for k, v in query.args.items() if v} != {"expressions", "from_", "group", "having"}:
+    if clauses_of(query) != {"expressions", "from_", "group", "having"}:
         return None
     places = [of.args["from_"].this if of.args.get("from_") else None for of in (query, node)]
-    others = [other for other in conjoined(node.args["where"].this) if other is not part]
+    others = [other for other in conditions_of(node) if other is not part]
     same = all(isinstance(of, exp.Table) for of in places) and places[0] == places[1]
     if not same or _keys(query) != [key] or [e.unalias() for e in query.expressions] != [key]:
         return None
@@ -135,7 +140,7 @@ def _filter(
     negated = isinstance(inner, exp.Not)
     inner = inner.this.unnest() if isinstance(inner, exp.Not) else inner
     if isinstance(inner, exp.Exists):
-        inner = next((found for key in keys if (found := _as_in(inner, key)) is not None), None)
+        inner = next((among for key in keys if (among := _as_in(inner, key)) is not None), None)
     if not isinstance(inner, exp.In) or inner.args.get("query") is None:
         return None
     key = next((key for key in keys if key == inner.this), None)
@@ -164,11 +169,10 @@ def _as_in(node: exp.Exists, key: exp.Column) -> exp.In | None:
     parts = list(where.this.flatten()) if isinstance(where.this, exp.And) else [where.this]
     links = [(part, sides) for part in parts if (sides := link(part, inside)) is not None]
     equal = [(part, shown) for part, (shown, outer) in links if lowered(outer.name) == lowered(key.name)]
-    made = query.copy()
-    rest = [part.copy() for part in parts if not equal or part is not equal[0][0]]
-    made.set("where", exp.Where(this=exp.and_(*rest)) if rest else None)
-    if not equal or any(c.table and lowered(c.table) not in inside for c in made.find_all(exp.Column)):
+    copy = query.copy()
+    set_conditions(copy, [part for part in parts if not equal or part is not equal[0][0]])
+    if not equal or any(c.table and lowered(c.table) not in inside for c in copy.find_all(exp.Column)):
         return None
     shown = equal[0][1]
-    made.set("expressions", [shown.copy()])
-    return exp.In(this=key.copy(), query=exp.Subquery(this=made))
+    copy.set("expressions", [shown.copy()])
+    return exp.In(this=key.copy(), query=exp.Subquery(this=copy))

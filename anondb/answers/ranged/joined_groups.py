@@ -10,9 +10,10 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
+from anondb.answers.ranged.clauses import clauses_of, columns_of_join, conditions_of, is_inner, only_source, sides_of
 from anondb.answers.ranged.dependent_keys import group_columns, selected
 from anondb.answers.ranged.relation import SOME_ROWS, fresh
-from anondb.query.parsing import bare, conjoined, lowered
+from anondb.query.parsing import bare, lowered
 
 _GROUPS = {"expressions", "from_", "group", "having"}
 
@@ -26,22 +27,22 @@ def with_joined_groups(tree: exp.Expr, table: str, item: str) -> exp.Expr:
     """
     if tree.find(exp.Join) is None or tree.find(exp.AggFunc) is None:
         return tree
-    made = tree.copy()
-    listed = list(made.find_all(exp.CTE))
+    copy = tree.copy()
+    listed = list(copy.find_all(exp.CTE))
     named = {lowered(cte.alias): cte for cte in listed}
     clear = len(named) == len(listed) and table not in named  # each name has one meaning
-    for select in list(made.find_all(exp.Select)) if clear else ():
+    for select in list(copy.find_all(exp.Select)) if clear else ():
         joins = select.args.get("joins") or []
         _put_table_first(select, named, table)
         for join in reversed(joins):
-            found = _values(select, join, named, (table, item))
-            if found is not None and _replace(select, join, found[0]):
+            columns, kept = _values(select, join, named, (table, item)) or (None, None)
+            if columns is not None and _replace(select, join, columns):
                 joins.remove(join)
-                if found[1] is not None:
-                    select.where(found[1], copy=False)
+                if kept is not None:
+                    select.where(kept, copy=False)
         if any(key.find(exp.Subquery) for key in _keys(select)):
             _drop_dependent(select)
-    return made
+    return copy
 
 
 def _keys(select: exp.Select) -> Sequence[exp.Expr]:
@@ -57,14 +58,13 @@ def _values(
     source = join.this
     cte = named.get(lowered(source.name)) if isinstance(source, exp.Table) and not source.db else None
     query = cte.this if cte is not None else source.this
-    if join.side or join.method or join.kind not in ("", "INNER", "CROSS") or not isinstance(query, exp.Select):
+    if not is_inner(join) or not isinstance(query, exp.Select) or not clauses_of(query) <= _GROUPS:
         return None
     keys, _ = group_columns(source, named)
-    parts, place = {k for k, v in query.args.items() if v}, query.args.get("from_")
-    of = place.this if place is not None and isinstance(place.this, exp.Table) else None
-    if of is None or of.args.get("db") or lowered(of.name) != names[0] or query.find(exp.Subquery):
+    of = only_source(query)
+    if not isinstance(of, exp.Table) or of.args.get("db") or lowered(of.name) != names[0] or query.find(exp.Subquery):
         return None
-    outer = _linked(select, join, names[1], of) if keys == {names[1]} and parts <= _GROUPS else None
+    outer = _linked(select, join, names[1], of) if keys == {names[1]} else None
     if outer is None:
         return None
     name, having = fresh("g"), query.args.get("having")
@@ -112,16 +112,13 @@ def _linked(select: exp.Select, join: exp.Join, key: str, of: exp.Table) -> exp.
     if using == [key] and len(places) == 1 == len(tables):
         outer: exp.Expr = exp.column(key, next(iter(tables)))
     else:
-        on = bare(join.args["on"]) if join.args.get("on") is not None else None
-        sides = [bare(side) for side in on.iter_expressions()] if isinstance(on, exp.EQ) else []
+        sides = sides_of(bare(join.args["on"]), exp.EQ) if join.args.get("on") is not None else []
         mine = [s for s in sides if isinstance(s, exp.Column) and lowered(s.table) == alias and lowered(s.name) == key]
         others = [s for s in sides if isinstance(s, exp.Column) and lowered(s.table) in tables]
         if len(mine) != 1 or len(others) != 1 or lowered(others[0].name) != key:
             return None
         (outer,) = others
-    where = select.args.get("where")
-    for part in conjoined(where.this if where is not None else None):
-        part = bare(part)
+    for part in conditions_of(select):
         fixed = isinstance(part, exp.EQ) and part.this == outer and isinstance(part.expression, exp.Literal)
         outer = part.expression if fixed else outer
     return outer
@@ -129,12 +126,8 @@ def _linked(select: exp.Select, join: exp.Join, key: str, of: exp.Table) -> exp.
 
 def _replace(select: exp.Select, join: exp.Join, values: Mapping[str, exp.Expr]) -> bool:
     """Put subqueries in the place of the columns of a source, if these are all that the SELECT names of it."""
-    alias = lowered(join.this.alias_or_name)
-    apart = [part for part in (join, select.args.get("with_")) if part is not None]
-    inside = {id(column) for part in apart for column in part.find_all(exp.Column)}
-    columns = [c for c in select.find_all(exp.Column) if id(c) not in inside and _is_of(c, alias, values)]
-    plain = not any(isinstance(e.unalias(), exp.Star) for e in select.expressions)
-    if not plain or any(lowered(c.name) not in values or c.parent_select is not select for c in columns):
+    columns = columns_of_join(select, join, values, *([select.args["with_"]] if select.args.get("with_") else []))
+    if columns is None or any(isinstance(e.unalias(), exp.Star) for e in select.expressions):
         return False
     for column in columns:
         value = values[lowered(column.name)].copy()
@@ -142,11 +135,6 @@ def _replace(select: exp.Select, join: exp.Join, values: Mapping[str, exp.Expr])
         place = column.parent if of_group and column.parent is not None else column  # of one value in each group
         place.replace(exp.alias_(value, column.name, quoted=True) if place.parent is select else value)
     return True
-
-
-def _is_of(column: exp.Column, alias: str, values: Mapping[str, exp.Expr]) -> bool:
-    """Whether a column is of a source, as a name alone is that its table has not."""
-    return lowered(column.table) == alias if column.table or not alias else lowered(column.name) in values
 
 
 def _drop_dependent(select: exp.Select) -> None:

@@ -6,12 +6,19 @@ from collections.abc import Collection, Mapping
 
 from sqlglot import exp
 
+from anondb.answers.quotients import filtered
+from anondb.answers.ranged.clauses import ROWS, aliased, clauses_of, part_of, places_of
 from anondb.answers.ranged.dependent_keys import selected
 from anondb.answers.ranged.equivalents import resolved
 from anondb.query.parsing import lowered
 
-_CLAUSES = {"expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset", "with_"}
-TOGETHER = {exp.Count: exp.Sum, exp.Sum: exp.Sum, exp.Min: exp.Min, exp.Max: exp.Max}
+_CLAUSES = {"expressions", *ROWS, "group", "having", "order", "limit", "offset", "with_"}
+TOGETHER: Mapping[type[exp.Expr], type[exp.Expr]] = {
+    exp.Count: exp.Sum,
+    exp.Sum: exp.Sum,
+    exp.Min: exp.Min,
+    exp.Max: exp.Max,
+}
 """For each aggregate of rows, that of the groups of which its group consists."""
 
 
@@ -26,9 +33,9 @@ def by_parts(node: exp.Select, tables: Mapping[str, Collection[str]]) -> exp.Sel
         None for a SELECT that groups by no such expression, or has other aggregates than sums, extremes and counts of rows.
     """
     group = node.args.get("group")
-    if group is None or {k for k, v in group.args.items() if v} != {"expressions"}:
+    if group is None or clauses_of(group) != {"expressions"}:
         return None
-    if not {k for k, v in node.args.items() if v} <= _CLAUSES or node.is_star:
+    if not clauses_of(node) <= _CLAUSES or node.is_star:
         return None
     keys = [resolved(selected(key, node), node) for key in group.expressions]
     several = [len(_rows_of(key, node, tables)) > 1 for key in keys]
@@ -37,14 +44,14 @@ def by_parts(node: exp.Select, tables: Mapping[str, Collection[str]]) -> exp.Sel
     parts = [p for key, wide in zip(keys, several, strict=True) for p in (key.find_all(exp.Column) if wide else [key])]
     columns = {part: exp.column(f"p{n}", "parts") for n, part in enumerate(dict.fromkeys(parts))}
     values: dict[exp.Expr, exp.Column] = {}
-    made = exp.Select(**{key: node.args.get(key) for key in ("having", "order", "limit", "offset", "with_")}).copy()
+    made = part_of(node, "having", "order", "limit", "offset", "with_")
     made.set("expressions", [exp.alias_(e.unalias().copy(), e.alias_or_name, quoted=True) for e in node.expressions])
     made.set("group", exp.Group(expressions=[key.copy() for key in keys]))
-    aliases = {lowered(e.alias) for e in node.expressions if isinstance(e, exp.Alias)}
+    aliases = aliased(node).keys()
     outer = [*made.expressions, made.args["group"], *(made.args[k] for k in ("having", "order") if made.args.get(k))]
     if not all(_replace(part, columns, values, aliases) for part in outer):
         return None
-    inner = exp.Select(**{key: node.args.get(key) for key in ("from_", "joins", "where")}).copy()
+    inner = part_of(node, *ROWS)
     shown = [part.copy().as_(column.name) for part, column in columns.items()]
     shown += [call.copy().as_(column.name) for call, column in values.items()]
     inner.set("expressions", shown)
@@ -54,15 +61,14 @@ def by_parts(node: exp.Select, tables: Mapping[str, Collection[str]]) -> exp.Sel
 
 def _rows_of(key: exp.Expr, node: exp.Select, tables: Mapping[str, Collection[str]]) -> set[str]:
     """The rows of tables of persons, by their aliases, of which an expression names columns, if it names no others."""
-    places = [node.args["from_"], *(node.args.get("joins") or ())]
-    named = [place.this for place in places if isinstance(place.this, exp.Table) and not place.this.db]
+    named = [place.this for place in places_of(node) if isinstance(place.this, exp.Table) and not place.this.db]
     own = {lowered(table.alias_or_name) for table in named if lowered(table.name) in tables}
     rows = {lowered(column.table) for column in key.find_all(exp.Column)}
     return rows if rows <= own and key.find(exp.Query, exp.AggFunc, exp.Window) is None else set()
 
 
 def _replace(
-    node: exp.Expr, columns: Mapping[exp.Expr, exp.Column], values: dict[exp.Expr, exp.Column], aliases: set[str]
+    node: exp.Expr, columns: Mapping[exp.Expr, exp.Column], values: dict[exp.Expr, exp.Column], aliases: Collection[str]
 ) -> bool:
     """Put columns of the groups by the parts in place of what they stand for; whether nothing else is left.
 
@@ -76,7 +82,7 @@ def _replace(
         if child in columns:
             child.replace(columns[child].copy())
         elif isinstance(child, exp.AggFunc | exp.Filter):
-            call = child.this if isinstance(child, exp.Filter) else child
+            call, _ = filtered(child)
             together = TOGETHER.get(type(call))
             if together is None or isinstance(call.this, exp.Distinct) or call.expressions:
                 return False

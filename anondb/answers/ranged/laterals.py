@@ -12,13 +12,24 @@ from collections.abc import Collection, Mapping
 
 from sqlglot import exp
 
-from anondb.answers.ranged.asking import rows_kept
+from anondb.answers.ranged.clauses import (
+    ROWS,
+    aliased,
+    both_ways,
+    clauses_of,
+    conditions_of,
+    places_of,
+    rewritten,
+    set_conditions,
+    shown_by_name,
+)
 from anondb.answers.ranged.equivalents import resolved
+from anondb.answers.ranged.leading import rows_kept
 from anondb.answers.ranged.relation import fresh
-from anondb.query.parsing import bare, conjoined, lowered
+from anondb.query.parsing import lowered
 
-_ONE_ROW = {"expressions", "from_", "joins", "where", "with_"}
-_GROUPS = {"expressions", "from_", "joins", "where", "group", "having", "order", "limit"}
+_ONE_ROW = {"expressions", *ROWS, "with_"}
+_GROUPS = {"expressions", *ROWS, "group", "having", "order", "limit"}
 
 
 def with_joins(tree: exp.Expr, tables: Mapping[str, Collection[str]], own: Mapping[str, Collection[str]]) -> exp.Expr:
@@ -31,31 +42,29 @@ def with_joins(tree: exp.Expr, tables: Mapping[str, Collection[str]], own: Mappi
     """
     if tree.find(exp.Lateral) is None:
         return tree
-    made = tree.copy()
-    names = {lowered(cte.alias) for cte in made.find_all(exp.CTE)}
-    known, others = ({name: columns for name, columns in of.items() if name not in names} for of in (tables, own))
-    plain = [cte for cte in made.find_all(exp.CTE) if isinstance(cte.this, exp.Select) and not cte.this.is_star]
-    if len(names) == sum(1 for _ in made.find_all(exp.CTE)):  # each name has one meaning
-        others |= {
-            lowered(cte.alias): [lowered(e.alias_or_name) for e in cte.this.expressions]
-            for cte in plain
-            if not cte.alias_column_names
-        }
-    for select in list(made.find_all(exp.Select)):
+    ctes = list(tree.find_all(exp.CTE))
+    names = {lowered(cte.alias) for cte in ctes}
+    of_persons, others = ({name: columns for name, columns in of.items() if name not in names} for of in (tables, own))
+    plain = [cte for cte in ctes if isinstance(cte.this, exp.Select) and not cte.this.is_star and not cte.alias_column_names]
+    if len(names) == len(ctes):  # each name has one meaning
+        others |= {lowered(cte.alias): [lowered(e.alias_or_name) for e in cte.this.expressions] for cte in plain}
+
+    def write(select: exp.Select) -> None:
         for join in select.args.get("joins") or ():
             if (query := _query(join, _ONE_ROW)) is not None:
-                _write_join(select, join, query, known)
+                _write_join(select, join, query, of_persons)
             elif (groups := _query(join, _GROUPS)) is not None:
-                _write_groups(select, join, groups, {**others, **known})
-    return made
+                _write_groups(select, join, groups, {**others, **of_persons})
+
+    return rewritten(tree, write)
 
 
 def with_subqueries(tree: exp.Expr) -> exp.Expr:
     """A query with scalar subqueries in place of the columns of LATERAL aggregates."""
     if tree.find(exp.Lateral) is None:
         return tree
-    made = tree.copy()
-    for select in list(made.find_all(exp.Select)):
+
+    def write(select: exp.Select) -> None:
         joins = select.args.get("joins") or []
         for join in reversed(joins):  # a later one may name an earlier one
             query = _query(join, _ONE_ROW)
@@ -63,7 +72,8 @@ def with_subqueries(tree: exp.Expr) -> exp.Expr:
             if columns is not None and _is_replaceable(select, join, columns):
                 joins.remove(join)
                 _put(select, lowered(join.this.alias), columns)
-    return made
+
+    return rewritten(tree, write)
 
 
 def _query(join: exp.Join, parts: Collection[str]) -> exp.Select | None:
@@ -72,7 +82,7 @@ def _query(join: exp.Join, parts: Collection[str]) -> exp.Select | None:
     query = source.this.unnest() if isinstance(source, exp.Lateral) and isinstance(source.this, exp.Query) else None
     if not isinstance(query, exp.Select) or not source.alias or join.args.get("using") or join.method:
         return None
-    if not {key for key, part in query.args.items() if part} <= set(parts) or on not in (None, exp.true()):
+    if not clauses_of(query) <= set(parts) or on not in (None, exp.true()):
         return None
     plain = join.side in ("", "LEFT") and join.kind in ("", "INNER", "CROSS", "OUTER")
     return query if plain else None
@@ -84,8 +94,7 @@ def _write_join(select: exp.Select, join: exp.Join, query: exp.Select, tables: M
     table = None if clause is None else clause.this
     if not isinstance(table, exp.Table) or table.db or lowered(table.name) not in tables:
         return
-    named = table.args.get("alias")
-    if alias.columns or (named is not None and named.columns) or query.args.get("joins") or query.args.get("with_"):
+    if alias.columns or table.alias_column_names or query.args.get("joins") or query.args.get("with_"):
         return
     inside, own = lowered(table.alias_or_name), tables[lowered(table.name)]
 
@@ -93,7 +102,7 @@ def _write_join(select: exp.Select, join: exp.Join, query: exp.Select, tables: M
         of = isinstance(node, exp.Column) and (lowered(node.table) or ("" if lowered(node.name) not in own else inside))
         return exp.column(node.this.copy(), alias.this.copy()) if of == inside else node
 
-    shown = {lowered(e.alias_or_name): e.unalias() for e in query.expressions}
+    shown = shown_by_name(query)
     columns = {name: moved(of.copy()) for name, of in shown.items() if isinstance(of, exp.Column) and moved(of) is not of}
     nested = where is not None and where.find(exp.Query) is not None
     if nested or len(columns) < len(query.expressions) or not _is_replaceable(select, join, columns):
@@ -112,53 +121,51 @@ def _write_join(select: exp.Select, join: exp.Join, query: exp.Select, tables: M
 def _write_groups(select: exp.Select, join: exp.Join, query: exp.Select, tables: Mapping[str, Collection[str]]) -> None:
     """Write a source of the groups of rows that a column of them links with a row before, or of some first rows, as a join
     with all of them."""
-    places = [place.this for place in (query.args.get("from_"), *(query.args.get("joins") or ())) if place is not None]
-    plain = all(isinstance(place, exp.Table) and lowered(place.name) in tables for place in places)
+    sources = [place.this for place in places_of(query)]
+    plain = all(isinstance(source, exp.Table) and lowered(source.name) in tables for source in sources)
     limit, order, group = (query.args.get(key) for key in ("limit", "order", "group"))
     number = rows_kept(limit)
-    keyed = group is None or {k for k, v in group.args.items() if v} in ({"expressions"}, {"all"})
+    keyed = group is None or clauses_of(group) in ({"expressions"}, {"all"})
     odd = [e.find(exp.Window, exp.Explode, exp.Unnest, exp.AggFunc) for e in query.expressions]
     shown = group is not None or (not any(odd) and query.args.get("having") is None)
     windows = any(e.find(exp.Window, exp.Explode, exp.Unnest) for e in (*query.expressions, *([order] if order else [])))
     if not plain or not keyed or not shown or windows or len({limit is None, number is None, order is None}) != 1:
         return
-    inside = {lowered(place.alias_or_name) for place in places}
-    names = {name for place in places for name in tables[lowered(place.name)]}
-    parts = conjoined(query.args["where"].this if query.args.get("where") is not None else None)
+    inside = {lowered(source.alias_or_name) for source in sources}
+    names = {name for source in sources for name in tables[lowered(source.name)]}
+    parts = conditions_of(query)
     links = [(part, sides) for part in parts if (sides := _linked(part, inside, names)) is not None]
     stars = any(e.find(exp.Star) and not e.find(exp.Count) for e in (*select.expressions, *query.expressions))
     if len(links) != 1 or stars or query.find(exp.Subquery, exp.Exists) or join.this.args["alias"].columns:
         return
     link, (key, outer) = links[0]
-    rest = [part for part in parts if part is not link]
     columns = [c for c in query.find_all(exp.Column) if not any(one is c for one in link.find_all(exp.Column))]
     named = names | {lowered(e.alias) for e in query.expressions}
     own = all(lowered(c.table) in inside if c.table else lowered(c.name) in named for c in columns)
     if not own or not all(e.alias_or_name for e in query.expressions):
         return
     name, alias = fresh("k"), join.this.args["alias"]
-    made = query.copy()
-    made.set("where", exp.Where(this=exp.and_(*(part.copy() for part in rest))) if rest else None)
-    made.append("expressions", exp.alias_(key.copy(), name, quoted=True))
+    copy = query.copy()
+    set_conditions(copy, [part for part in parts if part is not link])
+    copy.append("expressions", exp.alias_(key.copy(), name, quoted=True))
     if group is not None and not group.args.get("all"):
-        made.args["group"].append("expressions", key.copy())
+        copy.args["group"].append("expressions", key.copy())
     if order is not None and number is not None:
         terms = order.copy()
         for term in terms.expressions:
             term.set("this", resolved(term.this, query))
         place = exp.Window(this=exp.RowNumber(), partition_by=[key.copy()], order=terms, over="OVER")
-        made.set("qualify", exp.Qualify(this=exp.LTE(this=place, expression=number.copy())))
-    made.set("order", None)
-    made.set("limit", None)
-    join.set("this", exp.Subquery(this=made, alias=alias.copy()))
+        copy.set("qualify", exp.Qualify(this=exp.LTE(this=place, expression=number.copy())))
+    copy.set("order", None)
+    copy.set("limit", None)
+    join.set("this", exp.Subquery(this=copy, alias=alias.copy()))
     join.set("on", exp.EQ(this=exp.column(exp.to_identifier(name, quoted=True), alias.name), expression=outer.copy()))
     join.set("kind", None)
 
 
 def _linked(part: exp.Expr, inside: Collection[str], names: Collection[str]) -> tuple[exp.Column, exp.Column] | None:
     """The column inside of a source and the one around it that a condition says to be equal; None for other conditions."""
-    sides = (bare(part.this), bare(part.expression)) if isinstance(part, exp.EQ) else ()
-    for own, outer in (sides, sides[::-1]) if sides else ():
+    for own, outer in both_ways(part, exp.EQ):
         if not isinstance(own, exp.Column) or not isinstance(outer, exp.Column):
             continue
         of_source = lowered(own.table) in inside or (not own.table and lowered(own.name) in names)
@@ -198,11 +205,11 @@ def _is_replaceable(select: exp.Select, join: exp.Join, columns: dict[str, exp.E
 
 def _put(select: exp.Select, alias: str, columns: dict[str, exp.Expr]) -> None:
     """Put subqueries in the place of the columns of a source."""
-    given = {lowered(e.alias) for e in select.expressions if isinstance(e, exp.Alias)}
+    aliases = aliased(select)
     for column in list(select.find_all(exp.Column)):
         name, ordered = lowered(column.name), column.find_ancestor(exp.Order, exp.Select)
         plain = not column.table and column.parent_select is select
-        if plain and name in given and isinstance(ordered, exp.Order):
+        if plain and name in aliases and isinstance(ordered, exp.Order):
             continue  # ORDER BY reads the name that the SELECT gives
         if name in columns and (lowered(column.table) == alias or plain):
             value = columns[name].copy()

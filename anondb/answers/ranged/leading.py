@@ -1,12 +1,13 @@
-"""The rows that ORDER BY a number with bounds and LIMIT choose: for certain, and possibly."""
+"""The rows that ORDER BY and LIMIT choose: for a number with bounds, for certain and possibly."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 
 from sqlglot import exp
 
+from anondb.answers.ranged.equivalents import resolved
 from anondb.answers.ranged.expressions import Resolve, read
 from anondb.answers.ranged.relation import SURE
 from anondb.query.refusals import unsupported
@@ -35,19 +36,37 @@ def _is_number(text: str) -> bool:
         return False
 
 
+def rows_kept(limit: exp.Expr | None) -> exp.Expr | None:
+    """The number of rows of a LIMIT that is a whole number; None for others, such as percentages."""
+    number = None if limit is None else limit.args.get("expression")
+    options = None if limit is None else limit.args.get("limit_options")
+    plain = isinstance(number, exp.Literal) and number.name.isdigit()
+    return number if plain and (options is None or not options.args.get("percent")) else None
+
+
+def largest(node: exp.Select, calls: Mapping[exp.Expr, exp.Expr | str]) -> exp.Limit | None:
+    """The LIMIT of a SELECT that asks for nothing but the groups with the largest counts; None for others."""
+    order, limit = node.args.get("order"), node.args.get("limit")
+    if order is None or limit is None or any(node.args.get(k) for k in ("having", "qualify", "offset", "distinct")):
+        return None
+    by = order.expressions[0]
+    plain = rows_kept(limit) is not None and not node.find(exp.Window)
+    return limit if plain and by.args.get("desc") and resolved(by.this, node) in calls else None
+
+
 def number_of_rows(node: exp.Expr, resolve: Resolve) -> exp.Expr:
     """LIMIT or OFFSET, whose number may be an expression.
 
     Raises:
         InputError: ``unsupported_query``.
     """
-    made, number = node.copy(), node.args.get("expression")
+    copy, number = node.copy(), node.args.get("expression")
     if number is not None and not isinstance(number, exp.Literal):
         value = read(number, resolve)
         if not value.exact:
             raise unsupported(f"{node.key.upper()} of an estimate", "Write a whole number.")
-        made.set("expression", exp.paren(value.expression))
-    return made
+        copy.set("expression", exp.paren(value.expression))
+    return copy
 
 
 def leading(rows: exp.Query, key: int, columns: Sequence[str], most: int, *, largest: bool) -> exp.Select:
@@ -71,8 +90,8 @@ def leading(rows: exp.Query, key: int, columns: Sequence[str], most: int, *, lar
     missed = behind(this=first.copy(), expression=reached.subquery())
     few = exp.select(exp.Count(this=exp.Star())).from_(RANKED).subquery() <= exp.convert(most)
     sure = exp.and_(exp.column(SURE), exp.or_(few, ahead(this=last.copy(), expression=beyond.subquery())))
-    known = exp.func("coalesce", sure, exp.false()).as_(SURE)
-    tree = exp.select(*map(exp.column, columns), known).from_(RANKED)
+    certain = exp.func("coalesce", sure, exp.false()).as_(SURE)
+    tree = exp.select(*map(exp.column, columns), certain).from_(RANKED)
     tree = tree.where(exp.Not(this=exp.func("coalesce", missed, exp.false())) if most else exp.false())
     inner = exp.select(*map(exp.column, [*columns, SURE])).from_(tree.subquery("chosen"))
     return inner.with_(RANKED, as_=rows, materialized=True)

@@ -12,9 +12,11 @@ from typing import Any
 from sqlglot import exp
 
 from anondb.answers.quotients import filtered
+from anondb.answers.ranged.clauses import aliased, clauses_of, conditions_of, filtered_by
 from anondb.answers.ranged.equivalents import select_sources
+from anondb.answers.ranged.values import when
 from anondb.query.aggregates import QUANTILES
-from anondb.query.parsing import bare, conjoined, is_null, lowered
+from anondb.query.parsing import is_null, lowered
 
 _NUMBERS = {
     *("sum", "avg", "min", "max", "count", "median", "bool_and", "bool_or"),
@@ -37,39 +39,35 @@ def with_aggregates(tree: exp.Expr) -> exp.Expr:
     """A query with aggregates in place of functions of the lists that aggregates make."""
     if tree.find(*_LISTS) is None:
         return tree
-    made, numbers = tree.copy(), count()
-    for select in list(made.find_all(exp.Select)):
+    copy, numbers = tree.copy(), count()
+    for select in list(copy.find_all(exp.Select)):
         for source, inner in list(select_sources(select)):
             _pull(select, source, inner, numbers)
-    for select in list(made.find_all(exp.Select)):
+    for select in list(copy.find_all(exp.Select)):
         for call, name, values in _calls(select):
             if (aggregate := _aggregate(name, values, select)) is not None:
                 put(call, aggregate)
-    return made
+    return copy
 
 
 def with_written_rows(tree: exp.Expr) -> exp.Expr:
     """A query with VALUES in place of ``unnest([1, 2])`` of a list that is written out: a source, or the only column."""
     if tree.find(exp.Unnest, exp.Explode) is None:
         return tree
-    made = tree.copy()
-    for node in list(made.find_all(exp.Unnest)):
+    copy = tree.copy()
+    for node in list(copy.find_all(exp.Unnest)):
         alias, cells = node.args.get("alias"), _cells(node.expressions[0]) if len(node.expressions) == 1 else None
         one = alias is not None and len(alias.columns) == 1 and not node.args.get("offset")
         if cells and alias is not None and one and isinstance(node.parent, exp.From | exp.Join):
             node.replace(exp.Values(expressions=cells, alias=alias.copy()))
-    for select in list(made.find_all(exp.Select)):
-        shown = select.expressions[0] if len(select.expressions) == 1 and len(_parts(select) - {"with_"}) == 1 else None
+    for select in list(copy.find_all(exp.Select)):
+        shown = select.expressions[0] if len(select.expressions) == 1 and len(clauses_of(select) - {"with_"}) == 1 else None
         cells = _cells(shown.this.this) if isinstance(shown, exp.Alias) and isinstance(shown.this, exp.Explode) else None
         if shown is not None and cells:
             named = exp.TableAlias(this=exp.to_identifier("written"), columns=[exp.to_identifier(shown.alias, quoted=True)])
             select.set("expressions", [exp.column(exp.to_identifier(shown.alias, quoted=True))])
             select.set("from_", exp.From(this=exp.Values(expressions=cells, alias=named)))
-    return made
-
-
-def _parts(select: exp.Select) -> set[str]:
-    return {key for key, part in select.args.items() if part}
+    return copy
 
 
 def _cells(node: exp.Expr) -> list[exp.Expr] | None:
@@ -89,8 +87,8 @@ def with_own_lists(tree: exp.Expr, own: Mapping[str, Collection[str]], rows: Row
     """
     if tree.find(exp.ArrayAgg) is None or tree.find(exp.Subquery) is None:
         return tree
-    made, named = tree.copy(), {lowered(cte.alias) for cte in tree.find_all(exp.CTE)}
-    for query in [q for q in made.find_all(exp.Subquery) if isinstance(q.parent, exp.Func) and _is_list(q.this)]:
+    copy, named = tree.copy(), {lowered(cte.alias) for cte in tree.find_all(exp.CTE)}
+    for query in [q for q in copy.find_all(exp.Subquery) if isinstance(q.parent, exp.Func) and _is_list(q.this)]:
         tables = {lowered(table.name) for table in query.find_all(exp.Table)}
         columns = {name for table in tables for name in own.get(table, ())}
         inside = all(lowered(column.name) in columns for column in query.find_all(exp.Column))
@@ -99,7 +97,7 @@ def with_own_lists(tree: exp.Expr, own: Mapping[str, Collection[str]], rows: Row
         ((values,),) = rows(query.this)
         if len(values or ()) <= MOST_VALUES and all(isinstance(value, str | int) for value in values or ()):
             query.replace(exp.null() if values is None else exp.Array(expressions=[exp.convert(value) for value in values]))
-    return made
+    return copy
 
 
 def _is_list(query: exp.Expr) -> bool:
@@ -110,7 +108,7 @@ def _is_list(query: exp.Expr) -> bool:
 
 def _pull(select: exp.Select, source: exp.Expr, inner: exp.Select, numbers: Iterator[int]) -> None:
     """Make functions of the lists that a source has columns of columns of this source."""
-    lists = {lowered(e.alias): e.this for e in inner.expressions if isinstance(e, exp.Alias) and e.find(*_LISTS)}
+    lists = {name: value for name, value in aliased(inner).items() if value.find(*_LISTS)}
     tree, alone = select.root(), not select.args.get("joins")
     users = [select] if isinstance(source, exp.Subquery) else list(tree.find_all(exp.Select))
     if not lists or any(user.is_star for user in users):
@@ -140,13 +138,13 @@ def _calls(select: exp.Select) -> list[tuple[exp.Expr, str, exp.Expr]]:
 
     Nor those in an index: sqlglot counts indices from 0 if it knows that they are whole numbers, which it does of ``len``.
     """
-    found = []
+    calls = []
     for call in select.find_all(*_SPELLINGS, exp.Anonymous, exp.Bracket):
         inside = isinstance(call.find_ancestor(exp.Bracket, exp.Select), exp.Bracket)
         named = _named(call) if call.parent_select is select and not inside else None
         if named is not None:
-            found.append((call, *named))
-    return found
+            calls.append((call, *named))
+    return calls
 
 
 def _named(call: exp.Expr) -> tuple[str, exp.Expr] | None:
@@ -163,15 +161,13 @@ def _named(call: exp.Expr) -> tuple[str, exp.Expr] | None:
     operands: Sequence[exp.Expr] = call.expressions
     if name in ("aggregate", "aggr") and len(operands) == 2 and operands[1].is_string:
         name, operands = lowered(operands[1].name), operands[:1]
-    known = prefix in ("list", "array") and name in {*_NUMBERS, _UNIQUE} and len(operands) == 1
-    return (name, operands[0]) if known else None
+    is_of_list = prefix in ("list", "array") and name in {*_NUMBERS, _UNIQUE} and len(operands) == 1
+    return (name, operands[0]) if is_of_list else None
 
 
 def _of_one_value(select: exp.Select) -> list[exp.Expr]:
     """The lists that have one value in the rows that WHERE keeps."""
-    where = select.args.get("where")
-    parts = [bare(part) for part in conjoined(where.this if where is not None else None)]
-    lengths = [part.this for part in parts if isinstance(part, exp.EQ) and part.expression == exp.convert(1)]
+    lengths = [part.this for part in conditions_of(select) if isinstance(part, exp.EQ) and part.expression == exp.convert(1)]
     return [named[1] for call in lengths if (named := _named(call)) is not None and named[0] == _LENGTH]
 
 
@@ -217,17 +213,17 @@ def count_of(values: Sequence[exp.Expr], wanted: exp.Expr | None) -> exp.Expr:
     number = _over("count", exp.Distinct(expressions=[what]), wanted)
     if len(values) > 1:
         return number
-    missing = exp.Case(ifs=[exp.If(this=is_null(what), true=exp.convert(1))], default=exp.convert(0))
+    missing = when(is_null(what), exp.convert(1), exp.convert(0))
     return exp.Add(this=number, expression=_over("max", missing, wanted))
 
 
 def present(number: exp.Expr, select: exp.Select, wanted: exp.Expr | None) -> exp.Expr:
     """A number of rows of a SELECT, or of those that are wanted, which is NULL where there are none."""
     group = select.args.get("group")
-    if wanted is None and group is not None and {key for key, part in group.args.items() if part} <= {"expressions", "all"}:
+    if wanted is None and group is not None and clauses_of(group) <= {"expressions", "all"}:
         return exp.paren(number)
-    some = exp.GT(this=_over("count", exp.Star(), wanted), expression=exp.convert(0))
-    return exp.Case(ifs=[exp.If(this=some, true=number)])  # without rows there is no list
+    has_rows = exp.GT(this=_over("count", exp.Star(), wanted), expression=exp.convert(0))
+    return when(has_rows, number)  # without rows there is no list
 
 
 def _quantile(name: str, call: exp.Expr, wanted: exp.Expr | None) -> exp.Expr | None:
@@ -235,15 +231,14 @@ def _quantile(name: str, call: exp.Expr, wanted: exp.Expr | None) -> exp.Expr | 
     shares, place = call.args.get("expression"), name.removeprefix(_ELEMENT)
     if not isinstance(shares, exp.Array) or not place.isdigit() or int(place) >= len(shares.expressions):
         return None
-    made = call.copy()
-    made.set("expression", shares.expressions[int(place)].copy())
-    return made if wanted is None else exp.Filter(this=made, expression=exp.Where(this=wanted.copy()))
+    quantile = call.copy()
+    quantile.set("expression", shares.expressions[int(place)].copy())
+    return filtered_by(quantile, wanted)
 
 
 def _over(name: str, value: exp.Expr, wanted: exp.Expr | None) -> exp.Expr:
     """An aggregate, with FILTER."""
-    call = exp.func(name, value.copy(), dialect="duckdb")
-    return call if wanted is None else exp.Filter(this=call, expression=exp.Where(this=wanted.copy()))
+    return filtered_by(exp.func(name, value.copy(), dialect="duckdb"), wanted)
 
 
 def put(call: exp.Expr, value: exp.Expr) -> None:

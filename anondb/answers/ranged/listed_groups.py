@@ -8,19 +8,20 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from anondb.answers.ranged.clauses import ROWS, aliased, clauses_of, only_subquery, shown_by_name
 from anondb.answers.ranged.relation import fresh
 from anondb.answers.ranged.sources import grouped
 from anondb.query.parsing import bare, lowered
 
 MAX_LISTED = 12  # constants of a CASE
 _LEAVES = (exp.Window, exp.Filter, exp.AggFunc, exp.Column)
-_PARTS = {"expressions", "from_", "joins", "where", "group", "having", "with_"}
+_PARTS = {"expressions", *ROWS, "group", "having", "with_"}
 
 
 def by_constants(node: exp.Select) -> exp.Query | None:
     """A SELECT that groups by one CASE of constants as a row for each of these; None for other queries."""
     windows = any(window.parent_select is node for window in node.find_all(exp.Window))
-    if node.args.get("group") is None or not {k for k, v in node.args.items() if v} <= _PARTS or windows:
+    if node.args.get("group") is None or not clauses_of(node) <= _PARTS or windows:
         return None
     node = _merged(_lifted(node))
     keys = grouped(node, lambda column: False)
@@ -53,84 +54,68 @@ def _names_rows(node: exp.Expr) -> bool:
 
 def _merged(node: exp.Select) -> exp.Select:
     """A SELECT over a subquery that computes columns of its rows alone, as a SELECT over these rows; others as they are."""
-    source = node.args["from_"].this if node.args.get("from_") else None
-    inner = source.this if isinstance(source, exp.Subquery) else None
-    named = source.args.get("alias") if isinstance(source, exp.Subquery) else None
-    if not isinstance(inner, exp.Select) or node.args.get("joins") or node.is_star or inner.is_star:
+    inner = only_subquery(node)
+    if inner is None or node.is_star or inner.is_star or not clauses_of(inner) <= {"expressions", "from_", "where"}:
         return node
-    if not {k for k, v in inner.args.items() if v} <= {"expressions", "from_", "where"} or (named and named.columns):
-        return node
-    values = {lowered(e.alias_or_name): e.unalias() for e in inner.expressions}
+    values = shown_by_name(inner)
     if any(e.find(exp.Window, exp.Query, exp.AggFunc, exp.Explode) for e in inner.expressions) or node.find(exp.Having):
         return node
-    made = node.copy()
+    copy = node.copy()
     where = inner.args.get("where")
-    made.set("from_", inner.args["from_"].copy())
-    for column in [
-        c
-        for part in (*made.expressions, made.args.get("group"), made.args.get("where"))
-        if part is not None
-        for c in part.find_all(exp.Column)
-    ]:
+    copy.set("from_", inner.args["from_"].copy())
+    parts = [*copy.expressions, *(copy.args[key] for key in ("group", "where") if copy.args.get(key) is not None)]
+    for column in [column for part in parts for column in part.find_all(exp.Column)]:
         value = values.get(lowered(column.name))
-        if value is None or column.parent_select is not made:
+        if value is None or column.parent_select is not copy:
             return node
-        if column.parent is made:
-            column.replace(exp.alias_(value.copy(), column.name))
-        else:
-            column.replace(exp.paren(value.copy()))
-    return made if where is None else made.where(where.this.copy())
+        column.replace(exp.alias_(value, column.name) if column.parent is copy else exp.paren(value))
+    return copy if where is None else copy.where(where.this.copy())
 
 
 def _lifted(node: exp.Select) -> exp.Select:
     """A SELECT over a subquery that has a CASE of its aggregates and windows as a column, with the CASE in its place."""
-    source = node.args["from_"].this if node.args.get("from_") else None
-    inner = source.this if isinstance(source, exp.Subquery) else None
-    named = source.args.get("alias") if source is not None else None
-    if (
-        not isinstance(inner, exp.Select)
-        or (named is not None and named.columns)
-        or node.args.get("joins")
-        or node.is_star
-        or inner.is_star
-    ):
+    inner = only_subquery(node)
+    if inner is None or node.is_star or inner.is_star:
         return node
-    parts, group = {k for k, v in inner.args.items() if v}, inner.args.get("group")
+    parts, group = clauses_of(inner), inner.args.get("group")
     if not parts <= {*_PARTS, "qualify"} or (group is not None and group.args.get("all")):
         return node
-    values = {lowered(e.alias): e.this for e in inner.expressions if isinstance(e, exp.Alias)}
-    cases = {n: e for n, e in values.items() if isinstance(e, exp.Case) and e.find(*_LEAVES[:-1]) and not e.find(exp.Query)}
-    made = node.copy()
-    place, leaves = made.args["from_"].this, dict[exp.Expr, str]()
+    cases = {
+        n: e
+        for n, e in aliased(inner).items()
+        if isinstance(e, exp.Case) and e.find(*_LEAVES[:-1]) and not e.find(exp.Query)
+    }
+    copy = node.copy()
+    place, leaves = copy.args["from_"].this, dict[exp.Expr, str]()
 
     def visit(part: exp.Expr) -> exp.Expr:
         name = leaves.setdefault(part, fresh("w")) if isinstance(part, _LEAVES) else ""
         return exp.column(name, place.alias or None) if name else part
 
-    for column in [c for c in made.find_all(exp.Column) if c.parent_select is made and lowered(c.name) in cases]:
+    for column in [c for c in copy.find_all(exp.Column) if c.parent_select is copy and lowered(c.name) in cases]:
         lifted = cases[lowered(column.name)].copy().transform(visit)
-        column.replace(exp.alias_(lifted, column.name) if column.parent is made else lifted)
+        column.replace(exp.alias_(lifted, column.name) if column.parent is copy else lifted)
     for part, name in leaves.items():
         place.this.append("expressions", part.copy().as_(name))
-    return made
+    return copy
 
 
 def _of(node: exp.Select, key: exp.Case, result: exp.Expr) -> exp.Select:
     """The row of one constant."""
-    made, some = node.copy(), exp.GT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(0))
+    copy, has_rows = node.copy(), exp.GT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(0))
     for part in ("group", "with_"):
-        made.set(part, None)
+        copy.set(part, None)
     listed = [
         exp.alias_(result.copy(), e.alias or "key") if bare(e.unalias()) == key else e.copy() for e in node.expressions
     ]
-    made.set("expressions", listed)
-    where = made.args.get("where")
+    copy.set("expressions", listed)
+    where = copy.args.get("where")
     for part in list(where.find_all(exp.Case)) if where is not None else ():
         if part == key:
             part.replace(result.copy())  # which it is in these rows
-    having = made.args.get("having")
-    made.set("having", exp.Having(this=exp.and_(*([having.this] if having is not None else []), some)))
-    return made.where(_is(key, result))
+    having = copy.args.get("having")
+    copy.set("having", exp.Having(this=exp.and_(having and having.this, has_rows)))
+    return copy.where(_is(key, result))
 
 
 def _is(node: exp.Expr, result: exp.Expr) -> exp.Expr:
@@ -138,8 +123,8 @@ def _is(node: exp.Expr, result: exp.Expr) -> exp.Expr:
     node = bare(node)
     if not isinstance(node, exp.Case):
         return exp.true() if node == result else exp.false()
-    made = node.copy()
-    for branch in made.args["ifs"]:
+    copy = node.copy()
+    for branch in copy.args["ifs"]:
         branch.set("true", _is(branch.args["true"], result))
-    made.set("default", _is(node.args.get("default") or exp.null(), result))
-    return made
+    copy.set("default", _is(node.args.get("default") or exp.null(), result))
+    return copy

@@ -10,8 +10,21 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from anondb.answers.ranged.dependent_keys import group_columns, selected
-from anondb.answers.ranged.equivalents import common_table, ids_of, query_of, resolved, shown_name, terms_of_order
+from anondb.answers.ranged.clauses import (
+    ROWS,
+    clauses_of,
+    conditions_of,
+    copy_clauses,
+    only_source,
+    part_of,
+    places_of,
+    rewritten,
+    set_conditions,
+    shown_by_name,
+    with_filter,
+)
+from anondb.answers.ranged.dependent_keys import keys_of_groups, selected
+from anondb.answers.ranged.equivalents import ids_of, query_of, resolved, shown_name, terms_of_order
 from anondb.answers.ranged.never_null import Present, is_present
 from anondb.answers.ranged.relation import fresh
 from anondb.query.parsing import bare, conjoined, lowered
@@ -32,14 +45,7 @@ def with_counted_matches(tree: exp.Expr, tables: Mapping[str, Mapping[str, bool]
     """
     if tree.find(exp.Join) is None or tree.find(exp.Group) is None:
         return tree
-    made = tree.copy()
-    for select in list(made.find_all(exp.Select)):
-        counted = _counted(_merged(select) or select, tables)
-        if counted is not None and select is made:
-            made = counted
-        elif counted is not None:
-            select.replace(counted)
-    return made
+    return rewritten(tree, lambda select: _counted(_merged(select) or select, tables))
 
 
 def with_places(tree: exp.Expr, tables: Mapping[str, Mapping[str, bool]], present: Present) -> exp.Expr:
@@ -53,8 +59,8 @@ def with_places(tree: exp.Expr, tables: Mapping[str, Mapping[str, bool]], presen
     """
     if tree.find(exp.Distinct) is None or tree.find(exp.Window) is None:
         return tree
-    made = tree.copy()
-    for select in list(made.find_all(exp.Select)):
+    copy = tree.copy()
+    for select in list(copy.find_all(exp.Select)):
         clause = select.args.get("from_")
         several = any(select.args.get(key) for key in ("joins", "group", "where", "windows"))
         if clause is None or several or not select.args.get("distinct") or not is_of_persons(clause.this, tables):
@@ -76,7 +82,7 @@ def with_places(tree: exp.Expr, tables: Mapping[str, Mapping[str, bool]], presen
         columns = [c.this for e in select.expressions for c in e.find_all(exp.Column) if c.parent_select is select]
         select.set("from_", exp.From(this=_different(clause.this, columns)))
         select.set("distinct", None)
-    return made
+    return copy
 
 
 def _different(source: exp.Expr, names: Sequence[exp.Expr]) -> exp.Subquery:
@@ -118,33 +124,30 @@ def _place(window: exp.Window, select: exp.Select, source: exp.Expr, present: Pr
 
 def _merged(node: exp.Select) -> exp.Select | None:
     """A SELECT over rows that a subquery only puts together as a SELECT over the sources of these; None for others."""
-    clause = node.args.get("from_")
-    inner = None if clause is None or node.args.get("joins") else query_of(clause.this)
-    if clause is None or not isinstance(inner, exp.Select) or inner.is_star:
+    source = only_source(node)
+    inner = None if source is None else query_of(source)
+    if not isinstance(inner, exp.Select) or inner.is_star or not clauses_of(inner) <= {"expressions", *ROWS}:
         return None
-    plain = {key for key, part in inner.args.items() if part} <= {"expressions", "from_", "joins", "where"}
-    if not plain or not inner.args.get("joins") or any(e.find(exp.AggFunc, exp.Window) for e in inner.expressions):
+    if not inner.args.get("joins") or any(e.find(exp.AggFunc, exp.Window) for e in inner.expressions):
         return None
-    values = {lowered(e.alias_or_name): e.unalias() for e in inner.expressions}
-    made = node.copy()
-    parts = [*made.expressions, *(made.args[key] for key in ("where", "group", "having", "order") if made.args.get(key))]
+    values = shown_by_name(inner)
+    copy = node.copy()
+    parts = [*copy.expressions, *(copy.args[key] for key in ("where", "group", "having", "order") if copy.args.get(key))]
     if any(part.find(exp.Query) for part in parts):
         return None
-    shown = {lowered(e.alias) for e in made.expressions}
+    shown = {lowered(e.alias) for e in copy.expressions}
     for column in [column for part in parts for column in part.find_all(exp.Column)]:
         value = values.get(lowered(column.name))
         if value is None or (not column.table and lowered(column.name) in shown):
             return None
         named = isinstance(column.parent, exp.Select) and column.arg_key == "expressions"
         column.replace(exp.alias_(value.copy(), column.name, quoted=True) if named else exp.paren(value.copy()))
-    where = [of.args["where"].this.copy() for of in (inner, made) if of.args.get("where")]
-    made.set("from_", inner.args["from_"].copy())
-    made.set("joins", [join.copy() for join in inner.args["joins"]])
-    made.set("where", exp.Where(this=exp.and_(*where)) if where else None)
-    for part in list(made.find_all(exp.Paren)):
+    set_conditions(copy, [of.args["where"].this for of in (inner, copy) if of.args.get("where")])
+    copy_clauses(inner, copy, ("from_", "joins"))
+    for part in list(copy.find_all(exp.Paren)):
         if isinstance(part.this, exp.Column):
             part.replace(part.this)
-    return made
+    return copy
 
 
 def _counted(node: exp.Select, tables: Mapping[str, Mapping[str, bool]]) -> exp.Select | None:
@@ -154,29 +157,23 @@ def _counted(node: exp.Select, tables: Mapping[str, Mapping[str, bool]]) -> exp.
     different values, and extremes, do not notice.
     """
     clause, joins, group = node.args.get("from_"), node.args.get("joins") or [], node.args.get("group")
-    if clause is None or group is None or not joins or not {k for k, v in node.args.items() if v} <= _PARTS:
+    if clause is None or group is None or not joins or not clauses_of(node) <= _PARTS:
         return None
     left, matches = lowered(clause.this.alias_or_name), _matches(node, clause.this, joins, tables)
     keys = [resolved(selected(key, node), node) for key in group.expressions]
-    plain = {k for k, v in group.args.items() if v} == {"expressions"}
-    ids = ids_of(tables)
-    if (
-        not left
-        or matches is None
-        or not plain
-        or not all(isinstance(key, exp.Column) and lowered(key.table) == left for key in keys)
-    ):
+    own = all(isinstance(key, exp.Column) and lowered(key.table) == left for key in keys)
+    if not left or matches is None or clauses_of(group) != {"expressions"} or not own:
         return None
     if not matches.outer and not any(is_of_persons(place.this, tables) for place in (clause, *joins)):
         return None
     names = {lowered(key.name) for key in keys}
     once = _is_once(clause.this, names)
-    if names & ids or (not once and _names_others(node, left, names)):
+    if names & ids_of(tables) or (not once and _names_others(node, left, names)):
         return None
-    made = exp.Select(**{key: node.args.get(key) for key in _KEPT}).copy()
+    made = part_of(node, *_KEPT)
     shown = [(e.unalias().copy(), shown_name(e)) for e in node.expressions]
     made.set("expressions", [exp.alias_(value, name, quoted=True) for value, name in shown])
-    having = [part.this for part in (node.args.get("having"),) if part is not None]
+    having = [node.args["having"].this] if node.args.get("having") is not None else []
     made = made.where(*(part.copy() for part in (*matches.others, *having)), copy=False)
     if not once:
         made.set("from_", exp.From(this=_different(clause.this, [key.this for key in keys])))
@@ -213,7 +210,7 @@ class _Matches:
         for call in [call for call in made.find_all(exp.AggFunc) if call.parent_select is made]:
             different = isinstance(call.this, exp.Distinct)
             what = call.this.expressions if different else [call.this, *call.expressions]
-            whole = call.parent if isinstance(call.parent, exp.Filter) else call
+            whole = with_filter(call)
             columns = list(whole.find_all(exp.Column))
             of_match = len(what) == 1 and (self.own is not None or all(column.table for column in columns))
             if self.outer:
@@ -223,9 +220,9 @@ class _Matches:
                 return False
             whole.replace(self.rows.select(whole.copy()).subquery())
         if not self.outer:
-            some = self.rows.select(exp.convert(1))
-            some.set("joins", [join for join in some.args.get("joins") or [] if join.side != "LEFT"])
-            made.where(exp.Exists(this=some), copy=False)
+            matching = self.rows.select(exp.convert(1))
+            matching.set("joins", [join for join in matching.args.get("joins") or [] if join.side != "LEFT"])
+            made.where(exp.Exists(this=matching), copy=False)
         return True
 
 
@@ -235,7 +232,7 @@ def _matches(
     """What the joins of a SELECT find for each row of its first source, by numbers or all alike; None for others."""
     first, *rest = joins
     left, names = lowered(source.alias_or_name), frozenset(lowered(join.this.alias_or_name) for join in joins)
-    parts = conjoined(node.args["where"].this if node.args.get("where") else None)
+    parts = conditions_of(node)
     own = _names(source, tables)
     unnamed = {lowered(column.name) for part in parts for column in part.find_all(exp.Column) if not column.table}
     of_match = [part for part in parts if any(_is_of(column, names, own) for column in part.find_all(exp.Column))]
@@ -259,8 +256,8 @@ def _names(source: exp.Expr, tables: Mapping[str, Mapping[str, bool]]) -> frozen
     query = query_of(source)
     if isinstance(query, exp.Select) and not query.is_star:
         return frozenset(lowered(e.alias_or_name) for e in query.expressions)
-    known = tables.get(lowered(source.name)) if query is None and isinstance(source, exp.Table) else None
-    return None if known is None else frozenset(known)
+    columns = tables.get(lowered(source.name)) if query is None and isinstance(source, exp.Table) else None
+    return None if columns is None else frozenset(columns)
 
 
 def _is_of(column: exp.Column, names: frozenset[str], others: frozenset[str] | None) -> bool:
@@ -283,13 +280,12 @@ def is_of_persons(source: exp.Expr, tables: Mapping[str, Mapping[str, bool]]) ->
     query = query_of(source)
     if not isinstance(query, exp.Select):
         return query is None and isinstance(source, exp.Table) and lowered(source.name) in tables
-    group, clause = query.args.get("group"), query.args.get("from_")
-    ids = ids_of(tables)
+    group, ids = query.args.get("group"), ids_of(tables)
     if group is None and (query.args.get("distinct") or any(e.find(exp.AggFunc) for e in query.expressions)):
         return any(lowered(e.unalias().name) in ids for e in query.expressions if not e.find(exp.AggFunc))
     if group is not None:
         return any(lowered(column.name) in ids for key in group.expressions for column in key.find_all(exp.Column))
-    return clause is not None and any(is_of_persons(one.this, tables) for one in (clause, *(query.args.get("joins") or ())))
+    return any(is_of_persons(place.this, tables) for place in places_of(query))
 
 
 def _is_once(source: exp.Expr, keys: set[str]) -> bool:
@@ -298,6 +294,5 @@ def _is_once(source: exp.Expr, keys: set[str]) -> bool:
     distinct = query.args.get("distinct") if isinstance(query, exp.Select) else None
     if isinstance(query, exp.Select) and distinct is not None and not distinct.args.get("on"):
         return not query.is_star and {lowered(e.alias_or_name) for e in query.expressions} <= keys
-    cte = common_table(source) if isinstance(source, exp.Table) and not source.db else None
-    own, _ = group_columns(source, {} if cte is None else {lowered(source.name): cte})
+    own = keys_of_groups(source)
     return bool(own) and own <= keys

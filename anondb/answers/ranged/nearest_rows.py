@@ -16,7 +16,7 @@ from anondb.answers.ranged.compiler import Tables
 from anondb.answers.ranged.expressions import Resolve, read
 from anondb.answers.ranged.relation import Sources
 from anondb.answers.ranged.running import MOST_ROWS, told_apart
-from anondb.answers.ranged.values import Value
+from anondb.answers.ranged.values import Value, when
 from anondb.query.parsing import is_null
 
 
@@ -74,14 +74,14 @@ def nearest_row(node: exp.Window, rows: Rows, sources: Sources, resolve: Resolve
 def _between(value: Value, sure: exp.Expr, order: _Order, sources: Sources) -> Value:
     """The least and the greatest of a number over the rows up to the nearest that is there for certain."""
     (number,) = sources.once(Value(order.over(exp.RowNumber())), over=True).ends
-    certain = exp.Case(ifs=[exp.If(this=sure.copy(), true=number.copy())])
+    certain = when(sure, number)
     last: exp.Expr = exp.Min(this=certain) if order.ahead else exp.Max(this=certain)
     (nearest,) = sources.once(Value(order.over(last, "UNBOUNDED")), over=True).ends
     most = exp.Coalesce(this=exp.Abs(this=exp.paren(number - nearest)), expressions=[exp.convert(MOST_ROWS)])
     ends = []
     for end, extreme in zip(value.not_null, (exp.Min, exp.Max), strict=True):
         none = order.over(exp.CountIf(this=is_null(end)), most).eq(0)
-        ends.append(exp.Case(ifs=[exp.If(this=none, true=order.over(extreme(this=end.copy()), most))]))
-    some = exp.GT(this=order.over(exp.Count(this=exp.Star()), most), expression=exp.convert(0))
-    branches = [exp.If(this=is_null(nearest).not_(), true=exp.true()), exp.If(this=some, true=exp.false())]
+        ends.append(when(none, order.over(extreme(this=end.copy()), most)))
+    has_rows = exp.GT(this=order.over(exp.Count(this=exp.Star()), most), expression=exp.convert(0))
+    branches = [exp.If(this=is_null(nearest).not_(), true=exp.true()), exp.If(this=has_rows, true=exp.false())]
     return sources.once(Value(*ends, sure=exp.Case(ifs=branches), whole=value.whole, least=value.least), over=True)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
+from anondb.answers.ranged.clauses import clauses_of
 from anondb.answers.ranged.equivalents import common_table, query_of
 from anondb.query.parsing import bare, lowered
 
@@ -27,12 +28,12 @@ def is_present(value: exp.Expr, select: exp.Select, present: Present, named: Nam
     """Whether an expression of a SELECT, an aggregate of its groups or a value of its rows, is NULL in no row."""
     value, group, joins = bare(value), select.args.get("group"), select.args.get("joins") or []
     if isinstance(value, exp.Column):
-        sets = group is not None and {key for key, part in group.args.items() if part} - {"expressions", "all"}
+        sets = group is not None and clauses_of(group) - {"expressions", "all"}
         if sets or select.args.get("from_") is None or any(join.side or join.method for join in joins):
             return False  # ROLLUP leaves out keys
         places = [source.this for source in (select.args["from_"], *joins)]
         of = [place for place in places if not value.table or lowered(place.alias_or_name) == lowered(value.table)]
-        told = [one for place in of if (one := _of_source(place, lowered(value.name), present, named)) is not None]
+        told = [never for place in of if (never := _of_source(place, lowered(value.name), present, named)) is not None]
         return bool(told) and all(told)
     parts = _parts(value, grouped=group is not None and _has_rows(group))
     return parts is not None and all(is_present(part, select, present, named) for part in parts)
@@ -40,7 +41,7 @@ def is_present(value: exp.Expr, select: exp.Select, present: Present, named: Nam
 
 def _has_rows(group: exp.Expr) -> bool:
     """Whether each group has rows: GROUP BY has one set of keys, which is not empty."""
-    keys = group.expressions if {key for key, part in group.args.items() if part} == {"expressions"} else []
+    keys = group.expressions if clauses_of(group) == {"expressions"} else []
     sets = (exp.GroupingSets, exp.Rollup, exp.Cube)
     return bool(keys) and all(key.find(exp.Column, exp.Literal) is not None and not isinstance(key, sets) for key in keys)
 

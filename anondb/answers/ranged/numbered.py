@@ -11,6 +11,7 @@ from fractions import Fraction
 from sqlglot import exp
 
 from anondb.answers.quotients import filtered
+from anondb.answers.ranged.clauses import ROWS, clauses_of, conditions_of, shown_by_name, with_filter
 from anondb.answers.ranged.distinct_rows import first_of
 from anondb.answers.ranged.equivalents import resolved, select_sources, terms_of_order, write_windows
 from anondb.answers.ranged.listed import Rows, count_of, present, put
@@ -40,8 +41,8 @@ def with_numbers_of_rows(tree: exp.Expr, rows: Rows, present: Present) -> exp.Ex
     """
     if tree.find(exp.Window) is None:
         return tree
-    made = tree.copy()
-    for select in list(made.find_all(exp.Select)):
+    copy = tree.copy()
+    for select in list(copy.find_all(exp.Select)):
         for source, inner in list(select_sources(select)):
             if not select.args.get("joins") and not any(inner.args.get(key) for key in _CUT):
                 write_windows(inner)
@@ -53,7 +54,7 @@ def with_numbers_of_rows(tree: exp.Expr, rows: Rows, present: Present) -> exp.Ex
                         continue
                     added.replace(inner)
                 numbered.write()
-    return made
+    return copy
 
 
 def _of_added(inner: exp.Select) -> exp.Select | None:
@@ -65,17 +66,17 @@ def _of_added(inner: exp.Select) -> exp.Select | None:
     groups = sources[0][1] if len(sources) == 1 and not inner.args.get("joins") and not inner.args.get("where") else None
     if groups is None or groups.args.get("group") is None or inner.find(exp.Sum) is None:
         return None
-    shown = {lowered(e.alias_or_name): e.unalias() for e in groups.expressions}
+    shown = shown_by_name(groups)
     counts = {name for name, value in shown.items() if value == exp.Count(this=exp.Star(), big_int=True)}
     keys = [resolved(key, groups) for key in groups.args["group"].expressions]
     rows = groups.copy()
     rows.set("group", None)
     rows.set("expressions", [exp.alias_(e.copy(), name, quoted=True) for name, e in shown.items() if name not in counts])
-    plain = {key for key, part in groups.args.items() if part} <= {"expressions", "from_", "joins", "where", "group"}
+    plain = clauses_of(groups) <= {"expressions", *ROWS, "group"}
     if not plain or len(keys) != 1 or [e for name, e in shown.items() if name not in counts] != keys:
         return None
-    made = inner.copy()
-    for window in list(made.find_all(exp.Window)):
+    copy = inner.copy()
+    for window in list(copy.find_all(exp.Window)):
         of = window.this.this if isinstance(window.this, exp.Sum) else None
         plain = not any(window.args.get(part) for part in ("partition_by", "spec", "alias"))
         if not plain or not isinstance(of, exp.Column) or lowered(of.name) not in counts:
@@ -83,10 +84,10 @@ def _of_added(inner: exp.Select) -> exp.Select | None:
         total = exp.Window(this=exp.Count(this=exp.Star(), big_int=True), over="OVER")
         share = exp.Window(this=exp.CumeDist(), order=window.args.get("order"), over="OVER")
         window.replace(total if window.args.get("order") is None else exp.paren(share * total))
-    kept = [e for e in made.expressions if not any(lowered(c.name) in counts for c in e.find_all(exp.Column))]
-    made.set("expressions", kept)
-    made.set("from_", exp.From(this=rows.subquery(sources[0][0].alias_or_name or "rows", copy=False)))
-    return made
+    kept = [e for e in copy.expressions if not any(lowered(c.name) in counts for c in e.find_all(exp.Column))]
+    copy.set("expressions", kept)
+    copy.set("from_", exp.From(this=rows.subquery(sources[0][0].alias_or_name or "rows", copy=False)))
+    return copy
 
 
 @dataclass(frozen=True)
@@ -109,12 +110,12 @@ class _Numbered:
     @property
     def values(self) -> Mapping[str, exp.Expr]:
         """What the columns of the rows are, by their names."""
-        return {lowered(e.alias_or_name): e.unalias() for e in self.inner.expressions}
+        return shown_by_name(self.inner)
 
     def write(self, *, every: bool = False) -> bool:
         """Write aggregates of numbers as those of rows, where they are; returns whether all are. ``every``: all or none."""
         calls = [c for c in self.select.find_all(exp.AggFunc) if c.parent_select is self.select]
-        outer = [call.parent if isinstance(call.parent, exp.Filter) else call for call in calls]
+        outer = [with_filter(call) for call in calls]
         made = {id(call): self._of_rows(call) for call in outer}
         if every or self.select.args.get("where") is not None:
             if not outer or None in made.values():
@@ -138,7 +139,7 @@ class _Numbered:
             return None
         function, wanted = filtered(call)
         where = self.select.args.get("where")
-        conditions = conjoined(where.this if where else None) + conjoined(wanted)
+        conditions = conditions_of(self.select) + conjoined(wanted)
         if not conditions and isinstance(function, exp.Max):
             return self._greatest(self._value(function.this))
         condition = self._condition(exp.and_(*conditions)) if conditions else None

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
+from anondb.answers.ranged.clauses import conditions_of, is_inner, places_of, sides_of
 from anondb.query.parsing import bare, conjoined, lowered
 
 _ENDS = (exp.Least, exp.Greatest)
@@ -17,8 +18,8 @@ def with_ordered_pairs(tree: exp.Expr) -> exp.Expr:
     """A query with rows of pairs in one order, wherever only the smaller and the greater value of a pair are used."""
     if tree.find(*_ENDS) is None:
         return tree
-    made = tree.copy()
-    for select in list(made.find_all(exp.Select)):
+    copy = tree.copy()
+    for select in list(copy.find_all(exp.Select)):
         compared = _comparison(select)
         if compared is None:
             continue
@@ -31,31 +32,30 @@ def with_ordered_pairs(tree: exp.Expr) -> exp.Expr:
         for end in ends:
             value = (one if isinstance(end, exp.Least) == isinstance(compared, exp.LT | exp.LTE | exp.NEQ) else other).copy()
             end.replace(value)
-    return made
+    return copy
 
 
 def _comparison(select: exp.Select) -> exp.Binary | None:
     """How a SELECT compares a column of two rows of one table: ``<``, ``>`` or ``<>``; None for others."""
-    clause, joins = select.args.get("from_"), select.args.get("joins") or []
-    if clause is None or any(join.side or join.method or join.kind not in ("", "INNER", "CROSS") for join in joins):
+    places = places_of(select)
+    if not all(map(is_inner, places)):
         return None
-    tables = {lowered(place.this.alias_or_name): place.this for place in (clause, *joins)}
-    found = []
+    tables = {lowered(place.this.alias_or_name): place.this for place in places}
+    comparisons = []
     for part in _conditions(select):
-        sides = [bare(side) for side in part.iter_expressions()] if isinstance(part, exp.LT | exp.GT | exp.NEQ) else []
+        sides = sides_of(part, exp.LT, exp.GT, exp.NEQ)
         columns = [side for side in sides if isinstance(side, exp.Column) and side.table]
         columns = columns if len({lowered(column.name) for column in columns}) == 1 else []
         of = [tables.get(lowered(column.table)) for column in columns]
         if len(of) == 2 and of[0] is not of[1] and all(isinstance(table, exp.Table) for table in of):
-            found += [part] if len({(lowered(table.name), table.db) for table in of if table is not None}) == 1 else []
-    return found[0] if len(found) == 1 and isinstance(found[0], exp.Binary) else None
+            comparisons += [part] if len({(lowered(table.name), table.db) for table in of if table is not None}) == 1 else []
+    return comparisons[0] if len(comparisons) == 1 and isinstance(comparisons[0], exp.Binary) else None
 
 
 def _conditions(select: exp.Select) -> list[exp.Expr]:
     """The conditions that AND connects in WHERE and in inner joins."""
-    on = [join.args.get("on") for join in select.args.get("joins") or ()]
-    where = select.args.get("where")
-    return [bare(part) for of in (*on, where and where.this) for part in conjoined(of)]
+    on = [part for join in select.args.get("joins") or () for part in conjoined(join.args.get("on"))]
+    return [*on, *conditions_of(select)]
 
 
 def _are(end: exp.Expr, one: exp.Expr, other: exp.Expr) -> bool:
@@ -72,7 +72,7 @@ def _uses_others(select: exp.Select, compared: exp.Expr, ends: Sequence[exp.Expr
     second = [join for join in select.args.get("joins") or () if lowered(join.this.alias_or_name) in tables][-1]
     alike = {lowered(name.name) for name in second.args.get("using") or ()}
     for part in _conditions(select):
-        sides = [bare(side) for side in part.iter_expressions()] if isinstance(part, exp.EQ) else []
+        sides = sides_of(part, exp.EQ)
         names = {lowered(side.name) for side in sides if isinstance(side, exp.Column)}
         if len(names) == 1 and {lowered(c.table) for side in sides for c in side.find_all(exp.Column)} == tables:
             alike |= names

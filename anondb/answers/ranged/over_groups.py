@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Set
 from sqlglot import exp
 
 from anondb.answers.ranged.aggregates import has_aggregate
+from anondb.answers.ranged.clauses import clauses_of, copy_clauses, set_conditions, shown_by_name
 from anondb.answers.ranged.compiler import Env
 from anondb.answers.ranged.equivalents import are_apart, is_itself, names_alias, shown_name
 from anondb.answers.ranged.rollups import groups_of
@@ -33,7 +34,7 @@ def as_one(node: exp.Select, env: Env, is_aggregate: Callable[[str], bool]) -> e
     """
     place = node.args.get("from_")
     inner = None if place is None else groups_of(place.this, env, having=True)
-    if place is None or inner is None or not {key for key, part in node.args.items() if part} <= _OVER:
+    if place is None or inner is None or not clauses_of(node) <= _OVER:
         return None
     windows, order = inner.find(exp.Window) is not None, node.args.get("order")
     own = [*node.expressions, *([order] if order else [])]
@@ -41,35 +42,33 @@ def as_one(node: exp.Select, env: Env, is_aggregate: Callable[[str], bool]) -> e
         any(node.args.get(key) for key in ("group", "having", "qualify")) or any(e.find(exp.Window) for e in own)
     ):
         return None
-    made, keys, alias = node.copy(), _keys(inner), lowered(place.this.alias_or_name)
-    values = {lowered(e.alias_or_name): e.unalias() for e in inner.expressions}
+    copy, keys, alias = node.copy(), _keys(inner), lowered(place.this.alias_or_name)
+    values = shown_by_name(inner)
     if keys is None or len(values) < len(inner.expressions) or not all(values):
         return None
     if (having := inner.args.get("having")) is not None and names_alias(having, inner):
         return None
-    shown = [e for selected in made.expressions for e in _shown(selected, inner, alias)]
-    if made.args.get("group") is not None and not _without_groups(made, shown, values, keys):
+    shown = [e for selected in copy.expressions for e in _shown(selected, inner, alias)]
+    if copy.args.get("group") is not None and not _without_groups(copy, shown, values, keys):
         return None
     computed = {lowered(e.alias_or_name) for e in shown if not is_itself(e)}
-    made.set("expressions", [exp.alias_(e.unalias(), shown_name(e), quoted=True, copy=False) for e in shown])
-    parts = [*made.expressions, *(made.args[key] for key in _CLAUSES if made.args.get(key) is not None)]
+    copy.set("expressions", [exp.alias_(e.unalias(), shown_name(e), quoted=True, copy=False) for e in shown])
+    parts = [*copy.expressions, *(copy.args[key] for key in _CLAUSES if copy.args.get(key) is not None)]
     if any(has_aggregate(part, is_aggregate) for part in parts) or not are_apart(parts, {alias}, values):
         return None
     plain = {n for e in shown if is_itself(e) and isinstance(values.get(n := lowered(e.alias_or_name)), exp.Column)}
     renamed = {lowered(e.alias_or_name) for e in shown} - {n for n in plain if lowered(values[n].name) == n}
     if not all(_write(part, values, alias, computed, renamed) for part in parts):
         return None
-    clauses = ((inner, "having"), (made, "where"), (made, "having"))
-    if windows and (where := made.args.get("where")) is not None:  # of rows for which the windows are computed
-        made.set("where", None)
-        made.set("qualify", exp.Qualify(this=where.this))
+    clauses = ((inner, "having"), (copy, "where"), (copy, "having"))
+    if windows and (where := copy.args.get("where")) is not None:  # of rows for which the windows are computed
+        copy.set("where", None)
+        copy.set("qualify", exp.Qualify(this=where.this))
     conditions = [of.args[key].this for of, key in clauses if of.args.get(key) is not None]
-    for key in ("from_", "joins", "where"):
-        part = inner.args.get(key)
-        made.set(key, [p.copy() for p in part] if isinstance(part, list) else part and part.copy())
-    made.set("group", exp.Group(expressions=[key.copy() for key in keys]))
-    made.set("having", exp.Having(this=exp.and_(*conditions)) if conditions else None)
-    return made
+    copy_clauses(inner, copy)
+    copy.set("group", exp.Group(expressions=[key.copy() for key in keys]))
+    set_conditions(copy, conditions, "having")
+    return copy
 
 
 def _keys(inner: exp.Select) -> list[exp.Expr] | None:
@@ -90,7 +89,7 @@ def _without_groups(made: exp.Select, shown: list[exp.Expr], values: Mapping[str
         keys: the grouped expressions of the groups.
     """
     group = made.args["group"]
-    if {key for key, part in group.args.items() if part} - {"expressions", "all"} or sets_of(made):
+    if clauses_of(group) - {"expressions", "all"} or sets_of(made):
         return False
     again = [values.get(lowered(key.name)) for key in grouped(made, lambda c: lowered(c.name) in values)]
     if not all(key in again for key in keys):

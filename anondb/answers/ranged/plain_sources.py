@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 
 from sqlglot import exp
 
+from anondb.answers.ranged.clauses import clauses_of, is_inner, only_source, places_of, shown_by_name
 from anondb.answers.ranged.equivalents import aliases_of, select_sources
 from anondb.query.parsing import lowered
 
@@ -26,19 +27,19 @@ def without_inner_rows(tree: exp.Expr, tables: Columns) -> exp.Expr:
     """
     if tree.find(exp.Subquery, exp.CTE) is None:
         return tree
-    made = tree.copy()
-    for select in reversed(list(made.find_all(exp.Select))):  # inner ones first
+    copy = tree.copy()
+    for select in reversed(list(copy.find_all(exp.Select))):  # inner ones first
         if select.args.get("from_") is not None and not any(e.is_star for e in select.expressions):
             for source, inner in list(select_sources(select)):
                 table = _only_table(inner, tables)
                 if table is not None:
                     _read_table(select, source, inner, table, tables)
-    return made
+    return copy
 
 
 def _only_table(inner: exp.Select, tables: Columns) -> exp.Table | None:
     """The table of which a SELECT computes columns for each row that it chooses; None for others."""
-    clause = inner.args.get("from_") if {key for key, part in inner.args.items() if part} <= _PLAIN else None
+    clause = inner.args.get("from_") if clauses_of(inner) <= _PLAIN else None
     table = None if clause is None else clause.this
     if not isinstance(table, exp.Table) or table.db or table.alias_column_names or table.args.get("pivots"):
         return None
@@ -57,8 +58,7 @@ def _read_table(select: exp.Select, source: exp.Expr, inner: exp.Select, table: 
     for column in [c for c in inner.find_all(exp.Column) if c.parent_select is inner or lowered(c.table) == before]:
         if column.table or not alone:  # alone a name needs no table
             column.set("table", exp.to_identifier(alias))
-    values = {lowered(e.alias_or_name): e.unalias() for e in inner.expressions}
-    place = next(p for p in (select.args["from_"], *(select.args.get("joins") or ())) if p.this is source)
+    values, place = shown_by_name(inner), next(place for place in places_of(select) if place.this is source)
     columns, where = _columns_of(select, alias, values, own, tables), inner.args.get("where")
     if columns is None or not _keeps_rows(select, place, values, where) or not _keeps_names(select, columns, values):
         return
@@ -71,9 +71,9 @@ def _read_table(select: exp.Select, source: exp.Expr, inner: exp.Select, table: 
         plain = shown or isinstance(value, exp.Column | exp.Literal | exp.Case)
         value = value if plain else exp.paren(value)
         column.replace(exp.alias_(value, column.this.copy()) if shown else value)
-    if where is not None and _is_plain(place):
+    if where is not None and is_inner(place):
         old = select.args.get("where")
-        select.set("where", exp.Where(this=exp.and_(where.this, *([old.this] if old is not None else []))))
+        select.set("where", exp.Where(this=exp.and_(where.this, old and old.this)))
     elif where is not None:
         place.set("on", exp.and_(place.args["on"], where.this))
     named = None if alias == lowered(table.name) else exp.TableAlias(this=exp.to_identifier(alias))
@@ -147,8 +147,7 @@ def _keeps_names(select: exp.Select, columns: Collection[exp.Column], values: Ma
 def _is_of_table(column: exp.Column, tables: Columns) -> bool:
     """Whether a name alone is a column of the only table of the query that it is in."""
     inner = column.parent_select
-    clause = None if inner is None else inner.args.get("from_")
-    table = None if clause is None or inner is None or inner.args.get("joins") else clause.this
+    table = None if inner is None else only_source(inner)
     return isinstance(table, exp.Table) and not table.db and lowered(column.name) in tables.get(lowered(table.name), ())
 
 
@@ -166,11 +165,4 @@ def _keeps_rows(select: exp.Select, place: exp.Expr, values: Mapping[str, exp.Ex
     if any(join.side not in ("", "LEFT") or join.method for join in joins):
         return False
     plain = all(isinstance(value, exp.Column) for value in values.values())
-    return _is_plain(place) or (plain and (where is None or place.args.get("on") is not None))
-
-
-def _is_plain(place: exp.Expr) -> bool:
-    """Whether a source comes first, or is joined so that each of its rows stays by itself."""
-    return isinstance(place, exp.From) or (
-        not place.args.get("side") and place.args.get("kind") in (None, "", "INNER", "CROSS")
-    )
+    return is_inner(place) or (plain and (where is None or place.args.get("on") is not None))

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
+from anondb.answers.ranged.clauses import ROWS, clauses_of, conditions_of, is_inner, only_source, places_of, set_conditions
 from anondb.answers.ranged.equivalents import are_same, ids_of
 from anondb.answers.ranged.matches import is_of_persons
 from anondb.answers.ranged.never_null import Present, is_present
@@ -25,18 +26,18 @@ _FLIPPED: Mapping[type[exp.Binary], type[exp.Binary]] = {
     exp.LTE: exp.GTE,
     exp.NEQ: exp.NEQ,
 }
-_PARTS = {"expressions", "from_", "joins", "where"}
+_PARTS = {"expressions", *ROWS}
 
 
 def with_extremes(tree: exp.Expr) -> exp.Expr:
     """A query with comparisons with an extreme in place of those with all or any rows of a list of counts."""
     if tree.find(exp.All, exp.Any) is None:
         return tree
-    made = tree.copy()
-    for node in list(made.find_all(*_COMPARED)):
-        if (found := _of_list(node, made)) is not None:
-            node.replace(found)
-    return made
+    copy = tree.copy()
+    for node in list(copy.find_all(*_COMPARED)):
+        if (compared := _of_list(node, copy)) is not None:
+            node.replace(compared)
+    return copy
 
 
 def with_extremes_of_persons(
@@ -52,11 +53,11 @@ def with_extremes_of_persons(
     """
     if tree.find(exp.Exists) is None:
         return tree
-    made, ids = tree.copy(), ids_of(tables)
-    for exists in list(made.find_all(exp.Exists)):
-        if (found := _of_rows(exists, tables, {*ids, item}, present)) is not None:
-            exists.replace(found)
-    return made
+    copy, ids = tree.copy(), ids_of(tables)
+    for exists in list(copy.find_all(exp.Exists)):
+        if (compared := _of_rows(exists, tables, {*ids, item}, present)) is not None:
+            exists.replace(compared)
+    return copy
 
 
 def _of_rows(
@@ -70,33 +71,33 @@ def _of_rows(
         others: columns whose comparisons other rules read, in lower case.
     """
     query, around = exists.this, exists.parent_select
-    if not isinstance(query, exp.Select) or not {key for key, part in query.args.items() if part} <= _PARTS:
+    if not isinstance(query, exp.Select) or not clauses_of(query) <= _PARTS:
         return None
-    clause, where, joins = query.args.get("from_"), query.args.get("where"), query.args.get("joins") or []
-    if clause is None or where is None or not any(is_of_persons(one.this, tables) for one in (clause, *joins)):
+    sources, parts = [place.this for place in places_of(query)], conditions_of(query)
+    if not parts or not any(is_of_persons(source, tables) for source in sources):
         return None
-    own, parts = {lowered(one.this.alias_or_name) for one in (clause, *joins)}, conjoined(where.this)
+    own = {lowered(source.alias_or_name) for source in sources}
     compared = [(part, sides) for part in parts if (sides := _sides(part, own, others)) is not None]
     if len(compared) != 1 or around is None:
         return None
     ((part, (kind, value, other)),) = compared
-    made, rest = query.copy(), [p for p in parts if p is not part]
-    made.set("where", exp.Where(this=exp.and_(*(p.copy() for p in rest))) if rest else None)
+    copy, rest = query.copy(), [p for p in parts if p is not part]
+    set_conditions(copy, rest)
     own_row = _has_row(query, around, rest, (value, other), others)
     there = [] if is_present(other, around, present) else [exp.Not(this=is_null(other))]
 
     def of_rows(number: exp.Expr) -> exp.Expr:
-        made.set("expressions", [number])
-        return exp.Subquery(this=made.copy())
+        copy.set("expressions", [number])
+        return exp.Subquery(this=copy.copy())
 
     ends: list[tuple[type[exp.Expr], type[exp.Expr]]] = [(exp.Max, exp.GT), (exp.Min, exp.LT)]
     if kind is not exp.NEQ:
         ends = [(exp.Max if kind in (exp.GT, exp.GTE) else exp.Min, kind)]
-    some = exp.or_(*(of(this=of_rows(end(this=value.copy())), expression=other.copy()) for end, of in ends))
+    matches = exp.or_(*(of(this=of_rows(end(this=value.copy())), expression=other.copy()) for end, of in ends))
     if kind is exp.NEQ and own_row:  # which has this value, too
         number = exp.Count(this=exp.Distinct(expressions=[value.copy()]))
-        some = exp.GT(this=of_rows(number), expression=exp.convert(1))
-    return exp.paren(exp.and_(*there, some)) if own_row else exp.Coalesce(this=some, expressions=[exp.false()])
+        matches = exp.GT(this=of_rows(number), expression=exp.convert(1))
+    return exp.paren(exp.and_(*there, matches)) if own_row else exp.Coalesce(this=matches, expressions=[exp.false()])
 
 
 def _has_row(
@@ -112,12 +113,10 @@ def _has_row(
         values: the compared values, of its rows and of the row around.
         never_null: columns that equal themselves in each row, in lower case.
     """
-    clauses = [one.args.get("from_") for one in (query, around)]
-    joins = [one.args.get("joins") or [] for one in (query, around)]
-    outer = any(join.side or join.method or join.kind not in ("", "INNER", "CROSS") for of in joins for join in of)
-    if outer or None in clauses:
+    joins = [select.args.get("joins") or [] for select in (query, around)]
+    mine, others = ([place.this for place in places_of(select)] for select in (query, around))
+    if not mine or not others or not all(is_inner(join) for of in joins for join in of):
         return False
-    mine, others = ([place.this for place in (clause, *of) if place] for clause, of in zip(clauses, joins, strict=True))
     names: dict[str, str] = {}
     for place in mine:
         free = [p for p in others if are_same(p, place) and lowered(p.alias_or_name) not in names.values()]
@@ -126,10 +125,10 @@ def _has_row(
         names[lowered(place.alias_or_name)] = lowered(free[0].alias_or_name)
 
     def renamed(node: exp.Expr) -> exp.Expr:
-        made = node.copy()
-        for column in made.find_all(exp.Column):
+        copy = node.copy()
+        for column in copy.find_all(exp.Column):
             column.set("table", exp.to_identifier(names.get(lowered(column.table), lowered(column.table))))
-        return bare(made)
+        return bare(copy)
 
     def conditions(of: Sequence[exp.Join], where: Sequence[exp.Expr]) -> list[exp.Expr]:
         return [renamed(part) for part in (*where, *(on for join in of for on in conjoined(join.args.get("on"))))]
@@ -138,8 +137,7 @@ def _has_row(
         places = [(names.get(name := lowered(join.this.alias_or_name), name), join) for join in of]
         return {(name, lowered(column.name)) for name, join in places for column in join.args.get("using") or ()}
 
-    where = around.args.get("where")
-    met = conditions(joins[1], conjoined(where.this if where else None))
+    met = conditions(joins[1], conditions_of(around))
     met += [exp.EQ(this=one.right.copy(), expression=one.left.copy()) for one in met if isinstance(one, exp.EQ)]
     asked = [one for one in conditions(joins[0], rest) if not _is_itself(one, never_null)]
     of_one = renamed(values[0]) == renamed(values[1])
@@ -181,7 +179,7 @@ def _of_list(node: exp.Expr, tree: exp.Expr) -> exp.Expr | None:
 def _extreme(query: exp.Select, kind: type[exp.Expr]) -> exp.Select:
     """The greatest or the least value of a query with one column, which may name columns around it where it only joins."""
     inner, name, value = query.copy(), exp.to_identifier("v"), query.expressions[0].unalias()
-    if isinstance(value, exp.Column) and {key for key, part in query.args.items() if part} <= _PARTS:
+    if isinstance(value, exp.Column) and clauses_of(query) <= _PARTS:
         inner.set("expressions", [kind(this=value.copy())])
         return inner
     inner.set("expressions", [exp.alias_(value.copy(), name)])
@@ -193,18 +191,16 @@ def _is_count(node: exp.Expr | None, select: exp.Select | None, tree: exp.Expr) 
     node = bare(node) if node is not None else None
     if isinstance(node, exp.Count | exp.CountIf):
         return isinstance(node, exp.Count)
-    clause = select.args.get("from_") if select is not None else None
-    if not isinstance(node, exp.Column) or clause is None or (select is not None and select.args.get("joins")):
+    source = None if select is None else only_source(select)
+    if not isinstance(node, exp.Column) or source is None:
         return False
-    source = clause.this
     if node.table and lowered(node.table) != lowered(source.alias_or_name):
         return False
     inner = source.this if isinstance(source, exp.Subquery) else _cte(source, tree)
-    named = source.args.get("alias")
-    if not isinstance(inner, exp.Select) or (named is not None and named.columns):
+    if not isinstance(inner, exp.Select) or source.alias_column_names:
         return False
-    found = [e for e in inner.expressions if lowered(e.alias_or_name) == lowered(node.name)]
-    return len(found) == 1 and _is_count(found[0].unalias(), inner, tree)
+    shown = [e for e in inner.expressions if lowered(e.alias_or_name) == lowered(node.name)]
+    return len(shown) == 1 and _is_count(shown[0].unalias(), inner, tree)
 
 
 def _cte(source: exp.Expr, tree: exp.Expr) -> exp.Expr | None:

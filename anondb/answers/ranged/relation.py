@@ -136,6 +136,12 @@ ONE_GROUP = exp.Group(expressions=[exp.Tuple(expressions=[])])
 SOME_ROWS = exp.Case(ifs=[exp.If(this=exp.true(), true=exp.Literal.number(1))])
 """A key of GROUP BY that all rows have: one group, if there are rows."""
 
+
+def star_of(alias: str) -> exp.Column:
+    """All columns of a source."""
+    return exp.Column(this=exp.Star(), table=exp.to_identifier(alias))
+
+
 _numbers = count()
 
 
@@ -261,11 +267,14 @@ class Sources:
         windows = any(end.find(exp.Window, exp.AggFunc) for end in value.ends)
         if source is None or (windows and not over) or any(column.table != source.alias for column in columns):
             return value
+        return self.widen(value, exp.select(star_of(source.alias)).from_(source), source.alias)
+
+    def widen(self, value: Value, rows: exp.Select, alias: str) -> Value:
+        """Let rows with a value as further columns be the only source, of this name; returns the value of these columns."""
         ends = {fresh("w"): end for end in value.ends}
-        every = exp.Column(this=exp.Star(), table=exp.to_identifier(source.alias))
-        inner = exp.select(every, *(end.copy().as_(name) for name, end in ends.items())).from_(source)
-        self.tree.set("from_", exp.From(this=inner.subquery(source.alias, copy=False)))
-        return value.replaced([exp.column(name, source.alias) for name in ends])
+        rows.set("expressions", [*rows.expressions, *(end.copy().as_(name) for name, end in ends.items())])
+        self.tree.set("from_", exp.From(this=rows.subquery(alias, copy=False)))
+        return value.replaced([exp.column(name, alias) for name in ends])
 
     def total(self, value: Value) -> Value:
         """An aggregate over all rows of the only source, as columns of its rows: much quicker than a window function."""
@@ -275,10 +284,8 @@ class Sources:
         if self.totals is None:
             self.totals, alias = exp.select().from_(place.copy()), exp.TableAlias(this=exp.to_identifier(fresh("t")))
             self.totals.set("group", ONE_GROUP.copy())
-            every = (exp.Column(this=exp.Star(), table=exp.to_identifier(name)) for name in (place.alias, alias.name))
-            one = exp.Join(this=exp.Subquery(this=self.totals, alias=alias), kind="CROSS")
-            joined = exp.select(*every).from_(place)
-            joined.append("joins", one)
+            joined = exp.select(star_of(place.alias), star_of(alias.name)).from_(place)
+            joined.append("joins", exp.Join(this=exp.Subquery(this=self.totals, alias=alias), kind="CROSS"))
             self.tree.set("from_", exp.From(this=joined.subquery(place.alias, copy=False)))
         ends = {fresh("w"): end for end in value.ends}
         for name, end in ends.items():

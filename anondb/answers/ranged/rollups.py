@@ -13,13 +13,14 @@ from functools import reduce
 from sqlglot import exp
 
 from anondb.answers.quotients import product_of
+from anondb.answers.ranged.clauses import ROWS, aliased, clauses_of, copy_clauses, part_of, places_of
 from anondb.answers.ranged.compiler import Env
 from anondb.answers.ranged.sources import grouped
 from anondb.answers.ranged.unions import sets_of
 from anondb.query.parsing import bare, conjoined, lowered
 
-_OF_GROUPS = {"expressions", "from_", "joins", "where", "group"}
-_OVER_GROUPS = {"expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset", "with_"}
+_OF_GROUPS = {"expressions", *ROWS, "group"}
+_OVER_GROUPS = {*_OF_GROUPS, "having", "order", "limit", "offset", "with_"}
 _ELSEWHERE = (exp.AggFunc, exp.Filter, exp.Query, exp.Star, exp.Window)
 _ONCE = (exp.Min, exp.Max, exp.LogicalOr, exp.LogicalAnd)
 """Aggregates of keys that are the same for all rows of the groups as for these."""
@@ -41,11 +42,11 @@ def over_rows(node: exp.Select, env: Env) -> exp.Select | None:
     """
     place = node.args.get("from_")
     inner = None if place is None else groups_of(place.this, env)
-    if place is None or inner is None or not _clauses(node) <= _OVER_GROUPS or node.find(exp.Sum) is None:
+    if place is None or inner is None or not clauses_of(node) <= _OVER_GROUPS or node.find(exp.Sum) is None:
         return None
     by_group, joins = node.args.get("group") is not None and _has_keys(node), node.args.get("joins") or []
     others = [lowered(join.this.alias_or_name) for join in joins]
-    within = {lowered(one.this.alias_or_name) for one in (inner.args["from_"], *(inner.args.get("joins") or ()))}
+    within = {lowered(one.this.alias_or_name) for one in places_of(inner)}
     if (by_group and _is_self_join(inner)) or not all(others) or within & {*others} or len({*others}) < len(others):
         return None
     named = {lowered(e.alias_or_name) for e in (*inner.expressions, *(e for e in node.expressions if e.alias))}
@@ -53,11 +54,10 @@ def over_rows(node: exp.Select, env: Env) -> exp.Select | None:
     beside = [reading.join(join) for join in joins]
     if None in beside:
         return None
-    aliases = {lowered(e.alias) for e in node.expressions if isinstance(e, exp.Alias)}
-    made = exp.Select(**{key: inner.args.get(key) for key in ("from_", "joins", "where")}).copy()
+    aliases = aliased(node).keys()
+    made = part_of(inner, *ROWS)
     made.set("joins", [*(made.args.get("joins") or []), *beside])
-    for key in ("limit", "offset", "with_"):
-        made.set(key, node.args[key].copy() if node.args.get(key) is not None else None)
+    copy_clauses(node, made, ("limit", "offset", "with_"))
     for selected in node.expressions:
         value = reading.of(selected.unalias())
         if value is None:
@@ -100,18 +100,19 @@ def sum_of_rows(call: exp.Expr, node: exp.Select, env: Env) -> exp.Subquery | No
 
 def _alone(call: exp.Expr, node: exp.Select) -> exp.Select:
     """An aggregate of the rows of a SELECT."""
-    made = exp.Select(**{key: node.args.get(key) for key in ("from_", "joins", "where")}).copy()
+    made = part_of(node, *ROWS)
     made.set("expressions", [call.copy()])
     return made
 
 
-def _clauses(node: exp.Select) -> set[str]:
-    return {key for key, part in node.args.items() if part}
-
-
 def groups_of(source: exp.Expr, env: Env, *, having: bool = False) -> exp.Select | None:
-    """The SELECT with GROUP BY, one set of keys, and nothing after it, or HAVING and windows alone, that a source stands
-    for."""
+    """The SELECT behind a source that groups by one set of keys, without later clauses; None for other sources.
+
+    Args:
+        source: the source.
+        env: the common table expressions that its query sees.
+        having: whether the SELECT may have HAVING and windows.
+    """
     inner: exp.Expr | None = None
     if isinstance(source, exp.Subquery) and not source.alias_column_names and not source.args.get("pivots"):
         inner = source.this
@@ -121,7 +122,7 @@ def groups_of(source: exp.Expr, env: Env, *, having: bool = False) -> exp.Select
         plain = not cte.node.alias_column_names and not source.alias_column_names
         inner = cte.node.this if same and plain else None
     most = _OF_GROUPS | {"having"} if having else _OF_GROUPS
-    if not isinstance(inner, exp.Select) or not {"from_", "group"} <= _clauses(inner) <= most:
+    if not isinstance(inner, exp.Select) or not {"from_", "group"} <= clauses_of(inner) <= most:
         return None
     return inner if _has_keys(inner) and (having or inner.find(exp.Window) is None) else None
 
@@ -129,31 +130,30 @@ def groups_of(source: exp.Expr, env: Env, *, having: bool = False) -> exp.Select
 def _has_keys(node: exp.Select) -> bool:
     """Whether a SELECT groups by one set of keys, which is not empty."""
     group = node.args["group"]
-    if {key for key, part in group.args.items() if part} - {"expressions", "all"} or sets_of(node):
+    if clauses_of(group) - {"expressions", "all"} or sets_of(node):
         return False
     return bool(group.expressions) or any(e.find(exp.AggFunc) is None for e in node.expressions)
 
 
 def _is_self_join(inner: exp.Select) -> bool:
     """Whether a SELECT joins a table with itself: rules read its groups by both items, and not by one."""
-    places = [inner.args["from_"], *(inner.args.get("joins") or ())]
-    names = [lowered(place.this.name) for place in places if isinstance(place.this, exp.Table)]
+    names = [lowered(place.this.name) for place in places_of(inner) if isinstance(place.this, exp.Table)]
     return len(set(names)) < len(names)
 
 
 def _columns(inner: exp.Select) -> dict[str, exp.Expr | _Number]:
     """The grouped expressions of a SELECT and its numbers of rows, by their names; without columns of other kinds."""
     keys = grouped(inner, lambda column: False)
-    found: dict[str, exp.Expr | _Number] = {}
+    columns: dict[str, exp.Expr | _Number] = {}
     for selected in inner.expressions:
         value, name = bare(selected.unalias()), lowered(selected.alias_or_name)
         if value.find(*_ELSEWHERE) is None and (value in keys or value.find(exp.Anonymous) is None):  # of the keys
-            found[name] = value
+            columns[name] = value
         elif isinstance(value, exp.Count) and isinstance(value.this, exp.Star | exp.Literal):
-            found[name] = _Number()
+            columns[name] = _Number()
         elif isinstance(value, exp.Sum) and not isinstance(value.this, exp.Distinct):
-            found[name] = _Number(value.this)
-    return found
+            columns[name] = _Number(value.this)
+    return columns
 
 
 @dataclass(frozen=True)

@@ -11,17 +11,28 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from anondb.answers.quotients import filtered
+from anondb.answers.ranged.clauses import (
+    aliased,
+    clauses_of,
+    conditions_of,
+    filtered_by,
+    rewritten,
+    set_conditions,
+    sides_of,
+    with_filter,
+)
 from anondb.answers.ranged.equivalents import resolved
 from anondb.answers.ranged.originals import Originals
-from anondb.query.parsing import bare, conjoined, lowered
+from anondb.query.parsing import conjoined, lowered
 
 _STRICT = (
     *(exp.Column, exp.Identifier, exp.Literal, exp.Paren, exp.Cast, exp.DataType, exp.Length),
     *(exp.Add, exp.Sub, exp.Mul, exp.Neg),
 )
-"""What is NULL wherever a column in it is."""
+"""Expressions that are NULL if a column in them is NULL."""
 _OMITTING = (exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max)
-"""Aggregates of what is not NULL."""
+"""Aggregates that leave out NULL."""
 _PARTS = {"expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset", "with_"}
 
 
@@ -83,12 +94,12 @@ class RowsOfRecords:
 
     def write(self, call: exp.Expr) -> exp.Expr:
         """An aggregate of the rows, perhaps with FILTER, as one of the records."""
-        inner, wanted = (call.this, [call.expression.this]) if isinstance(call, exp.Filter) else (call, [])
-        if not isinstance(inner.this, exp.Distinct):
+        aggregate, wanted = filtered(call)
+        if not isinstance(aggregate.this, exp.Distinct):
             return exp.Sum(this=exp.Subquery(this=self.rows(call)))
-        return filtered_by(exp.Count(this=exp.Star()), [exp.Exists(this=self.rows(exp.convert(1), *wanted))])
+        return filtered_by(exp.Count(this=exp.Star()), exp.Exists(this=self.rows(exp.convert(1), wanted)))
 
-    def rows(self, shown: exp.Expr, *further: exp.Expr) -> exp.Expr:
+    def rows(self, shown: exp.Expr, *further: exp.Expr | None) -> exp.Expr:
         """The rows of a record that satisfy further conditions."""
 
         def moved(node: exp.Expr) -> exp.Expr:
@@ -97,7 +108,7 @@ class RowsOfRecords:
 
         inner = exp.select(shown.copy()).from_(self.rest[0].this.copy())
         inner.set("joins", [p.copy() for p in self.rest[1:]])
-        return inner.where(*(part.copy() for part in (*self.where, *further))).transform(moved)
+        return inner.where(*(part.copy() for part in (*self.where, *further) if part is not None)).transform(moved)
 
 
 def with_sums_of_records(tree: exp.Expr, originals: Originals) -> exp.Expr:
@@ -110,17 +121,13 @@ def with_sums_of_records(tree: exp.Expr, originals: Originals) -> exp.Expr:
     """
     if not any(join.side == "LEFT" for join in tree.find_all(exp.Join)) or tree.find(exp.AggFunc) is None:
         return tree
-    made = tree.copy()
-    for select in list(made.find_all(exp.Select)):
-        _write(select, originals)
-    return made
+    return rewritten(tree, lambda select: _write(select, originals))
 
 
 def _write(select: exp.Select, originals: Originals) -> None:
     """Write a SELECT of records and their rows as one of records, if it counts both."""
     joins = select.args.get("joins") or []
-    parts = {key for key, part in select.args.items() if part}
-    if not joins or not parts <= _PARTS or any(j.side != "LEFT" or j.method for j in joins) or select.is_star:
+    if not joins or not clauses_of(select) <= _PARTS or any(j.side != "LEFT" or j.method for j in joins) or select.is_star:
         return
     record = select.args["from_"].this
     rows = RowsOfRecords.of(record, record.alias_or_name, joins[0], joins, originals)
@@ -149,7 +156,7 @@ def _depends(join: exp.Join, before: Sequence[exp.Expr]) -> bool:
     if not columns or any(lowered(column.table) not in {*earlier, alias} for column in columns):
         return False
     for part in conjoined(join.args["on"]):
-        sides = [bare(side) for side in part.iter_expressions()] if isinstance(part, exp.EQ) else []
+        sides = sides_of(part, exp.EQ)
         tables = [lowered(side.text("table")) for side in sides if isinstance(side, exp.Column)]
         if len(tables) == 2 and tables.count(alias) == 1 and {*tables} <= {*earlier, alias}:
             return True
@@ -159,7 +166,7 @@ def _depends(join: exp.Join, before: Sequence[exp.Expr]) -> bool:
 def _is_each(select: exp.Select, rows: RowsOfRecords) -> bool:
     """Whether a SELECT groups records by their ids, so that each group is one person."""
     group = select.args.get("group")
-    if group is None or {key for key, part in group.args.items() if part} != {"expressions"}:
+    if group is None or clauses_of(group) != {"expressions"}:
         return False
     keys = [resolved(key, select) for key in group.expressions]
     own = [key for key in keys if isinstance(key, exp.Column) and lowered(key.table) in ("", lowered(rows.record))]
@@ -168,29 +175,25 @@ def _is_each(select: exp.Select, rows: RowsOfRecords) -> bool:
 
 def _write_each(select: exp.Select, calls: Sequence[exp.Expr], rows: RowsOfRecords) -> None:
     """Write the aggregates of the rows of each person as subqueries."""
-    aliases = {lowered(e.alias) for e in select.expressions if isinstance(e, exp.Alias)}
-    named = select.args["having"].find_all(exp.Column) if select.args.get("having") is not None else ()
-    if any(not column.table and lowered(column.name) in aliases for column in named):
+    aliases, having = aliased(select), conditions_of(select, "having")
+    if any(not c.table and lowered(c.name) in aliases for part in having for c in part.find_all(exp.Column)):
         return  # WHERE reads columns alone
     for call in calls:
-        whole = call.parent if isinstance(call.parent, exp.Filter) else call
+        whole = with_filter(call)
         one = exp.Subquery(this=rows.rows(whole))
         whole.replace(exp.alias_(one, whole.sql("duckdb"), quoted=True) if whole.parent is select else one)
-    having, where = (select.args.get(key) for key in ("having", "where"))
-    parts = [part.this for part in (where, having) if part is not None]
-    select.set("where", exp.Where(this=exp.and_(*parts)) if parts else None)
-    for key in ("group", "having", "joins"):
-        select.set(key, [] if key == "joins" else None)
+    set_conditions(select, [select.args[key].this for key in ("where", "having") if select.args.get(key) is not None])
+    select.set("joins", [])
+    for key in ("group", "having"):
+        select.set(key, None)
 
 
 def _write_sums(select: exp.Select, calls: Sequence[exp.Expr], of_persons: Sequence[exp.Expr], rows: RowsOfRecords) -> None:
     """Write the aggregates of persons and of their rows as those of records."""
     for call in calls:
-        whole = call.parent if isinstance(call.parent, exp.Filter) else call
-        if call in of_persons:
-            written = filtered_by(exp.Count(this=exp.Star()), [whole.expression.this] if whole is not call else [])
-        else:
-            written = rows.write(whole)
+        whole = with_filter(call)
+        count = filtered_by(exp.Count(this=exp.Star()), filtered(whole)[1])
+        written = count if call in of_persons else rows.write(whole)
         if isinstance(written, exp.Sum) and isinstance(call, exp.Count) and select.args.get("group") is None:
             written = exp.func("coalesce", written, exp.convert(0))  # without records
         whole.replace(exp.alias_(written, whole.sql("duckdb"), quoted=True) if whole.parent is select else written)
@@ -202,7 +205,7 @@ def _groups_records(select: exp.Select, calls: Sequence[exp.Expr], originals: Or
     record, joins = select.args["from_"].this, select.args["joins"]
     own, of_rows = (originals.columns[lowered(table.name)] for table in (record, joins[0].this))
     inside = {id(column) for part in (*calls, *joins) for column in part.find_all(exp.Column)}
-    aliases = {lowered(e.alias) for e in select.expressions if isinstance(e, exp.Alias)}
+    aliases = aliased(select)
     for column in [c for c in select.find_all(exp.Column) if id(c) not in inside and c.parent_select is select]:
         name = lowered(column.name)
         plain = not column.table and (name in aliases or (name in own and name not in of_rows))
@@ -220,7 +223,7 @@ def _counts(call: exp.Expr, alias: str, name: str) -> bool:
 
 def _is_of(call: exp.Expr, aliases: Collection[str]) -> bool:
     """Whether an aggregate names only columns of some sources, and leaves out a row where these are NULL."""
-    whole = call.parent if isinstance(call.parent, exp.Filter) else call
+    whole = with_filter(call)
     what = call.this.expressions if isinstance(call.this, exp.Distinct) else [call.this]
     strict = len(what) == 1 and isinstance(what[0], exp.Expr) and all(isinstance(n, _STRICT) for n in what[0].walk())
     columns = list(whole.find_all(exp.Column))
@@ -232,14 +235,7 @@ def each_written(node: exp.Expr, write: Callable[[exp.Expr], exp.Expr]) -> exp.E
     """An expression with other aggregates in place of its own."""
     made = exp.paren(node.copy())
     for call in [c for c in made.find_all(exp.AggFunc) if c.find_ancestor(exp.Query, exp.AggFunc) is None]:
-        whole = call.parent if isinstance(call.parent, exp.Filter) else call
+        whole = with_filter(call)
         whole.replace(write(whole.copy()))
     written: exp.Expr = made.this
     return written
-
-
-def filtered_by(call: exp.Expr, parts: Sequence[exp.Expr]) -> exp.Expr:
-    """An aggregate, with further conditions on its rows."""
-    inner, wanted = (call.this, [call.expression.this]) if isinstance(call, exp.Filter) else (call, [])
-    where = [part.copy() for part in (*wanted, *parts)]
-    return exp.Filter(this=inner.copy(), expression=exp.Where(this=exp.and_(*where))) if where else inner.copy()

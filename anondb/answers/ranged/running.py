@@ -15,10 +15,11 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from anondb.answers.quotients import filtered
 from anondb.answers.ranged.aggregates import AGGREGATES, Rows
 from anondb.answers.ranged.compiler import Tables
 from anondb.answers.ranged.expressions import Resolve, read
-from anondb.answers.ranged.relation import ONE_GROUP, Sources, fresh
+from anondb.answers.ranged.relation import ONE_GROUP, Sources, fresh, star_of
 from anondb.answers.ranged.truths import compared, connected
 from anondb.answers.ranged.values import Value, holds
 from anondb.query.parsing import is_null
@@ -34,15 +35,15 @@ def rank_as_number(node: exp.Window) -> exp.Expr | None:
     of = type(node.this)
     if of not in (exp.Rank, exp.RowNumber) or node.args.get("spec") is not None or node.args.get("order") is None:
         return None
-    made = node.copy()
-    made.set("this", exp.Count(this=exp.Star(), big_int=True))
+    copy = node.copy()
+    copy.set("this", exp.Count(this=exp.Star(), big_int=True))
     frame = exp.WindowSpec(kind="ROWS", start="UNBOUNDED", start_side="PRECEDING", end="CURRENT ROW")
-    made.set("spec", frame)
+    copy.set("spec", frame)
     if of is exp.RowNumber:
-        return made
+        return copy
     frame.set("kind", "RANGE")
     frame.set("exclude", exp.Var(this="GROUP"))
-    return exp.Add(this=made, expression=exp.Literal.number(1))
+    return exp.Add(this=copy, expression=exp.Literal.number(1))
 
 
 def running(node: exp.Window, rows: Rows, sources: Sources, resolve: Resolve, tables: Tables, every: bool) -> Value | None:
@@ -56,8 +57,8 @@ def running(node: exp.Window, rows: Rows, sources: Sources, resolve: Resolve, ta
         tables: tells whether rows can be told from each other.
         every: whether the rows are all those of the source, rather than those that the WHERE clause keeps so far.
     """
-    if (known := sources.running.get(node)) is not None:
-        return known
+    if node in sources.running:
+        return sources.running[node]
     where = None if every else sources.tree.args.get("where")
     several = sources.tree.args.get("joins") or sources.tree.args.get("group")
     if not _is_up_to_row(node) or several or len(sources.running) == MOST_TOTALS:
@@ -86,18 +87,15 @@ def running(node: exp.Window, rows: Rows, sources: Sources, resolve: Resolve, ta
     parts = [*([where.this] if where is not None else []), *alike, before.truths[1], *([same.not_()] if others else [])]
     up_to = exp.Select().from_(place.copy()).where(*(exp.paren(part.copy()) for part in parts))
     up_to.set("group", ONE_GROUP.copy())  # an end need not have an aggregate
-    ends = {fresh("w"): up_to.select(end.copy()).subquery() for end in total.ends}
-    alias, star = place.alias, exp.Column(this=exp.Star(), table=exp.to_identifier(row))
+    total, alias = total.replaced([up_to.select(end.copy()).subquery() for end in total.ends]), place.alias
     place.set("alias", exp.TableAlias(this=exp.to_identifier(row)))  # no copy: ``Sources.total`` may add columns
-    made = exp.select(star, *(end.as_(name) for name, end in ends.items())).from_(place)
-    sources.tree.set("from_", exp.From(this=made.subquery(alias, copy=False)))
-    sources.running[node] = total.replaced([exp.column(name, alias) for name in ends])
+    sources.running[node] = sources.widen(total, exp.select(star_of(row)).from_(place), alias)
     return sources.running[node]
 
 
 def _is_up_to_row(node: exp.Window) -> bool:
     """Whether a window is an aggregate from the first row to the current one, or to those that are equal to it."""
-    function, frame = node.this.this if isinstance(node.this, exp.Filter) else node.this, node.args.get("spec")
+    (function, _), frame = filtered(node.this), node.args.get("spec")
     plain = isinstance(function, AGGREGATES) and not isinstance(function.this, exp.Distinct)
     ends = ("UNBOUNDED", "PRECEDING", "CURRENT ROW") if frame is None else (
         *(frame.text(key).upper() for key in ("start", "start_side")), frame.text("end").upper() or "CURRENT ROW"

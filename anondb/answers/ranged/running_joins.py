@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from anondb.answers.ranged.clauses import ROWS, clauses_of, conditions_of, is_inner, only_source, part_of, rewritten
 from anondb.answers.ranged.compiler import Compiler, Env
-from anondb.answers.ranged.dependent_keys import group_columns, selected
+from anondb.answers.ranged.dependent_keys import keys_of_groups, selected
 from anondb.answers.ranged.equivalents import (
     are_apart,
     are_same,
-    common_table,
     query_of,
     resolved,
     terms_of_order,
@@ -20,7 +20,7 @@ from anondb.answers.ranged.never_null import Present, is_present
 from anondb.answers.ranged.relation import fresh
 from anondb.query.parsing import bare, conjoined, lowered
 
-_PARTS = {"expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset", "with_"}
+_PARTS = {"expressions", *ROWS, "group", "having", "order", "limit", "offset", "with_"}
 _ALL_ROWS = {"expressions", "from_", "order", "limit", "offset", "with_"}
 _AGGREGATES = (exp.Count, exp.Sum, exp.Min, exp.Max, exp.Avg)
 _FLIPPED = {exp.GT: exp.LT, exp.GTE: exp.LTE, exp.LT: exp.GT, exp.LTE: exp.GTE, exp.EQ: exp.EQ}
@@ -35,24 +35,23 @@ def with_running(tree: exp.Expr, present: Present) -> exp.Expr:
         tree: the query.
         present: whether a column of a table is never NULL.
     """
-    made = tree.copy()
-    for select in list(made.find_all(exp.Select)):
-        windowed = _with_totals(select, present) or _with_subqueries(select, present)
-        if windowed is not None and select is made:
-            made = windowed
-        elif windowed is not None:
-            select.replace(windowed)
-    return made
+
+    def write(select: exp.Select) -> exp.Select | None:
+        windowed = _with_totals(select, present)
+        if windowed is None:
+            _with_subqueries(select, present)
+        return windowed
+
+    return rewritten(tree, write)
 
 
 def _with_totals(node: exp.Select, present: Present) -> exp.Select | None:
     """A SELECT of groups and aggregates of those up to each of them, with windows; None for others."""
     clause, joins, group = node.args.get("from_"), node.args.get("joins") or [], node.args.get("group")
-    if clause is None or group is None or len(joins) != 1 or not {k for k, v in node.args.items() if v} <= _PARTS:
+    if clause is None or group is None or len(joins) != 1 or not clauses_of(node) <= _PARTS:
         return None
     (join,), one = joins, clause.this
-    plain = not (join.side or join.method or join.args.get("using")) and join.kind in ("", "INNER", "CROSS")
-    if not plain or {k for k, v in group.args.items() if v} != {"expressions"} or not _are_same(one, join.this):
+    if not is_inner(join) or join.args.get("using") or clauses_of(group) != {"expressions"} or not _are_same(one, join.this):
         return None
     names = [lowered(place.alias_or_name) for place in (one, join.this)]
     keys = [resolved(selected(key, node), node) for key in group.expressions]
@@ -61,10 +60,8 @@ def _with_totals(node: exp.Select, present: Present) -> exp.Select | None:
         return None
     row = tables.pop()
     other = names[1 - names.index(row)]
-    cte = common_table(one) if isinstance(one, exp.Table) else None
-    own, _ = group_columns(one, {} if cte is None else {lowered(one.name): cte})
-    where = node.args.get("where")
-    parts = conjoined(join.args.get("on")) + conjoined(None if where is None else where.this)
+    own = keys_of_groups(one)
+    parts = conjoined(join.args.get("on")) + conditions_of(node)
     terms = _terms(parts[0], row, other) if len(parts) == 1 else None
     if terms is None or not own or not own <= {lowered(key.name) for key in keys}:
         return None
@@ -73,23 +70,19 @@ def _with_totals(node: exp.Select, present: Present) -> exp.Select | None:
     return _windowed(node, one if names[0] == row else join.this, terms, row, other)
 
 
-def _with_subqueries(node: exp.Select, present: Present) -> exp.Select | None:
-    """A SELECT with windows in place of ``(SELECT sum(y.n) FROM c y WHERE y.k <= x.k)`` beside the rows of ``c x``; None for
-    others."""
-    clause = node.args.get("from_")
-    parts = {key for key, part in node.args.items() if part}
-    if clause is None or not parts <= _ALL_ROWS or not isinstance(clause.this, exp.Table):
-        return None
-    one, found = clause.this, False
+def _with_subqueries(node: exp.Select, present: Present) -> None:
+    """Write windows in place of ``(SELECT sum(y.n) FROM c y WHERE y.k <= x.k)`` beside the rows of ``c x``."""
+    one = only_source(node)
+    if not isinstance(one, exp.Table) or not clauses_of(node) <= _ALL_ROWS:
+        return
     for query in values_shown(node):
         terms = _up_to(query.this, one)
         if terms is None or not _are_never_null(terms, one, node, present):
             continue
-        call, found = query.this.expressions[0].unalias().copy(), True
+        call = query.this.expressions[0].unalias().copy()
         for column in call.find_all(exp.Column):
             column.set("table", exp.to_identifier(one.alias_or_name))
         query.replace(exp.Window(this=call, order=_order(terms, one), over="OVER"))
-    return node if found else None
 
 
 def with_counts_up_to(node: exp.Select, env: Env, compiler: Compiler) -> exp.Select | None:
@@ -99,8 +92,7 @@ def with_counts_up_to(node: exp.Select, env: Env, compiler: Compiler) -> exp.Sel
     More is known of the persons up to a number than of those with each number.
     """
     clause, group, where = node.args.get("from_"), node.args.get("group"), node.args.get("where")
-    parts = {key for key, part in node.args.items() if part}
-    if clause is None or group is None or not parts <= {*_PARTS, "qualify"} - {"joins", "having"}:
+    if clause is None or group is None or not clauses_of(node) <= {*_PARTS, "qualify"} - {"joins", "having"}:
         return None
     key = resolved(selected(group.expressions[0], node), node) if len(group.expressions) == 1 else None
     if not isinstance(key, exp.Column) or not compiler.people.is_source(clause.this, env):
@@ -108,11 +100,11 @@ def with_counts_up_to(node: exp.Select, env: Env, compiler: Compiler) -> exp.Sel
     ctes = {name: cte.node for name, cte in env.items()}
     if not is_present(key, node, lambda table, name: False, lambda table: ctes.get(lowered(table.name))):
         return None
-    made, alias, own = node.copy(), fresh("up_to"), clause.this.alias_or_name or fresh("rows")
+    copy, alias, own = node.copy(), fresh("up_to"), clause.this.alias_or_name or fresh("rows")
     if not clause.this.alias_or_name:
-        made.args["from_"].this.set("alias", exp.TableAlias(this=exp.to_identifier(own)))
-    before = made.copy()
-    for window in [w for w in made.find_all(exp.Window) if w.parent_select is made]:
+        copy.args["from_"].this.set("alias", exp.TableAlias(this=exp.to_identifier(own)))
+    before = copy.copy()
+    for window in [w for w in copy.find_all(exp.Window) if w.parent_select is copy]:
         terms = terms_of_order(window)
         total = isinstance(window.this, exp.Sum) and window.this.this == exp.Count(this=exp.Star(), big_int=True)
         plain = total and not any(window.args.get(part) for part in ("partition_by", "spec", "alias"))
@@ -124,21 +116,17 @@ def with_counts_up_to(node: exp.Select, env: Env, compiler: Compiler) -> exp.Sel
         rows = exp.select(exp.Count(this=exp.Star(), big_int=True)).from_(place)
         of_row = exp.column(key.this.copy(), own)
         rows = rows.where(least(this=exp.column(key.this.copy(), alias), expression=of_row))
-        for part in conjoined(where.this if where else None):
+        for part in conditions_of(node):
             rows = rows.where(part.transform(lambda n: exp.column(n.this.copy(), alias) if isinstance(n, exp.Column) else n))
         window.replace(rows.subquery())
-    return None if made == before or (where is not None and where.find(exp.Query)) else made
+    return None if copy == before or (where is not None and where.find(exp.Query)) else copy
 
 
 def _up_to(query: exp.Expr, one: exp.Table) -> list[Term] | None:
     """The order in which a query has the rows of a source up to its row, of which it shows an aggregate; None for others."""
-    if not isinstance(query, exp.Select) or {k for k, v in query.args.items() if v} != {
-        "expressions",
-        "from_",
-        "where",
-    }:
+    if not isinstance(query, exp.Select) or clauses_of(query) != {"expressions", "from_", "where"}:
         return None
-    source, parts = query.args["from_"].this, conjoined(query.args["where"].this)
+    source, parts = query.args["from_"].this, conditions_of(query)
     call = query.expressions[0].unalias()
     plain = len(query.expressions) == 1 and type(call) in _AGGREGATES and not isinstance(call.this, exp.Distinct)
     if not plain or len(parts) != 1 or not _are_same(one, source):
@@ -228,12 +216,12 @@ def _compared(node: exp.Expr, row: str, other: str) -> tuple[type[exp.Expr], str
 
 def _windowed(node: exp.Select, place: exp.Expr, terms: list[Term], row: str, other: str) -> exp.Select | None:
     """The SELECT over its groups alone, with its aggregates as windows; None if it names anything else."""
-    made = exp.Select(**{key: node.args.get(key) for key in ("expressions", "order", "limit", "offset", "with_")}).copy()
-    made.set("expressions", [exp.alias_(e.unalias().copy(), e.alias_or_name, quoted=True) for e in made.expressions])
+    made = part_of(node, "order", "limit", "offset", "with_")
+    made.set("expressions", [exp.alias_(e.unalias(), e.alias_or_name, quoted=True) for e in node.expressions])
     made.set("from_", exp.From(this=place.copy()))
     if node.args.get("having") is not None:
         made.set("qualify", exp.Qualify(this=node.args["having"].this.copy()))
-    own = [part for key in ("expressions", "qualify", "order") for part in _listed(made.args.get(key))]
+    own = [*made.expressions, *(made.args[key] for key in ("qualify", "order") if made.args.get(key) is not None)]
     calls = [call for part in own for call in part.find_all(exp.AggFunc) if call.find_ancestor(exp.Query) is made]
     inside = {id(column) for call in calls for column in call.find_all(exp.Column)}
     query = query_of(place)
@@ -256,7 +244,3 @@ def _windowed(node: exp.Select, place: exp.Expr, terms: list[Term], row: str, ot
             return None
         call.replace(exp.Window(this=call.copy(), order=_order(terms, place), over="OVER"))
     return made
-
-
-def _listed(part: exp.Expr | list[exp.Expr] | None) -> list[exp.Expr]:
-    return part if isinstance(part, list) else [] if part is None else [part]

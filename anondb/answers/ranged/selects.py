@@ -9,16 +9,17 @@ from itertools import takewhile
 from sqlglot import exp
 
 from anondb.answers.ranged.aggregates import Rows, aggregates, as_average
-from anondb.answers.ranged.asking import rows_kept
+from anondb.answers.ranged.clauses import aliased, places_of
 from anondb.answers.ranged.compiler import ROWS_HINT, Compiler, Env, Grouped
 from anondb.answers.ranged.expressions import Around, computed, read
 from anondb.answers.ranged.item_filters import with_item_filters
-from anondb.answers.ranged.leading import check_limits, leading, number_of_rows, orderings_of
+from anondb.answers.ranged.leading import check_limits, leading, number_of_rows, orderings_of, rows_kept
 from anondb.answers.ranged.listed_groups import by_constants
 from anondb.answers.ranged.relation import ONE_GROUP, SURE, Ranged, Sources, described, projected
 from anondb.answers.ranged.rollups import sum_of_rows
 from anondb.answers.ranged.sources import check_one, grouped, source_rows
 from anondb.answers.ranged.subqueries import among, beside_rows, exists, rows_around, scalar
+from anondb.answers.ranged.unions import is_same_key
 from anondb.answers.ranged.values import Value, ambiguous, arithmetic, holds, narrowed
 from anondb.answers.ranged.windows import Windows
 from anondb.query.parsing import bare, lowered, operands, whole
@@ -48,7 +49,7 @@ class SelectRows:
         self.compiler, self.node, self.env, self.ended, self._around = compiler, node, env, ended, around
         self.sources = Sources()
         self.grouped: Grouped | None = None
-        self.aliases = {lowered(e.alias): e.this for e in node.expressions if isinstance(e, exp.Alias)}
+        self.aliases = aliased(node)
         self._reading: list[str] = []
         if source is not None:
             self.sources.tree.set("from_", exp.From(this=self.sources.add(source, "")))
@@ -67,11 +68,7 @@ class SelectRows:
 
     def _on_persons(self) -> bool:
         """Whether the SELECT reads tables of persons."""
-        clause = self.node.args.get("from_")
-        joins = [join.this for join in self.node.args.get("joins") or ()]
-        return clause is not None and any(
-            self.compiler.people.is_source(source, self.env) for source in (clause.this, *joins)
-        )
+        return any(self.compiler.people.is_source(place.this, self.env) for place in places_of(self.node))
 
     def _from(self) -> None:
         clause = self.node.args.get("from_")
@@ -125,8 +122,8 @@ class SelectRows:
         if isinstance(node, exp.Literal) and self.compiler.tables.typed:
             return Value(node.copy(), present=True, plain=self.compiler.tables.plain(frozenset({node.name})))
         if self.grouped is not None:
-            if (found := self.grouped.counts.get(node)) is not None:
-                return Value(why=found) if isinstance(found, str) else read(found, self.resolve)
+            if (count := self.grouped.counts.get(node)) is not None:
+                return Value(why=count) if isinstance(count, str) else read(count, self.resolve)
             if (key := self._key_value(node)) is not None:
                 return key
         if isinstance(node, exp.Column):
@@ -176,13 +173,7 @@ class SelectRows:
         assert self.grouped is not None
         if node in self.grouped.keys:
             return self.grouped.keys[node]
-        if not isinstance(node, exp.Column):
-            return None
-        for key, number in self.grouped.keys.items():
-            same = isinstance(key, exp.Column) and lowered(key.name) == lowered(node.name)
-            if same and (not node.table or not key.text("table") or lowered(node.table) == lowered(key.text("table"))):
-                return number
-        return None
+        return next((number for key, number in self.grouped.keys.items() if is_same_key(key, node)), None)
 
     def _key_value(self, node: exp.Expr) -> Value | None:
         """The value of a grouped expression, or, without groups, of a column of the only source."""
@@ -243,9 +234,9 @@ class SelectRows:
         tree.set("expressions", listed)
         flagged = rows.sure is not None
         if once and flagged:  # equal rows are there for certain if one of them is
-            some = exp.LogicalOr(this=exp.column(SURE)).as_(SURE)
+            certain_of_group = exp.LogicalOr(this=exp.column(SURE)).as_(SURE)
             keys = [exp.column(f"c{n}") for n in range(len(values))]
-            tree = exp.select(*keys, some).from_(tree.subquery("each")).group_by(*keys)
+            tree = exp.select(*keys, certain_of_group).from_(tree.subquery("each")).group_by(*keys)
         elif once:
             tree.set("distinct", exp.Distinct())
         asked = flagged and (self._asked or self.sources.asked)

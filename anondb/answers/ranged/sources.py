@@ -142,5 +142,5 @@ def check_one(compiler: Compiler, tree: exp.Select, source: exp.Expr, on: exp.Ex
     matched.append("joins", exp.Join(this=source.copy(), on=on and on.copy()))
     different = exp.Count(this=exp.Distinct(expressions=[exp.column(source.alias)]))
     matched = matched.having(exp.GT(this=different, expression=exp.Literal.number(1)))
-    if any(compiler.tables.rows(found.limit(1)) for found in (equal, matched)):
+    if any(compiler.tables.rows(query.limit(1)) for query in (equal, matched)):
         raise unsupported("LEFT JOIN of several rows that an estimate chose", "Join on the columns of its GROUP BY.")

@@ -9,16 +9,17 @@ from typing import Any
 
 from sqlglot import exp
 
-from anondb.answers.ranged.asking import is_count
+from anondb.answers.quotients import filtered
+from anondb.answers.ranged.clauses import ROWS, clauses_of, conditions_of, places_of, set_conditions
 from anondb.answers.ranged.compiler import Compiler, Env
 from anondb.answers.ranged.equivalents import link
 from anondb.answers.ranged.expressions import Around, Resolve, read
 from anondb.answers.ranged.literals import constant
-from anondb.answers.ranged.relation import INTEGERS, SURE, Sources, fresh
+from anondb.answers.ranged.relation import INTEGERS, SURE, Sources, fresh, star_of
 from anondb.answers.ranged.sources import first_column
 from anondb.answers.ranged.truths import matched
 from anondb.answers.ranged.values import Value, all_sure, check_equal, holds
-from anondb.query.parsing import bare, conjoined, is_conjunct, is_null, lowered
+from anondb.query.parsing import bare, is_conjunct, is_null, lowered
 from anondb.query.refusals import only, unsupported
 
 PLAIN = (*INTEGERS, "FLOAT", "DOUBLE", "DECIMAL", "VARCHAR", "BOOLEAN", "DATE", "TIMESTAMP")
@@ -26,7 +27,7 @@ PLAIN = (*INTEGERS, "FLOAT", "DOUBLE", "DECIMAL", "VARCHAR", "BOOLEAN", "DATE", 
 
 MAX_EACH = 100  # values of the rows around a subquery
 NUMBERS = int | float | Decimal | None
-PARTS = {"expressions", "from_", "joins", "where"}
+_PARTS = {"expressions", *ROWS}
 MATCHED = "matched"
 
 
@@ -103,10 +104,10 @@ def _of_each(node: exp.Subquery, compiler: Compiler, env: Env, around: Around) -
     if not outside:
         return None
     names = list(dict.fromkeys((lowered(c.table), lowered(c.name)) for c in outside))
-    found = [around.column(exp.column(name, table or None)) for table, name in names]
-    if not all(value.exact for value in found):
+    outer_values = [around.column(exp.column(name, table or None)) for table, name in names]
+    if not all(value.exact for value in outer_values):
         return None
-    cells = [value.expression for value in found]
+    cells = [value.expression for value in outer_values]
     kinds: list[exp.Expr] = [exp.Anonymous(this="typeof", expressions=[cell.copy()]) for cell in cells]
     rows = around.values([*(exp.cast(cell.copy(), "VARCHAR") for cell in cells), *kinds], MAX_EACH + 1)
     if len(rows) > MAX_EACH:
@@ -115,7 +116,7 @@ def _of_each(node: exp.Subquery, compiler: Compiler, env: Env, around: Around) -
     for row in rows:
         written = [
             exp.convert(text) if value.item else _constant_of_type(exp.convert(text), str(kind))
-            for value, text, kind in zip(found, row, row[len(names) :], strict=False)
+            for value, text, kind in zip(outer_values, row, row[len(names) :], strict=False)
         ]
         constants = dict(zip(names, written, strict=True))
         one = node.copy()
@@ -155,8 +156,8 @@ def _names(query: exp.Expr, compiler: Compiler, env: Env) -> set[str]:
             names |= _names(cte.node, compiler, cte.env)
         elif (persons := compiler.tables.persons_tables.get(lowered(".".join(p.name for p in table.parts)))) is not None:
             names |= set(map(lowered, persons))
-        elif isinstance(table.this, exp.Identifier) and (known := compiler.tables.table(table)) is not None:
-            names |= {lowered(column.name) for column in known.columns}
+        elif isinstance(table.this, exp.Identifier) and (relation := compiler.tables.table(table)) is not None:
+            names |= {lowered(column.name) for column in relation.columns}
     return names
 
 
@@ -196,10 +197,10 @@ def beside_rows(
         sources: the rows, which get the column.
         compiler, env: convert the subquery by itself, grouped by the columns that it compares.
     """
-    found = _correlated(node.this, key_of)
-    if found is None:
+    correlated = _correlated(node.this, key_of)
+    if correlated is None:
         return None
-    asked, keys = found
+    asked, keys = correlated
     relation = compiler.query(asked, env)
     name, place = fresh("s"), sources.tree.args["from_"].this
     *listed, number = [value for _, value in relation.values(name)]
@@ -207,7 +208,7 @@ def beside_rows(
     for (kind, key), own in zip(keys, listed, strict=True):
         check_equal(key, own)
         equal.append(kind(this=key.expression.copy(), expression=own.expression))
-    if is_count(asked.expressions[-1]):
+    if isinstance(filtered(asked.expressions[-1])[0], exp.Count):
         value = Value(*_counted(number, name, is_open=relation.open), present=True, least=0, whole=True)
     elif number.unknown:
         return number
@@ -215,13 +216,10 @@ def beside_rows(
         sure: exp.Expr = exp.column(SURE if relation.flagged else MATCHED, name)
         sure = holds(sure, unknown=False) if relation.open else sure
         value = Value(*number.not_null, least=number.least, whole=number.whole, sure=all_sure(sure, number.sure))
-    columns = {fresh("w"): end for end in value.ends}
-    every = exp.Column(this=exp.Star(), table=exp.to_identifier(place.alias))
     matched = exp.select("*", exp.true().as_(MATCHED)).from_(relation.tree.subquery("r"))
-    joined = exp.select(every, *(end.as_(column) for column, end in columns.items())).from_(place)
+    joined = exp.select(star_of(place.alias)).from_(place)
     joined = joined.join(matched.subquery(name), on=exp.and_(*equal), join_type="left")
-    sources.tree.set("from_", exp.From(this=joined.subquery(place.alias, copy=False)))
-    return value.replaced([exp.column(column, place.alias) for column in columns])
+    return sources.widen(value, joined, place.alias)
 
 
 def _counted(count: Value, name: str, *, is_open: bool) -> list[exp.Expr]:
@@ -240,29 +238,24 @@ def _correlated(
     Returns:
         The groups, and for each of their columns how it is compared, and with what.
     """
-    if not isinstance(node, exp.Select) or not {k for k, v in node.args.items() if v} <= PARTS:
+    if not isinstance(node, exp.Select) or not clauses_of(node) <= _PARTS:
         return None
-    places = [node.args.get("from_"), *(node.args.get("joins") or ())]
+    names = [lowered(place.this.alias_or_name) for place in places_of(node)]
     number = node.expressions[0].unalias()
-    if not all(place and place.this.alias_or_name for place in places) or len(node.expressions) > 1:
+    if not names or not all(names) or len(node.expressions) > 1 or not isinstance(filtered(number)[0], exp.AggFunc):
         return None
-    if not isinstance(number.this if isinstance(number, exp.Filter) else number, exp.AggFunc):
-        return None
-    # a name alone is of the query's own
-    inside = {"", *(lowered(place.this.alias_or_name) for place in places if place)}
-    where = node.args.get("where")
-    parts = conjoined(where and where.this)
+    inside, parts = {"", *names}, conditions_of(node)  # a name alone is of the query's own
     links = {id(part): sides for part in parts if (sides := link(part, inside)) is not None}
     keys = [(type(part), key_of(links[id(part)][1])) for part in parts if id(part) in links]
     if not keys or any(key is None for _, key in keys):
         return None
     columns = [column for column, _ in links.values()]
-    made, rest = node.copy(), [p.copy() for p in parts if id(p) not in links]
-    made.set("expressions", [*(column.copy() for column in columns), number.copy()])
-    made.set("where", exp.Where(this=exp.and_(*rest)) if rest else None)
-    made.set("group", exp.Group(expressions=[column.copy() for column in columns]))
-    outside = any(c.table and lowered(c.table) not in inside for c in made.find_all(exp.Column))
-    return None if outside else (made, [(kind, key) for kind, key in keys if key is not None])
+    copy = node.copy()
+    copy.set("expressions", [*(column.copy() for column in columns), number.copy()])
+    set_conditions(copy, [part for part in parts if id(part) not in links])
+    copy.set("group", exp.Group(expressions=[column.copy() for column in columns]))
+    outside = any(c.table and lowered(c.table) not in inside for c in copy.find_all(exp.Column))
+    return None if outside else (copy, [(kind, key) for kind, key in keys if key is not None])
 
 
 def _constant_of_type(value: exp.Expr, kind: str) -> exp.Expr:

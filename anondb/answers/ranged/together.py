@@ -11,10 +11,11 @@ from collections.abc import Callable, Mapping
 from sqlglot import exp
 
 from anondb.answers.ranged.aggregates import aggregates
-from anondb.query.parsing import bare, conjoined, lowered
+from anondb.answers.ranged.clauses import ROWS, clauses_of, conditions_of, filtered_by, set_conditions
+from anondb.query.parsing import bare, lowered
 
 _ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Neg, exp.Paren, exp.Cast, exp.Nullif, exp.Coalesce, exp.Round)
-_PARTS = {"expressions", "from_", "joins", "where"}
+_PARTS = {"expressions", *ROWS}
 
 
 Counted = Callable[[exp.Select], tuple[exp.Select, exp.Table] | None]
@@ -25,10 +26,10 @@ def together(node: exp.Select, counted: Counted) -> exp.Select:
     """A SELECT in which an expression of several scalar subqueries over the same rows is one of these."""
     if all(len(list(e.find_all(exp.Subquery))) < 2 for e in node.expressions):
         return node
-    made = node.copy()
-    for selected in made.expressions:
+    copy = node.copy()
+    for selected in copy.expressions:
         _merge(selected, counted)
-    return made
+    return copy
 
 
 def _merge(node: exp.Expr, counted: Counted) -> None:
@@ -51,13 +52,8 @@ def _subqueries(node: exp.Expr) -> list[exp.Subquery] | None:
         return []
     if not isinstance(node, _ARITHMETIC):
         return None
-    found: list[exp.Subquery] = []
-    for child in node.iter_expressions():
-        of = _subqueries(child)
-        if of is None:
-            return None
-        found += of
-    return found
+    listed = [_subqueries(child) for child in node.iter_expressions()]
+    return None if None in listed else [query for of in listed for query in of or ()]
 
 
 def _one(node: exp.Expr, queries: list[exp.Expr], counted: Counted) -> exp.Subquery | None:
@@ -70,7 +66,7 @@ def _one(node: exp.Expr, queries: list[exp.Expr], counted: Counted) -> exp.Subqu
     if len(selects) < len(queries) or any(_sources(select) != _sources(selects[0]) for select in selects):
         return None
     sources = [_sources(select) for select in selects]
-    parts = [conjoined(where.this if (where := query.args.get("where")) else None) for query in selects]
+    parts = [conditions_of(select) for select in selects]
     common = [part for part in parts[0] if all(part in of for of in parts)]
     further = [[part for part in of if part not in common] for of in parts]
     crossed = any(not any(join.args.get(key) for key in ("on", "using", "method")) for join in sources[0][1])
@@ -79,7 +75,7 @@ def _one(node: exp.Expr, queries: list[exp.Expr], counted: Counted) -> exp.Subqu
     values = {id(query): _filtered(q, of) for query, q, of in zip(queries, selects, further, strict=True)}
     made = selects[0].copy()
     made.set("expressions", [_with_values(node, values)])
-    made.set("where", exp.Where(this=exp.and_(*common)) if common else None)
+    set_conditions(made, common)
     return exp.Subquery(this=made)
 
 
@@ -90,10 +86,10 @@ def _sources(node: exp.Select) -> tuple[exp.Expr, list[exp.Expr]]:
 def _of_list(node: exp.Select, counted: Counted) -> exp.Select | None:
     """A count of persons as one over the list of all persons of a table; None for another number."""
     calls = list(aggregates(node.expressions[0]))
-    found = counted(node) if len(calls) == 1 and isinstance(calls[0], exp.Count) else None
-    if found is None:
+    persons = counted(node) if len(calls) == 1 and isinstance(calls[0], exp.Count) else None
+    if persons is None:
         return None
-    ids, table = found[0], found[1].copy()
+    ids, table = persons[0], persons[1].copy()
     table.set("alias", None)
     column = ids.expressions[0].this
     every = exp.select(exp.column(column.copy())).distinct().from_(table)
@@ -106,7 +102,7 @@ def _of_list(node: exp.Select, counted: Counted) -> exp.Select | None:
 
 def _is_total(node: exp.Select) -> bool:
     """Whether a query is one number of aggregates over rows of its own sources."""
-    if not {"expressions", "from_"} <= {key for key, part in node.args.items() if part} <= _PARTS:
+    if not {"expressions", "from_"} <= clauses_of(node) <= _PARTS:
         return False
     names = {"", *(lowered(place.alias_or_name) for place in node.find_all(exp.Table, exp.Subquery))}
     calls = list(aggregates(node.expressions[0]))
@@ -120,8 +116,7 @@ def _filtered(node: exp.Select, parts: list[exp.Expr]) -> exp.Expr:
     """The number of a query, with further conditions on the rows of its aggregates."""
     value = exp.paren(bare(node.expressions[0].unalias()))
     for call in list(aggregates(value)) if parts else []:
-        inner, wanted = (call.this, [call.expression.this]) if isinstance(call, exp.Filter) else (call, [])
-        call.replace(exp.Filter(this=inner.copy(), expression=exp.Where(this=exp.and_(*wanted, *parts))))
+        call.replace(filtered_by(call, *parts))
     return value
 
 

@@ -7,9 +7,10 @@ from collections import Counter
 from sqlglot import exp
 
 from anondb.answers.ranged.aggregates import aggregates
+from anondb.answers.ranged.clauses import clauses_of, conditions_of, put_value, rewritten
 from anondb.answers.ranged.equivalents import are_same, common_table, link, query_of, values_shown
 from anondb.answers.ranged.never_null import Present, is_present
-from anondb.query.parsing import conjoined, lowered
+from anondb.query.parsing import lowered
 
 _PLAIN = {"expressions", "from_", "joins", "order", "limit", "offset", "with_"}
 _TOTALS = (exp.Sum, exp.Count, exp.Min, exp.Max, exp.Avg)
@@ -25,35 +26,27 @@ def with_totals(tree: exp.Expr, present: Present) -> exp.Expr:
     """
     if tree.find(exp.CTE) is None:
         return tree
-    made = tree.copy()
-    for select in list(made.find_all(exp.Select)):
-        clause = select.args.get("from_")
-        source = None if clause is None else clause.this
-        if not isinstance(source, exp.Table) or common_table(source) is None:
-            continue
-        order = select.args.get("order")
-        own = any(True for part in (*select.expressions, order) for _ in aggregates(part))
-        if own or not {key for key, part in select.args.items() if part} <= _PLAIN:
-            continue
-        _write(select, source, present)
-    return made
+    return rewritten(tree, lambda select: _write(select, present))
 
 
-def _write(select: exp.Select, source: exp.Table, present: Present) -> None:
-    """Write the totals of a SELECT of all rows of one source, beside which there is nothing else."""
-    joins = select.args.get("joins") or []
+def _write(select: exp.Select, present: Present) -> None:
+    """Write the totals of a SELECT of all rows of one common table, beside which there is nothing else."""
+    source = select.args["from_"].this if select.args.get("from_") is not None else None
+    if not isinstance(source, exp.Table) or common_table(source) is None or not clauses_of(select) <= _PLAIN:
+        return
+    joins, order = select.args.get("joins") or [], select.args.get("order")
+    if any(True for part in (*select.expressions, order) for _ in aggregates(part)):
+        return
     beside = {lowered(join.this.alias_or_name): _beside(join, source) for join in joins}
     if None in beside.values() or (joins and any(shown.is_star for shown in select.expressions)):
         return
-    order = select.args.get("order")
     columns = [c for part in (*select.expressions, *([order] if order else [])) for c in part.find_all(exp.Column)]
     named = Counter(name for of in beside.values() for name in of or ())
     query = query_of(source)
     own = [lowered(e.alias_or_name) for e in query.expressions] if query is not None and not query.is_star else [*named]
-    if any(column.find_ancestor(exp.Window, exp.AggFunc, exp.Select) is not column.parent_select for column in columns):
-        named_inside = [c for c in columns if c.find_ancestor(exp.Window, exp.AggFunc, exp.Select) is not c.parent_select]
-        if any(lowered(c.table) in beside or (not c.table and lowered(c.name) in named) for c in named_inside):
-            return
+    inside_calls = [c for c in columns if c.find_ancestor(exp.Window, exp.AggFunc, exp.Select) is not c.parent_select]
+    if any(lowered(c.table) in beside or (not c.table and lowered(c.name) in named) for c in inside_calls):
+        return
     for column in columns:
         inside, of, name = column.parent_select is select, lowered(column.table), lowered(column.name)
         if (of in beside or (not of and name in named)) and not inside:
@@ -65,8 +58,7 @@ def _write(select: exp.Select, source: exp.Table, present: Present) -> None:
     for column in columns:
         value = (beside.get(lowered(column.table)) or {}).get(lowered(column.name))
         if value is not None:
-            shown = column.parent is select
-            column.replace(exp.alias_(value.copy(), column.name, quoted=True) if shown else value.copy())
+            put_value(column, value.copy(), select)
     select.set("joins", [])
     for inner in values_shown(select):
         query, where = inner.this, inner.this.args.get("where")
@@ -84,15 +76,15 @@ def _write(select: exp.Select, source: exp.Table, present: Present) -> None:
 
 def _equal(query: exp.Select, source: exp.Table) -> list[exp.Column] | None:
     """The columns of a source that a subquery says to be equal to its own of the same names; None if it asks more."""
-    where, clause = query.args.get("where"), query.args.get("from_")
+    clause = query.args.get("from_")
     own = "" if clause is None else lowered(clause.this.alias_or_name)
-    found = []
-    for part in conjoined(None if where is None else where.this):
+    columns = []
+    for part in conditions_of(query):
         inside, outer = (link(part, {own}) if isinstance(part, exp.EQ) else None) or (None, None)
         if not isinstance(inside, exp.Column) or outer is None or lowered(inside.name) != lowered(outer.name):
             return None
-        found.append(outer)
-    return found if all(lowered(outer.table) == lowered(source.alias_or_name) for outer in found) else None
+        columns.append(outer)
+    return columns if all(lowered(outer.table) == lowered(source.alias_or_name) for outer in columns) else None
 
 
 def _beside(join: exp.Join, source: exp.Table) -> dict[str, exp.Window] | None:
@@ -104,21 +96,20 @@ def _beside(join: exp.Join, source: exp.Table) -> dict[str, exp.Window] | None:
 
 def _totals(query: exp.Expr | None, source: exp.Table) -> dict[str, exp.Window]:
     """The columns of a query that are aggregates of all rows of a source, as windows, by their names; none for others."""
-    parts = {key for key, part in query.args.items() if part} if isinstance(query, exp.Select) else set[str]()
-    if query is None or parts != {"expressions", "from_"} or not are_same(query.args["from_"].this, source):
+    plain = isinstance(query, exp.Select) and clauses_of(query) == {"expressions", "from_"}
+    if query is None or not plain or not are_same(query.args["from_"].this, source):
         return {}
     inner = query.args["from_"].this
     if common_table(inner) is not common_table(source):
         return {}
-    found: dict[str, exp.Window] = {}
+    windows: dict[str, exp.Window] = {}
     for shown in query.expressions:
-        call = shown.unalias()
+        call = shown.unalias().copy()
         if not isinstance(call, _TOTALS) or call.find(exp.Distinct, exp.Query):
             return {}
-        call = call.copy()
         if any(lowered(column.table) not in ("", lowered(inner.alias_or_name)) for column in call.find_all(exp.Column)):
             return {}
         for column in call.find_all(exp.Column):
             column.set("table", exp.to_identifier(source.alias_or_name))
-        found[lowered(shown.alias_or_name)] = exp.Window(this=call, over="OVER")
-    return found
+        windows[lowered(shown.alias_or_name)] = exp.Window(this=call, over="OVER")
+    return windows

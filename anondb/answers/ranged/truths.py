@@ -13,6 +13,7 @@ from anondb.answers.ranged.values import (
     Limits,
     Value,
     all_sure,
+    common_limit,
     constant_of,
     floor_of,
     greatest,
@@ -23,6 +24,7 @@ from anondb.answers.ranged.values import (
     none_null,
     paren,
     top_of,
+    when,
     with_operands,
 )
 from anondb.query.parsing import bare, is_null
@@ -48,8 +50,8 @@ def compared(node: exp.Expr, left: Value, right: Value) -> Value:
     sure = all_sure(left.sure, right.sure)
     if sure is not None:
         low, high = (
-            join(end, exp.Case(ifs=[exp.If(this=sure.copy(), true=known)]))  # or NULL
-            for join, end, known in ((exp.and_, low, exp.true()), (exp.or_, high, exp.false()))
+            join(end, when(sure, decided))  # or NULL
+            for join, end, decided in ((exp.and_, low, exp.true()), (exp.or_, high, exp.false()))
         )
     return Value(low, high, truth=True, implies=_implied(node, left, right))
 
@@ -147,11 +149,10 @@ def matched(cases: Sequence[tuple[exp.Expr, Value]]) -> Value:
         return Value(case(low), case(high), truth=True, present=present)
     low, high = zip(*(value.not_null for value in listed), strict=True)
     there = [exp.null() if _is_null(value) else value.sure or exp.true() for value in listed]
-    floors = [floor_of(value) for value in listed]
     return Value(
         case(low),
         case(high),
-        least=None if None in floors else min(floor for floor in floors if floor is not None),
+        least=common_limit(min, [floor_of(value) for value in listed]),
         whole=all(map(is_whole, listed)),
         present=present,
         sure=None if all(mark == exp.true() for mark in there) else case(there),
@@ -176,12 +177,9 @@ def _either_number(condition: Value, one: Value, other: Value) -> Value:
     (a, b), (c, d) = both[0].not_null, both[-1].not_null
     low, high = _either(condition, a, c, least), _either(condition, b, d, greatest)
     marks = [exp.null() if _is_null(value) else value.sure or exp.true() for value in (one, other)]
-    floors = [floor_of(value) for value in both]
-    least_of = None if None in floors else min(floor for floor in floors if floor is not None)
-    tops = [top_of(value) for value in both]
-    most_of = None if None in tops else max(top for top in tops if top is not None)
     sure = _either(condition, marks[0], marks[1], lambda *two: is_true(exp.and_(*two)))
-    made = Value(low, high, least=least_of, most=most_of, whole=all(map(is_whole, both)))
+    limits = common_limit(min, [*map(floor_of, both)]), common_limit(max, [*map(top_of, both)])
+    made = Value(low, high, least=limits[0], most=limits[1], whole=all(map(is_whole, both)))
     return made if marks == [exp.true()] * 2 else replace(made, sure=sure)
 
 

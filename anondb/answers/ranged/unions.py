@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from anondb.answers.ranged.aggregates import aggregates
+from anondb.answers.ranged.clauses import ROWS, aliased, clauses_of
 from anondb.answers.ranged.relation import fresh
 from anondb.answers.ranged.sources import grouped, source_rows
 from anondb.query.parsing import bare, lowered, whole
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
     from anondb.answers.ranged.compiler import Compiler, Env
 
 MAX_SIDES = 100  # of one UNION ALL
-_PLAIN = {"expressions", "from_", "joins", "where"}
-LISTED = {"expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset", "with_"}
+_PLAIN = {"expressions", *ROWS}
+LISTED = {"expressions", *ROWS, "group", "having", "order", "limit", "offset", "with_"}
 STRICT = (exp.Column, exp.Identifier, exp.Literal, exp.Paren, exp.Neg, exp.Cast, exp.DataType, exp.Binary)
 NOT_STRICT = (exp.Predicate, exp.Connector)
 SETS = exp.Rollup | exp.Cube | exp.GroupingSets
@@ -31,12 +32,12 @@ def with_all(tree: exp.Expr) -> exp.Expr:
     """A query with UNION ALL of different rows in place of UNION, if a column has another constant on each side."""
     if tree.find(exp.Union) is None:
         return tree
-    made = tree.copy()
-    if any(clause.recursive for clause in made.find_all(exp.With)):
+    copy = tree.copy()
+    if any(clause.recursive for clause in copy.find_all(exp.With)):
         return tree
-    for union in [node for node in made.find_all(exp.Union) if not isinstance(node.parent, exp.Union)]:
+    for union in [node for node in copy.find_all(exp.Union) if not isinstance(node.parent, exp.Union)]:
         sides, chain = _sides(union)
-        plain = all(isinstance(side, exp.Select) and {k for k, v in side.args.items() if v} <= _PLAIN for side in sides)
+        plain = all(isinstance(side, exp.Select) and clauses_of(side) <= _PLAIN for side in sides)
         widths = {len(side.expressions) for side in sides} if plain else set()
         if len(widths) == 1 and all(node.args.get("distinct") and not node.args.get("by_name") for node in chain):
             columns = zip(*([e.unalias() for e in side.expressions] for side in sides), strict=True)
@@ -45,7 +46,7 @@ def with_all(tree: exp.Expr) -> exp.Expr:
                     side.set("distinct", exp.Distinct())
                 for node in chain:
                     node.set("distinct", False)
-    return made
+    return copy
 
 
 def _are_different(values: Sequence[exp.Expr]) -> bool:
@@ -87,7 +88,7 @@ def sets_of(node: exp.Select) -> list[tuple[exp.Expr, ...]]:
     group = node.args.get("group")
     if group is None or not any(isinstance(bare(key), SETS) for key in group.expressions):
         return []
-    aliases = {lowered(e.alias): e.this for e in node.expressions if isinstance(e, exp.Alias)}
+    aliases = aliased(node)
     return [
         tuple(dict.fromkeys(_resolved(key, node, aliases) for keys in chosen for key in keys))
         for chosen in product(*map(_sets, group.expressions))
@@ -107,8 +108,8 @@ def _sets(node: exp.Expr) -> list[tuple[exp.Expr, ...]]:
     if isinstance(node, exp.Rollup):
         chosen: Sequence[Sequence[tuple[exp.Expr, ...]]] = [units[:n] for n in range(len(units), -1, -1)]
     else:
-        chosen = [some for n in range(len(units), -1, -1) for some in combinations(units, n)]
-    return [tuple(key for unit in some for key in unit) for some in chosen]
+        chosen = [subset for n in range(len(units), -1, -1) for subset in combinations(units, n)]
+    return [tuple(key for unit in subset for key in unit) for subset in chosen]
 
 
 def _select_for_set(node: exp.Select, keys: Sequence[exp.Expr], every: Sequence[exp.Expr]) -> exp.Select:
@@ -144,14 +145,14 @@ def _replaced(node: exp.Expr, keys: Sequence[exp.Expr], absent: Sequence[exp.Exp
 
     def visit(part: exp.Expr) -> exp.Expr:
         if isinstance(part, GROUPING):
-            if not all(any(_same(key, asked) for key in (*keys, *absent)) for asked in part.expressions):
+            if not all(any(is_same_key(key, asked) for key in (*keys, *absent)) for asked in part.expressions):
                 raise unsupported("GROUPING of an expression that is not in GROUP BY")
-            bits = [int(not any(_same(key, asked) for key in keys)) for asked in part.expressions]
+            bits = [int(not any(is_same_key(key, asked) for key in keys)) for asked in part.expressions]
             number: exp.Expr = exp.Literal.number(sum(bit << n for n, bit in enumerate(reversed(bits))))
             return number
-        if isinstance(part, _OF_ROWS) or any(_same(key, part) for key in keys):
+        if isinstance(part, _OF_ROWS) or any(is_same_key(key, part) for key in keys):
             return part
-        if any(_same(key, part) for key in absent):
+        if any(is_same_key(key, part) for key in absent):
             return exp.null()
         for name, child in list(part.args.items()):
             if isinstance(child, list):
@@ -163,7 +164,7 @@ def _replaced(node: exp.Expr, keys: Sequence[exp.Expr], absent: Sequence[exp.Exp
     return visit(node.copy())
 
 
-def _same(key: exp.Expr, node: exp.Expr) -> bool:
+def is_same_key(key: exp.Expr, node: exp.Expr) -> bool:
     """Whether an expression is a grouped one; columns are compared by their names."""
     if not isinstance(key, exp.Column) or not isinstance(node, exp.Column):
         return key == node
@@ -180,7 +181,7 @@ def beside_table(node: exp.Select, env: Env, compiler: Compiler) -> exp.Query | 
     An aggregate of a column of the persons takes no row without a person, so it is that of the inner join.
     """
     clause, joins = node.args.get("from_"), list(node.args.get("joins") or ())
-    plain = {k for k, v in node.args.items() if v} <= LISTED and node.args.get("group") is not None
+    plain = clauses_of(node) <= LISTED and node.args.get("group") is not None
     outer = len(joins) == 1 and joins[0].side == "LEFT" and joins[0].kind in ("", "OUTER") and not joins[0].method
     if clause is None or not plain or not outer or node.find(exp.Window):
         return None
@@ -241,10 +242,10 @@ def _takes(call: exp.Expr, table: str) -> bool:
 
 def _without(node: exp.Select, *clauses: str) -> exp.Select:
     """A copy of a SELECT without some clauses, and without its common table expressions."""
-    made = node.copy()
+    copy = node.copy()
     for key in ("with_", *clauses):
-        made.set(key, None)
-    return made
+        copy.set(key, None)
+    return copy
 
 
 def _union(node: exp.Select, sides: Sequence[exp.Query]) -> exp.Query:

@@ -9,8 +9,8 @@ and may be wider than the best possible ones where operands depend on each other
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
 from itertools import islice
 from math import prod
 from typing import TYPE_CHECKING
@@ -53,18 +53,19 @@ class Value:
 
     lower: exp.Expr | None = None
     upper: exp.Expr | None = None
-    truth: bool = field(default=False, kw_only=True)
-    present: bool = field(default=False, kw_only=True)
-    item: bool = field(default=False, kw_only=True)
-    plain: bool = field(default=False, kw_only=True)
-    least: float | None = field(default=None, kw_only=True)
-    most: float | None = field(default=None, kw_only=True)
-    whole: bool = field(default=False, kw_only=True)
-    why: str = field(default="", kw_only=True)
-    part: tuple[exp.Expr, float] | None = field(default=None, kw_only=True)
-    step: exp.Expr | None = field(default=None, kw_only=True)
-    sure: exp.Expr | None = field(default=None, kw_only=True)
-    implies: Limits = field(default=(), kw_only=True)
+    _: KW_ONLY
+    truth: bool = False
+    present: bool = False
+    item: bool = False
+    plain: bool = False
+    least: float | None = None
+    most: float | None = None
+    whole: bool = False
+    why: str = ""
+    part: tuple[exp.Expr, float] | None = None
+    step: exp.Expr | None = None
+    sure: exp.Expr | None = None
+    implies: Limits = ()
 
     @property
     def unknown(self) -> bool:
@@ -103,10 +104,10 @@ class Value:
             return exp.null(), exp.null()
         low, high = self.lower, self.upper or self.lower
         if self.sure is not None:
-            low, high = (exp.Case(ifs=[exp.If(this=self.sure.copy(), true=end.copy())]) for end in (low, high))
+            low, high = (when(self.sure, end) for end in (low, high))
         if self.truth and not self.present:
             decided = exp.or_(is_true(low), exp.Not(this=paren(high)))
-            low, high = (exp.Case(ifs=[exp.If(this=decided.copy(), true=end.copy())]) for end in (low, high))
+            low, high = (when(decided, end) for end in (low, high))
         return low, high
 
     @property
@@ -164,20 +165,20 @@ def check_equal(*values: Value | Column) -> None:
 
 
 def paren(node: exp.Expr) -> exp.Expr:
-    """A copy in parentheses."""
+    """A copy of an expression, in parentheses."""
     return exp.paren(node, copy=True)
 
 
 def with_operands(node: exp.Expr, *operands: exp.Expr) -> exp.Expr:
     """A binary operator or unary function with other operands."""
-    made = node.copy()
+    copy = node.copy()
     for key, operand in zip(("this", "expression"), operands, strict=False):
-        made.set(key, paren(operand))
-    return made
+        copy.set(key, paren(operand))
+    return copy
 
 
 def none_null(*parts: exp.Expr) -> exp.Expr:
-    """That none of these is NULL."""
+    """The condition that none of these is NULL."""
     return exp.and_(*(is_null(part).not_() for part in parts))
 
 
@@ -195,8 +196,12 @@ def _extreme(name: str, parts: Sequence[exp.Expr]) -> exp.Expr:
     different = list(dict.fromkeys(parts))
     if len(different) == 1:
         return different[0].copy()
-    call = exp.Anonymous(this=name, expressions=[p.copy() for p in different])
-    return exp.Case(ifs=[exp.If(this=none_null(*different), true=call)])
+    return when(none_null(*different), exp.Anonymous(this=name, expressions=[part.copy() for part in different]))
+
+
+def when(condition: exp.Expr, value: exp.Expr, default: exp.Expr | None = None) -> exp.Case:
+    """A value where a condition holds, and elsewhere another one or NULL."""
+    return exp.Case(ifs=[exp.If(this=condition.copy(), true=value.copy())], default=default and default.copy())
 
 
 def holds(condition: exp.Expr, *, unknown: bool) -> exp.Expr:
@@ -230,6 +235,12 @@ def top_of(value: Value) -> float | None:
     """What a number is never above."""
     number = constant_of(value)
     return value.most if number is None else number
+
+
+def common_limit(extreme: Callable[[list[float]], float], limits: Sequence[float | None]) -> float | None:
+    """The least or the greatest of the limits of several numbers; None if one of them has none."""
+    present = [limit for limit in limits if limit is not None]
+    return extreme(present) if len(present) == len(limits) else None
 
 
 def step_of(value: Value) -> exp.Expr | None:
@@ -303,10 +314,11 @@ def _quotient(node: exp.Expr, left: Value, right: Value, *, unsigned: bool) -> V
         away = exp.or_(away, exp.LT(this=paren(d), expression=zero))
         quotients = [with_operands(node, x, exp.Nullif(this=y.copy(), expression=zero)) for x in (a, b) for y in (c, d)]
         ends = least(*quotients), greatest(*quotients)
-    return Value(*(exp.Case(ifs=[exp.If(this=away.copy(), true=end)]) for end in ends), least=floor, step=step)
+    return Value(*(when(away, end) for end in ends), least=floor, step=step)
 
 
 def _of_both(node: exp.Expr, one: exp.Expr | None, other: exp.Expr | None) -> exp.Expr | None:
+    """An operation on two numbers, if both are there."""
     return None if one is None or other is None else with_operands(node, one, other)
 
 
@@ -331,30 +343,22 @@ def rising(node: exp.Expr, value: Value) -> Value:
     elif isinstance(node, exp.Sqrt | exp.Ln) and value.least is None:
         condition = exp.GTE(this=paren(value.bounds[0]), expression=exp.Literal.number(0))
     if condition is not None:
-        low, high = (exp.Case(ifs=[exp.If(this=condition.copy(), true=end.copy())]) for end in (low, high))
+        low, high = (when(condition, end) for end in (low, high))
     return Value(low, high, least=None if value.least is None or isinstance(node, exp.Ln) else 0)
 
 
 def _with_first(node: exp.Expr, operand: exp.Expr) -> exp.Expr:
-    made = node.copy()
-    made.set("this", operand.copy())
-    return made
+    copy = node.copy()
+    copy.set("this", operand.copy())
+    return copy
 
 
 def absolute(node: exp.Expr, value: Value) -> Value:
     """The absolute value of a number."""
     low, high = value.bounds
-    zero = exp.Literal.number(0)
-    return Value(
-        exp.Case(ifs=[exp.If(this=none_null(low, high), true=_max(low, exp.Neg(this=paren(high)), zero))]),
-        greatest(_with_first(node, low), _with_first(node, high)),
-        least=0,
-        whole=value.whole,
-    )
-
-
-def _max(*parts: exp.Expr) -> exp.Expr:
-    return exp.Anonymous(this="GREATEST", expressions=[p.copy() for p in parts])
+    away = exp.Anonymous(this="GREATEST", expressions=[low.copy(), exp.Neg(this=paren(high)), exp.Literal.number(0)])
+    end = greatest(_with_first(node, low), _with_first(node, high))
+    return Value(when(none_null(low, high), away), end, least=0, whole=value.whole)
 
 
 def narrowed(value: Value, other: Value) -> Value:
@@ -366,9 +370,9 @@ def narrowed(value: Value, other: Value) -> Value:
     (a, b), (c, d) = value.not_null, other.not_null
     # these functions leave out NULL, which is no bound
     lower, upper = (exp.Anonymous(this=name, expressions=ends) for name, ends in (("GREATEST", [a, c]), ("LEAST", [b, d])))
-    turned = exp.If(this=exp.GT(this=lower, expression=upper), true=upper)  # by the rounding of floating numbers
+    turned = exp.GT(this=lower, expression=upper)  # by the rounding of floating numbers
     floor = other.least if value.least is None else value.least
-    return replace(value, lower=exp.Case(ifs=[turned], default=lower.copy()), upper=upper.copy(), least=floor)
+    return replace(value, lower=when(turned, upper, lower), upper=upper, least=floor)
 
 
 def all_sure(*parts: exp.Expr | None) -> exp.Expr | None:
@@ -381,7 +385,7 @@ def listed(parts: Sequence[Value]) -> Value:
     """A list of numbers, whose bounds are lists; none where a number has none."""
     ends = zip(*(part.bounds for part in parts), strict=True)
     lists = [exp.Array(expressions=[end.copy() for end in of]) for of in ends]
-    return Value(*(exp.Case(ifs=[exp.If(this=none_null(*end.expressions), true=end)]) for end in lists))
+    return Value(*(when(none_null(*end.expressions), end) for end in lists))
 
 
 def unread(parts: Sequence[Value]) -> Value:

@@ -5,14 +5,15 @@ from __future__ import annotations
 from sqlglot import exp
 
 from anondb.answers.ranged.aggregates import aggregates
+from anondb.answers.ranged.clauses import ROWS, clauses_of, conditions_of, part_of, places_of, set_conditions, shown_by_name
 from anondb.answers.ranged.equivalents import linked, values_shown
 from anondb.answers.ranged.groups import Groups, Pair, beside, read_groups, unnamed
 from anondb.answers.ranged.originals import Originals
 from anondb.answers.ranged.relation import fresh
-from anondb.query.parsing import bare, conjoined, lowered
+from anondb.query.parsing import bare, lowered
 
-_PARTS = {"expressions", "from_", "joins", "where", "group", "order", "limit", "offset", "with_"}
-_INNER = {"expressions", "from_", "joins", "where"}
+_INNER = {"expressions", *ROWS}
+_PARTS = {*_INNER, "group", "order", "limit", "offset", "with_"}
 
 
 def with_values_beside(tree: exp.Expr, originals: Originals) -> exp.Expr:
@@ -24,14 +25,10 @@ def with_values_beside(tree: exp.Expr, originals: Originals) -> exp.Expr:
     """
     if tree.find(exp.AggFunc) is None or tree.find(exp.Subquery) is None:
         return tree
-    made = tree.copy()
-    for select in list(made.find_all(exp.Select)):
+    copy = tree.copy()
+    for select in list(copy.find_all(exp.Select)):
         subqueries = values_shown(select)
-        if (
-            not subqueries
-            or any(e.find(exp.Window) for e in select.expressions)
-            or not {key for key, part in select.args.items() if part} <= _PARTS
-        ):
+        if not subqueries or any(e.find(exp.Window) for e in select.expressions) or not clauses_of(select) <= _PARTS:
             continue
         aggregated = any(True for e in select.expressions for _ in aggregates(e))
         if select.args.get("from_") is None and not aggregated:
@@ -40,9 +37,9 @@ def with_values_beside(tree: exp.Expr, originals: Originals) -> exp.Expr:
         elif select.args.get("from_") is not None and (select.args.get("group") is not None or aggregated):
             for inner in subqueries:
                 _write(select, inner, originals)
-            if values_shown(select) and not {key for key, part in select.args.items() if part} - _INNER:
+            if values_shown(select) and clauses_of(select) <= _INNER:
                 _write_together(select, originals)
-    return made
+    return copy
 
 
 def _write_quotients(select: exp.Select, originals: Originals) -> None:
@@ -56,31 +53,28 @@ def _write_quotients(select: exp.Select, originals: Originals) -> None:
 
 def _write_together(select: exp.Select, originals: Originals) -> bool:
     """Write aggregates of a SELECT and of subqueries in it as those of one of these; returns whether they have its rows."""
-    apart, rows = select.copy(), ("from_", "joins", "where")
+    apart = select.copy()
     if select.args.get("from_") is not None:
         for whole in [call for e in apart.expressions for call in aggregates(e)]:
-            one = exp.Select()
-            for key in rows:
-                one.set(key, select.args.get(key))
-            one = one.copy().select(whole.copy())
+            one = part_of(select, *ROWS).select(whole.copy())
             whole.replace(exp.Subquery(this=one) if whole.parent is not apart else exp.paren(exp.Subquery(this=one)))
-        for key in rows:
+        for key in ROWS:
             apart.set(key, None)
     for place in range(len(values_shown(apart))):
-        made = apart.copy()
-        base = values_shown(made)[place]
+        copy = apart.copy()
+        base = values_shown(copy)[place]
         asked = _grouped(base.this, originals) if isinstance(base.this, exp.Select) else None
         if asked is None or asked[1]:
             return False
         core, _ = asked
         base.replace(exp.paren(core.expressions[0].unalias()))
-        for key in rows:
-            made.set(key, core.args.get(key))
-        for inner in values_shown(made):
-            _write(made, inner, originals)
-        if not values_shown(made):
-            for key in ("expressions", *rows):
-                select.set(key, made.args.get(key))
+        for key in ROWS:
+            copy.set(key, core.args.get(key))
+        for inner in values_shown(copy):
+            _write(copy, inner, originals)
+        if not values_shown(copy):
+            for key in ("expressions", *ROWS):
+                select.set(key, copy.args.get(key))
             return True
     return False
 
@@ -118,39 +112,36 @@ def _write(select: exp.Select, inner: exp.Subquery, originals: Originals) -> Non
 
 def _of_all(select: exp.Select) -> Groups | None:
     """The aggregates of all rows of a SELECT, whose columns have different names."""
-    values = {lowered(e.alias_or_name): e.unalias() for e in select.expressions}
+    values = shown_by_name(select)
     return Groups(select, {}, values) if len(values) == len(select.expressions) and all(values) else None
 
 
 def _grouped(query: exp.Select, originals: Originals) -> tuple[exp.Select, list[exp.Expr]] | None:
     """A subquery that aggregates rows as groups by the columns that it compares with some around it, and these; None for
     others."""
-    places = [query.args.get("from_"), *(query.args.get("joins") or ())]
-    if not {key for key, part in query.args.items() if part} <= _INNER or None in places or len(query.expressions) != 1:
-        return None
     query = query.copy()
-    places = [query.args["from_"], *(query.args.get("joins") or ())]
+    places = places_of(query)
+    if not places or not clauses_of(query) <= _INNER or len(query.expressions) != 1:
+        return None
     names = {lowered(place.this.alias_or_name) for place in places}
     for column in [c for c in query.find_all(exp.Column) if not c.table and c.parent_select is query]:
         owners = [p.this for p in places if lowered(column.name) in originals.columns.get(lowered(p.this.name), ())]
         if owners:
             column.set("table", exp.to_identifier(owners[0].alias_or_name))
-    value, where = query.expressions[0].unalias(), query.args.get("where")
+    value = query.expressions[0].unalias()
     calls = list(value.find_all(exp.AggFunc))
     if not calls or any(c.find_ancestor(exp.AggFunc) is None for c in value.find_all(exp.Column)):
         return None
-    parts = conjoined(where.this if where is not None else None)
+    parts = conditions_of(query)
     links = [(part, sides) for part in parts if isinstance(part, exp.EQ) and (sides := linked(part, names)) is not None]
     rest = [part for part in parts if all(part is not one for one, _ in links)]
-    made = query.copy()
-    made.set("where", exp.Where(this=exp.and_(*(part.copy() for part in rest))) if rest else None)
+    copy = query.copy()
+    set_conditions(copy, rest)
     keys = [inside for _, (inside, _) in links]
-    made.set(
-        "expressions",
-        [*(exp.alias_(key.copy(), f"key{n}") for n, key in enumerate(keys)), exp.alias_(value.copy(), "value")],
-    )
-    made.set("group", exp.Group(expressions=[key.copy() for key in keys]) if keys else None)
-    inner = {*names, *(lowered(t.alias_or_name) for t in made.find_all(exp.Table, exp.Subquery))}
-    if any(c.table and lowered(c.table) not in inner for c in made.find_all(exp.Column)):
+    named = [*((key, f"key{n}") for n, key in enumerate(keys)), (value, "value")]
+    copy.set("expressions", [exp.alias_(shown, name) for shown, name in named])
+    copy.set("group", exp.Group(expressions=[key.copy() for key in keys]) if keys else None)
+    inner = {*names, *(lowered(t.alias_or_name) for t in copy.find_all(exp.Table, exp.Subquery))}
+    if any(c.table and lowered(c.table) not in inner for c in copy.find_all(exp.Column)):
         return None
-    return made, [bare(outer) for _, (_, outer) in links]
+    return copy, [bare(outer) for _, (_, outer) in links]
