@@ -179,9 +179,9 @@ class Aggregates(Sums):
         """The average, over the persons who have a row, of the sum of a number over their rows; of 1 for None."""
         rows, tree = scope.rows, None if value is None else self.resolved(value, scope)
         if tree is None and len(rows.rows) > 1:  # pairs, whose number takes long to tell
-            found = self.within((1, None), lambda: self._number_of_items(rows, "avg", True))
-            if found[1] is not None:
-                return found
+            bounds = self.within((1, None), lambda: self._number_of_items(rows, "avg", True))
+            if bounds[1] is not None:
+                return bounds
         total = self.rows_in(rows) if tree is None else self.sum_in(rows, tree)
         persons = self.persons(self.closed(rows))
         if persons[1] == 0:
@@ -257,10 +257,10 @@ class Aggregates(Sums):
         if len(conditions) > 1 and basic.how not in ("min", "max"):
             raise unsupported(f"the function {basic.how.upper()} over several rows of a person")
         condition = either(*conditions)
-        found, factor, constant = self.measure(tree)
-        if found is None:
+        measure, factor, constant = self.measure(tree)
+        if measure is None:
             raise unsupported(f"the function {basic.how.upper()} of an expression other than a count of persons or items")
-        measured, present = found
+        measured, present = measure
         how = basic.how
         if factor < 0 and how in ("min", "max"):
             how = {"min": "max", "max": "min"}[how]
@@ -280,7 +280,7 @@ class Aggregates(Sums):
 
     def _different(self, value: exp.Expr, group: Sequence[Scope]) -> Bounds:
         """The number of different values of an expression."""
-        found: dict[Any, Bounds] = {}
+        persons_of: dict[Any, Bounds] = {}
         open_ = False
         least: float = 0
         for scope in group:
@@ -304,10 +304,10 @@ class Aggregates(Sums):
                     if of is not None
                 }
             for of, bounds in listed.items():
-                before = found.get(of, NONE)
-                found[of] = max(before[0] or 0, bounds[0] or 0), _most(before, bounds)
-        lower = max(least, sum((low or 0) >= 1 for low, _ in found.values()))
-        upper = sum(high is None or high >= 1 for _, high in found.values())
+                before = persons_of.get(of, NONE)
+                persons_of[of] = max(before[0] or 0, bounds[0] or 0), _most(before, bounds)
+        lower = max(least, sum((low or 0) >= 1 for low, _ in persons_of.values()))
+        upper = sum(high is None or high >= 1 for _, high in persons_of.values())
         more = self.releases.hidden if open_ else 0
         return lower, None if more is None else upper + more
 
@@ -323,12 +323,12 @@ class Aggregates(Sums):
             parts = self.alone(rows, row)
         for person, test in parts:
             plans.append(Plan(ITEMS, self._plain(person), test, notes=notes))
-        found: dict[str, Bounds] = {}
+        numbers: dict[str, Bounds] = {}
         for plan in plans:
             for item, *bounds in self.answers.answer(self._named_by(plan)):
                 of: Bounds = (bounds[0], bounds[1])
-                found[item] = self.total([found[item], of]) if item in found else of
-        return found
+                numbers[item] = self.total([numbers[item], of]) if item in numbers else of
+        return numbers
 
     def _some_with(self, rows: PersonRows, row: int) -> Condition:
         """The condition that the person has such a row with the item of a variable."""

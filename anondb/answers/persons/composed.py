@@ -48,10 +48,10 @@ class Composer:
 
     def replaced(self, parts: Sequence[exp.Expr | None]) -> dict[exp.Expr, exp.Expr | str]:
         """What takes the place of each aggregate of some expressions, and of averages and sums that are composed of them."""
-        found = {call: self.composed(call) for part in parts for call in aggregates(part)}
+        expressions = {call: self.composed(call) for part in parts for call in aggregates(part)}
         for part in parts:
-            found |= dict(self._arithmetic(part))
-        return found
+            expressions |= dict(self._arithmetic(part))
+        return expressions
 
     def _basic(self, basic: Basic) -> exp.Expr:
         number = next((n for n, one in enumerate(self.basics) if one.key == basic.key), len(self.basics))
@@ -324,11 +324,13 @@ class Composer:
         columns = [self._counted(call, wanted) for _, call, wanted in terms]
         if None in columns:
             return None
-        found = tuple((f, self.basics[int(c.name[1:])]) for (f, *_), c in zip(terms, columns, strict=True) if c is not None)
+        summands = tuple(
+            (f, self.basics[int(c.name[1:])]) for (f, *_), c in zip(terms, columns, strict=True) if c is not None
+        )
         if self._keys:
-            return self._remainder(found)
-        kinds = {basic.how for _, basic in found}
-        return self._basic(Basic("combined", terms=found)) if kinds in ({"rows"}, {"ids"}) else None
+            return self._remainder(summands)
+        kinds = {basic.how for _, basic in summands}
+        return self._basic(Basic("combined", terms=summands)) if kinds in ({"rows"}, {"ids"}) else None
 
     def _remainder(self, terms: Sequence[tuple[int, Basic]]) -> exp.Expr | None:
         """All rows less those of conditions: the rows of none, less those that are taken away again; None for other sums."""
@@ -356,10 +358,9 @@ class Composer:
         if isinstance(atom, Of | Number):
             return not (not self._reader.releases.summable and isinstance(atom, Number) and atom.weights.kind == VALUES)
         try:
-            found = self._reader.measure(tree)[0]
+            return self._reader.measure(tree)[0] is not None
         except InputError:
             return False
-        return found is not None
 
     def _number(self, call: exp.Expr, wanted: exp.Expr | None) -> exp.Expr:
         """An extreme, a quantile or a deviation."""

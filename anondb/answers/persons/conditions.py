@@ -84,7 +84,7 @@ class Conditions(Quantities, ABC):
             part = bare(tree.this)
             part = bare(part.this) if type(part) is exp.Cast else part
             if isinstance(part, exp.Predicate | exp.Connector | exp.Not):
-                return certain(negate(self.decided(part).known))
+                return certain(negate(self.decided(part).definite))
         name = name_of(condition_in(tree))
         atoms = self.atoms_of(tree)
         if any(isinstance(atom, Id) for atom in atoms):
@@ -244,9 +244,9 @@ class Conditions(Quantities, ABC):
                     made.set(key, self.constant(part))
             place = next((k for k in ("this", "expression") if self.atom(made.args.get(k) or exp.null()) == atom), None)
             told = attribute.ends is not None or isinstance(made, exp.In | exp.EQ) or attribute.unnamed
-            found = on_value(made, attribute, left=place == "this") if place is not None and told else None
-            if found is not None:
-                return Decided(found.settled(), found.opposite().settled())
+            condition = on_value(made, attribute, left=place == "this") if place is not None and told else None
+            if condition is not None:
+                return Decided(condition.settled(), condition.opposite().settled())
         values = self.attribute_values(tree, atom)
         return Decided(*(self.among(atom, [v for v, met in values if met is truth]) for truth in (True, False)))
 
@@ -254,8 +254,8 @@ class Conditions(Quantities, ABC):
         """A condition on the item of a row."""
         labels = self._listed(tree)
         if labels is not None:
-            found = certain(on_item(row, Labels(labels)))
-            return found.opposite if isinstance(tree, exp.NEQ) else found
+            decided = certain(on_item(row, Labels(labels)))
+            return decided.opposite if isinstance(tree, exp.NEQ) else decided
         true = self.test(tree, lambda value: value is not None and bool(value))
         values = self.evaluated(tree)
         if None not in values.values.values() and values.other is not None:
@@ -290,8 +290,8 @@ class Conditions(Quantities, ABC):
         items = [exp.TryCast(this=exp.paren(value.copy()), to=kind.copy()) for value in values]
         same = [exp.EQ(this=item.copy(), expression=value) for item, value in zip(items, values, strict=True)]
         texts = [exp.cast(item, "VARCHAR") for item in items]
-        found = self.releases.rows(exp.select(*texts, *same))[0]
-        return frozenset(text for text, held in zip(found, found[len(texts) :], strict=False) if held)
+        row = self.releases.rows(exp.select(*texts, *same))[0]
+        return frozenset(text for text, held in zip(row, row[len(texts) :], strict=False) if held)
 
     # ---------------------------------------------------------------- numbers
 
@@ -308,32 +308,32 @@ class Conditions(Quantities, ABC):
             )
         if atom.values:
             listed = self.values_of_number(atom, tree)
-            found = self.of_values(tree, atom, [value for value, _ in listed])
-            if len(set(found)) == 1:  # whatever it is, also NULL
-                return Decided(NEVER, NEVER) if found[0] is None else certain(ALWAYS if found[0] else NEVER)
+            truths = self.of_values(tree, atom, [value for value, _ in listed])
+            if len(set(truths)) == 1:  # whatever it is, also NULL
+                return Decided(NEVER, NEVER) if truths[0] is None else certain(ALWAYS if truths[0] else NEVER)
             ways = [
-                either(*(c for (_, c), met in zip(listed, found, strict=True) if met is truth)) for truth in (True, False)
+                either(*(c for (_, c), met in zip(listed, truths, strict=True) if met is truth)) for truth in (True, False)
             ]
-            if None not in found and atom.values and len(set(found)) == 2:
-                return self._at_threshold(atom, found) or Decided(*ways)
-            return Decided(*ways) if None in found else certain(ways[0])
+            if None not in truths and atom.values and len(set(truths)) == 2:
+                return self._at_threshold(atom, truths) or Decided(*ways)
+            return Decided(*ways) if None in truths else certain(ways[0])
         simple = self._simple(tree, atom)
         if simple is not None:
             return simple
         numbers = list(range(self.most(atom, tree) + 1))
-        found = self.of_values(tree, atom, numbers)
-        self._check_tail(atom, found)
-        ways = [self._in_ranges(atom, [n for n in numbers if found[n] is truth], numbers[-1]) for truth in (True, False)]
-        return Decided(*ways) if None in found else certain(ways[0])
+        truths = self.of_values(tree, atom, numbers)
+        self._check_tail(atom, truths)
+        ways = [self._in_ranges(atom, [n for n in numbers if truths[n] is truth], numbers[-1]) for truth in (True, False)]
+        return Decided(*ways) if None in truths else certain(ways[0])
 
-    def _at_threshold(self, atom: Number, found: Sequence[Any]) -> Decided | None:
+    def _at_threshold(self, atom: Number, truths: Sequence[Any]) -> Decided | None:
         """A condition that changes once along the values of an extreme: that somebody has an item beyond."""
         places = list(atom.values)[:: 1 if atom.weights.kind == MAX else -1]
-        changes = [n for n, (a, b) in enumerate(pairwise(found), 1) if a != b]
+        changes = [n for n, (a, b) in enumerate(pairwise(truths), 1) if a != b]
         if len(changes) != 1:
             return None
         beyond = certain(self._reaches(atom, places[changes[0]][0]))
-        return beyond if found[-1] else beyond.opposite
+        return beyond if truths[-1] else beyond.opposite
 
     def _simple(self, tree: exp.Expr, atom: Number) -> Decided | None:
         """A comparison of a number of items with a constant; None for other conditions."""
@@ -355,11 +355,11 @@ class Conditions(Quantities, ABC):
         least = above - 1 if limit.denominator == 1 else above  # the least one that is not below it
         if kind in (exp.EQ, exp.NEQ):
             same = both(self.number_from(atom, least), negate(self.number_from(atom, least + 1)))
-            found = certain(same if limit.denominator == 1 and limit >= 0 else NEVER)
-            return found.opposite if kind is exp.NEQ else found
+            decided = certain(same if limit.denominator == 1 and limit >= 0 else NEVER)
+            return decided.opposite if kind is exp.NEQ else decided
         start = above if kind in (exp.GT, exp.LTE) else least
-        found = certain(self.number_from(atom, start))
-        return found if kind in (exp.GT, exp.GTE) else found.opposite
+        decided = certain(self.number_from(atom, start))
+        return decided if kind in (exp.GT, exp.GTE) else decided.opposite
 
     def _on_numbers(self, tree: exp.Expr) -> Decided:
         """A comparison of sums: of their difference with a constant; else the condition for each value of a number."""

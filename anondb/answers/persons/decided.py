@@ -18,7 +18,7 @@ class Decided:
     false: Condition
 
     @property
-    def known(self) -> Condition:
+    def definite(self) -> Condition:
         """The condition that the value is not unknown."""
         return ALWAYS if negate(self.true) == self.false else either(self.true, self.false)
 

@@ -33,9 +33,9 @@ def dependent(
     """
     items = items_of(reader, [scope], keys)
     taken = [call.this for part in parts for call in aggregates(part) if items and isinstance(call, OF_ONE)]
-    found: list[exp.Expr] = []
+    values: list[exp.Expr] = []
     for value in dict.fromkeys(value for value in taken if isinstance(value, exp.Column) and value not in keys):
         atom = reader.atom(reader.resolved(value, scope))
         if isinstance(atom, Looked) and atom.row in items:
-            found.append(value)
-    return found
+            values.append(value)
+    return values

@@ -152,15 +152,15 @@ class Domains:
         Raises:
             InputError: ``unsupported_query``: one of them has no rule.
         """
-        found: dict[Atom, None] = {}
+        atoms: dict[Atom, None] = {}
         for column in tree.find_all(exp.Column):
             atom = self.atoms.get(column.name) if not column.table else None
             if atom is None:
                 continue
             if isinstance(atom, Refused):
                 raise unsupported(atom.construct, atom.hint)
-            found[atom] = None
-        return list(found)
+            atoms[atom] = None
+        return list(atoms)
 
     def replaced(self, tree: exp.Expr, value_of: Callable[[Atom], exp.Expr | None]) -> exp.Expr:
         """An expression with other expressions in place of some atoms."""
@@ -183,11 +183,11 @@ class Domains:
         tree = bare(tree)
         if isinstance(tree, exp.Literal | exp.Null | exp.Boolean):
             return tree
-        found = self._constants.get(tree)
-        if found is None:
+        literal = self._constants.get(tree)
+        if literal is None:
             check_fixed(tree)
-            found = self._constants[tree] = typed(*self._asked(exp.select(tree.copy(), typeof(tree)))[0])
-        return found
+            literal = self._constants[tree] = typed(*self._asked(exp.select(tree.copy(), typeof(tree)))[0])
+        return literal
 
     def value(self, tree: exp.Expr) -> Any:
         """The value of an expression without atoms."""
@@ -219,10 +219,10 @@ class Domains:
             InputError: ``ambiguous_item``: they depend on the type of the items.
         """
         tree = bare(tree)
-        found = self._evaluated.get(tree)
-        if found is None:
-            found = self._evaluated[tree] = self._evaluate(tree)
-        return found
+        evaluated = self._evaluated.get(tree)
+        if evaluated is None:
+            evaluated = self._evaluated[tree] = self._evaluate(tree)
+        return evaluated
 
     def _evaluate(self, tree: exp.Expr) -> Evaluated:
         check_fixed(tree)
@@ -247,10 +247,10 @@ class Domains:
         kinds = set()
         unnamed: Any = UNKNOWN
         listed = frozenset(self.releases.items)
-        known = self._knows_others(tree) and not self.releases.typed
+        knows_others = self._knows_others(tree) and not self.releases.typed
         for item, one, kind in self._asked(asked):
             if item == OTHER:
-                unnamed = one if known or not self._items_of(tree) else UNKNOWN
+                unnamed = one if knows_others or not self._items_of(tree) else UNKNOWN
                 if unnamed is UNKNOWN:
                     continue
             elif one is None and self.releases.typed and item not in listed:
@@ -289,9 +289,9 @@ class Domains:
 
     def test(self, tree: exp.Expr, wanted: Callable[[Any], bool]) -> ItemTest:
         """The items for which the value of an expression is wanted."""
-        found = self.evaluated(tree)
-        passing = frozenset(item for item, value in found.values.items() if wanted(value))
-        other = None if found.other is UNKNOWN else wanted(found.other)
+        evaluated = self.evaluated(tree)
+        passing = frozenset(item for item, value in evaluated.values.items() if wanted(value))
+        other = None if evaluated.other is UNKNOWN else wanted(evaluated.other)
         return self.test_of(passing, other, f"{tree.sql('duckdb')} {sorted(passing)[:3]} {len(passing)}")
 
     def test_of(self, passing: frozenset[str], other: bool | None, key: str = "") -> ItemTest:
@@ -360,8 +360,8 @@ def check_kind(kind: str) -> None:
         "SMALLINT",
         "TINYINT",
     )
-    known = kind.startswith((*plain, "UINTEGER", "USMALLINT", "UTINYINT")) or kind in ('"NULL"', "UUID")
-    if not known or kind.endswith(("]", "_NS")):
+    supported = kind.startswith((*plain, "UINTEGER", "USMALLINT", "UTINYINT")) or kind in ('"NULL"', "UUID")
+    if not supported or kind.endswith(("]", "_NS")):
         raise unsupported(f"GROUP BY a value of the type {kind}", "Cast it to BIGINT or VARCHAR.")
 
 

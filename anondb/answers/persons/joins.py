@@ -86,14 +86,14 @@ class Joins(PerPerson):
 
     # ---------------------------------------------------------------- joins
 
-    def _with_known(self, node: exp.Expr, join: exp.Join, scope: Scope, pool: list[exp.Expr]) -> list[Scope]:
+    def _with_table(self, node: exp.Expr, join: exp.Join, scope: Scope, pool: list[exp.Expr]) -> list[Scope]:
         """The rows of a scope beside those of a known table that is joined with them."""
-        known, alias = source_rows(self.compiler, node, scope.env)
-        if not known.exact:
-            return [self._chosen_items(node, join, scope, pool, known, lowered(alias))]
+        relation, alias = source_rows(self.compiler, node, scope.env)
+        if not relation.exact:
+            return [self._chosen_items(node, join, scope, pool, relation, lowered(alias))]
         alias, kind = lowered(alias), join.kind.upper()
         outer = join.side.upper() == "LEFT" or kind in ("SEMI", "ANTI")
-        names = {lowered(c.name): n for n, c in reversed(list(enumerate(known.columns)))}
+        names = {lowered(c.name): n for n, c in reversed(list(enumerate(relation.columns)))}
         conditions = conjoined(join.args.get("on"))
         shared = [lowered(u.name) for u in join.args.get("using") or ()]
         for name in shared:
@@ -103,7 +103,7 @@ class Joins(PerPerson):
             conditions.append(exp.EQ(this=left.copy(), expression=exp.column(name, alias)))
         placed = [
             Column(alias, lowered(c.name), exp.column(f"c{n}", "k"), lowered(c.name) in shared)
-            for n, c in enumerate(known.columns)
+            for n, c in enumerate(relation.columns)
         ]
         inner = replace(scope, rows=replace(scope.rows, columns=(*scope.rows.columns, *placed)))
         trees = [self.resolved(c, inner) for c in conditions]
@@ -112,15 +112,15 @@ class Joins(PerPerson):
             for condition in pool:
                 if _is_of_joined(condition, inner, alias):
                     tree = self.resolved(condition, inner)
-                    if len(self.rows_of(tree)) == 1 and _uses_known_table(tree) and not _has_persons(self, tree):
+                    if len(self.rows_of(tree)) == 1 and _uses_table(tree) and not _has_persons(self, tree):
                         taken.append(condition)
                         trees.append(tree)
-            linked = [t for t in trees if _uses_known_table(t) and len(self.rows_of(t)) == 1 and not _has_persons(self, t)]
+            linked = [t for t in trees if _uses_table(t) and len(self.rows_of(t)) == 1 and not _has_persons(self, t)]
             row = next(iter({r for t in linked for r in self.rows_of(t)}), None) if linked else None
             used = [t for t in linked if self.rows_of(t) == {row}]
-            if row is None or (self.releases.suppressed and not self._all_named(known, used)):
-                return self._by_constants(known, alias, scope, inner, trees, shared)
-            made = self._looked_up(known, row, used, placed, scope, kind="inner")
+            if row is None or (self.releases.suppressed and not self._all_named(relation, used)):
+                return self._by_constants(relation, alias, scope, inner, trees, shared)
+            made = self._looked_up(relation, row, used, placed, scope, kind="inner")
             done = frozenset(
                 id(c) for c, t in zip(taken, trees[len(conditions) :], strict=True) if any(t is u for u in used)
             )
@@ -129,11 +129,11 @@ class Joins(PerPerson):
             return [self.filtered(one, rest) for one in made]
         rows = {r for t in trees for r in self.rows_of(t)}
         if len(rows) == 1 and not any(_has_persons(self, t) for t in trees):
-            return self._looked_up(known, next(iter(rows)), trees, placed, scope, kind=kind.lower() or "left")
+            return self._looked_up(relation, next(iter(rows)), trees, placed, scope, kind=kind.lower() or "left")
         raise unsupported(f"{join.side or kind} JOIN with the table {alias!r} on other columns than an item")
 
     def _chosen_items(
-        self, node: exp.Expr, join: exp.Join, scope: Scope, pool: Sequence[exp.Expr], known: Ranged, alias: str
+        self, node: exp.Expr, join: exp.Join, scope: Scope, pool: Sequence[exp.Expr], relation: Ranged, alias: str
     ) -> Scope:
         """The rows of a scope whose items are in a list of groups, each item once, that counts choose; the groups' numbers
         have no rule here but in conditions of WHERE, which choose groups, too."""
@@ -142,11 +142,11 @@ class Joins(PerPerson):
         conditions += conjoined(join.args.get("on"))
         ctes = {name: cte.node for name, cte in scope.env.items()}
         keys, _ = group_columns(node, ctes)
-        names = {lowered(c.name) for c in known.columns}
-        found = _link_of(conditions[0], alias) if len(conditions) == 1 else None
-        if found is None or keys != {lowered(found[1].name)} or join.side or join.kind not in ("", "INNER"):
+        names = {lowered(c.name) for c in relation.columns}
+        link = _link_of(conditions[0], alias) if len(conditions) == 1 else None
+        if link is None or keys != {lowered(link[1].name)} or join.side or join.kind not in ("", "INNER"):
             raise unsupported("a join of persons with estimates", "Join the results of two queries.")
-        left, key = self.resolved(found[0], scope), found[1]
+        left, key = self.resolved(link[0], scope), link[1]
         taken = [c for c in pool if id(c) not in scope.done and _is_of_source(c, alias, names - set(listed), scope)]
         source = node.copy()
         source.set("alias", source.args.get("alias") or exp.TableAlias(this=exp.to_identifier(alias)))
@@ -161,7 +161,7 @@ class Joins(PerPerson):
 
     def _looked_up(
         self,
-        known: Ranged,
+        relation: Ranged,
         row: int,
         conditions: Sequence[exp.Expr],
         placed: Sequence[Column],
@@ -170,13 +170,13 @@ class Joins(PerPerson):
         kind: str,
     ) -> list[Scope]:
         """The rows of a scope with the rows of a known table that match the item of a variable."""
-        ranked = self._ranked(known, conditions)
-        found = self.releases.rows(exp.select("item", "place").from_(ranked.subquery("ranked")))
-        most = max((place for _, place in found), default=0)
-        if self.releases.suppressed and not self._all_named(known, conditions):
+        ranked = self._ranked(relation, conditions)
+        matches = self.releases.rows(exp.select("item", "place").from_(ranked.subquery("ranked")))
+        most = max((place for _, place in matches), default=0)
+        if self.releases.suppressed and not self._all_named(relation, conditions):
             raise unsupported("a join on a computed item where items were suppressed")
         if kind in ("semi", "anti"):
-            met = on_item(row, self.test_of(frozenset(item for item, place in found if place == 1), False))
+            met = on_item(row, self.test_of(frozenset(item for item, place in matches if place == 1), False))
             where = both(scope.rows.where, negate(met) if kind == "anti" else met)
             return [replace(scope, rows=replace(scope.rows, where=where))]
         if most > MAX_BRANCHES:
@@ -187,15 +187,15 @@ class Joins(PerPerson):
             at_place = exp.EQ(this=exp.column("place"), expression=exp.convert(place))
             self.lookups[name] = exp.select("*").from_(ranked.subquery("ranked")).where(at_place)
             columns = [replace(c, value=self.column(Looked(row, name, f"c{n}"))) for n, c in enumerate(placed)]
-            some = self.test_of(frozenset(item for item, at in found if at == place), False)
+            some = self.test_of(frozenset(item for item, at in matches if at == place), False)
             where = scope.rows.where if kind == "left" and place == 1 else both(scope.rows.where, on_item(row, some))
             made.append(replace(scope, rows=replace(scope.rows, columns=(*scope.rows.columns, *columns), where=where)))
         return made
 
-    def _ranked(self, known: Ranged, conditions: Sequence[exp.Expr]) -> exp.Select:
+    def _ranked(self, relation: Ranged, conditions: Sequence[exp.Expr]) -> exp.Select:
         """Each item with the rows of a known table that match it, numbered by ``place``."""
         tables = list(dict.fromkeys(a.table for t in conditions for a in self.atoms_of(t) if isinstance(a, Looked)))
-        cells = [exp.column(f"c{n}", "k") for n in range(len(known.columns))]
+        cells = [exp.column(f"c{n}", "k") for n in range(len(relation.columns))]
         item = exp.column("item", "d")
 
         def value_of(atom: object) -> exp.Expr | None:
@@ -208,19 +208,19 @@ class Joins(PerPerson):
             same = exp.EQ(this=exp.column("item", table), expression=item.copy())
             asked = asked.join(self.lookups[table].subquery(table), on=same, join_type="left")
         on = exp.and_(*(exp.paren(self.replaced(t, value_of)) for t in conditions))
-        source = exp.Subquery(this=known.tree.copy(), alias=exp.TableAlias(this=exp.to_identifier("k")))
+        source = exp.Subquery(this=relation.tree.copy(), alias=exp.TableAlias(this=exp.to_identifier("k")))
         order = exp.Order(expressions=[exp.Ordered(this=cell.copy()) for cell in cells])
         number = exp.Window(this=exp.RowNumber(), partition_by=[item.copy()], order=order, over="OVER")
         return asked.join(source, on=on).select(number.as_("place"))
 
-    def _all_named(self, known: Ranged, conditions: Sequence[exp.Expr]) -> bool:
+    def _all_named(self, relation: Ranged, conditions: Sequence[exp.Expr]) -> bool:
         """Whether all items that a known table may match are named."""
         for tree in conditions:
             if isinstance(tree.unnest(), exp.EQ):
                 sides = [tree.unnest().this.unnest(), tree.unnest().expression.unnest()]
                 keys = [s for s in sides if isinstance(s, exp.Column) and s.table == "k"]
                 if len(keys) == 1 and any(isinstance(self.atom(s), Item) for s in sides):
-                    source = exp.Subquery(this=known.tree.copy(), alias=exp.TableAlias(this=exp.to_identifier("k")))
+                    source = exp.Subquery(this=relation.tree.copy(), alias=exp.TableAlias(this=exp.to_identifier("k")))
                     listed = {
                         row[0] for row in self.releases.rows(exp.select(exp.cast(keys[0].copy(), "VARCHAR")).from_(source))
                     }
@@ -232,12 +232,12 @@ class Joins(PerPerson):
         return False
 
     def _by_constants(
-        self, known: Ranged, alias: str, scope: Scope, inner: Scope, trees: Sequence[exp.Expr], shared: Sequence[str]
+        self, relation: Ranged, alias: str, scope: Scope, inner: Scope, trees: Sequence[exp.Expr], shared: Sequence[str]
     ) -> list[Scope]:
         """The rows of a scope beside each row of a known table, whose columns are constants."""
 
-        source = exp.Subquery(this=known.tree.copy(), alias=exp.TableAlias(this=exp.to_identifier("k")))
-        width = len(known.columns)
+        source = exp.Subquery(this=relation.tree.copy(), alias=exp.TableAlias(this=exp.to_identifier("k")))
+        width = len(relation.columns)
         cells = [exp.column(f"c{n}", "k") for n in range(width)]
         listed = self.releases.rows(exp.select(*cells, *map(typeof, cells)).from_(source).limit(MAX_CONSTANTS + 1))
         if len(listed) > MAX_CONSTANTS:
@@ -247,7 +247,7 @@ class Joins(PerPerson):
             values = [cell(row[n], str(row[width + n])) for n in range(width)]
             columns = [
                 Column(alias, lowered(c.name), value, lowered(c.name) in shared)
-                for c, value in zip(known.columns, values, strict=True)
+                for c, value in zip(relation.columns, values, strict=True)
             ]
             one = replace(scope, rows=replace(scope.rows, columns=(*scope.rows.columns, *columns)))
             for tree in trees:
@@ -265,7 +265,7 @@ class Joins(PerPerson):
                 rows=replace(
                     inner.rows,
                     where=NEVER,
-                    columns=(*scope.rows.columns, *(Column(alias, lowered(c.name), exp.null()) for c in known.columns)),
+                    columns=(*scope.rows.columns, *(Column(alias, lowered(c.name), exp.null()) for c in relation.columns)),
                 ),
             )
         ]
@@ -299,7 +299,7 @@ def _is_of_joined(condition: exp.Expr, inner: Scope, alias: str) -> bool:
     return all(of) and any(alias in aliases for aliases in of) and condition.find(exp.Query) is None
 
 
-def _uses_known_table(tree: exp.Expr) -> bool:
+def _uses_table(tree: exp.Expr) -> bool:
     """Whether an expression has a column of the known table that is joined."""
     return any(c.table == "k" for c in tree.find_all(exp.Column))
 

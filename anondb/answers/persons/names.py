@@ -93,9 +93,9 @@ class Names(Numbers):
             return node
         table, name = lowered(node.table), lowered(node.name)
         for here in scope.around():
-            found = [c for c in here.rows.columns if c.name == name and (c.alias == table if table else not c.merged)]
-            if found:
-                return wrapped(found[0].value)
+            columns = [c for c in here.rows.columns if c.name == name and (c.alias == table if table else not c.merged)]
+            if columns:
+                return wrapped(columns[0].value)
             if here is scope and not table and name in scope.aliases:
                 inner = replace(scope, aliases={k: v for k, v in scope.aliases.items() if k != name})
                 return wrapped(self._visit(scope.aliases[name].copy(), inner))
@@ -121,10 +121,10 @@ class Names(Numbers):
 
     def _is_zero(self, total: exp.Expr, met: Condition) -> bool:
         """Whether a sum of numbers of items is 0 for those who meet a condition: they have none of the items that count."""
-        found = self.linear(total) if self._is_never_null(total) else None
-        if found is None or found[1]:
+        sum_ = self.linear(total) if self._is_never_null(total) else None
+        if sum_ is None or sum_[1]:
             return False
-        for weights in (atom.weights for atom in found[0]):
+        for weights in (atom.weights for atom in sum_[0]):
             labels = frozenset(label for label, weight in weights.by_label or () if weight)
             test = weights.test if weights.by_label is None else Labels(labels)
             if weights.others != (0.0, 0.0) or both(met, at_least(1, test)) != NEVER:
@@ -185,12 +185,12 @@ class Names(Numbers):
 
     def _has_values(self, listing: Values, kind: str, other: exp.Expr) -> exp.Expr:
         """Whether a list of texts that are looked up for items has some constants: an item with this text."""
-        found = self.evaluated(listing.value)
+        evaluated = self.evaluated(listing.value)
         asked = [other] if kind == "one" else other.expressions if isinstance(other, exp.Array) else None
         texts = None if asked is None else [one.unnest() for one in asked]
-        inside = self.passing(listing.test, frozenset(found.values))
-        others = [found.other] if self.releases.suppressed and self._may_pass(listing.test) else []
-        values = [*(found.values[item] for item in inside), *others]  # of which a NULL may make a comparison unknown
+        inside = self.passing(listing.test, frozenset(evaluated.values))
+        others = [evaluated.other] if self.releases.suppressed and self._may_pass(listing.test) else []
+        values = [*(evaluated.values[item] for item in inside), *others]  # of which a NULL may make a comparison unknown
         plain = all(isinstance(value, str) for value in values)
         if (
             kind == "inside"

@@ -26,8 +26,8 @@ from anondb.query.refusals import name_of, only, unsupported
 if TYPE_CHECKING:
     from anondb.answers.persons.people import Persons
 
-_KNOWN_ROWS = {"expressions", "from_", "where", "distinct"}
-MAX_KNOWN = 100  # rows of known tables of which each is a condition on a person
+_PLAIN_PARTS = {"expressions", "from_", "where", "distinct"}
+MAX_ROWS = 100  # rows of known tables of which each is a condition on a person
 _ONE_ROW = {"expressions", "from_", "joins", "where", "with_"}  # parts of a SELECT that has one row if it aggregates
 
 
@@ -68,8 +68,8 @@ class Nested(Names):
         if isinstance(node, exp.Exists):
             query = node.this.unnest() if isinstance(node.this, exp.Subquery) else node.this
             if self.people.reads_persons(query, scope.env):
-                found = self._some_known(query, scope) or self._truth(self._some(query, scope, "EXISTS"))
-                return self.column(found)
+                truth = self._some_listed(query, scope) or self._truth(self._some(query, scope, "EXISTS"))
+                return self.column(truth)
             return exp.Exists(this=self._inlined(query, scope))
         if isinstance(node, exp.In) and node.args.get("query") is not None:
             return self._among(node, scope)
@@ -93,13 +93,13 @@ class Nested(Names):
                 raise unsupported(f"{what} without the outer id", "Compare the id with the one of the outer query.")
         return either(*map(self.closed, listed))
 
-    def _some_known(self, query: exp.Expr, scope: Scope) -> Truth | None:
+    def _some_listed(self, query: exp.Expr, scope: Scope) -> Truth | None:
         """Whether some row of a known table meets conditions on the person of the queries around: of each row in turn, whose
         columns are constants; None for rows of persons.
 
         Double NOT EXISTS asks so whether the person has all items of a list.
         """
-        if not isinstance(query, exp.Select) or not {k for k, v in query.args.items() if v} <= _KNOWN_ROWS:
+        if not isinstance(query, exp.Select) or not {k for k, v in query.args.items() if v} <= _PLAIN_PARTS:
             return None
         place = query.args["from_"].this if query.args.get("from_") else None
         several = self._has_aggregate(query) or any(e.find(exp.Explode) for e in query.expressions)
@@ -110,20 +110,20 @@ class Nested(Names):
         listed = exp.select("*").from_(place.copy())
         names = {lowered(c.name) for c in self.compiler.query(listed, scope.env).columns}
         kept = [part for part in parts if not part.find(exp.Query) and _names_alone(part, alias, names)]
-        known = self.compiler.query(listed.where(*(part.copy() for part in kept)), scope.env)
-        columns = [exp.column(f"c{n}", "k") for n in range(len(known.columns))]
-        source = exp.Subquery(this=known.tree, alias=exp.TableAlias(this=exp.to_identifier("k")))
-        asked = exp.select(*columns, *map(typeof, columns)).from_(source).limit(MAX_KNOWN + 1)
-        rows = self.releases.rows(asked) if known.exact else []
-        if not known.exact or len(rows) > MAX_KNOWN:
+        relation = self.compiler.query(listed.where(*(part.copy() for part in kept)), scope.env)
+        columns = [exp.column(f"c{n}", "k") for n in range(len(relation.columns))]
+        source = exp.Subquery(this=relation.tree, alias=exp.TableAlias(this=exp.to_identifier("k")))
+        asked = exp.select(*columns, *map(typeof, columns)).from_(source).limit(MAX_ROWS + 1)
+        rows = self.releases.rows(asked) if relation.exact else []
+        if not relation.exact or len(rows) > MAX_ROWS:
             raise unsupported("EXISTS over many rows of a table of your own, or over rows that counts choose")
-        found: list[Condition] = []
+        conditions: list[Condition] = []
         for row in rows:
             values = [cell(value, str(kind)) for value, kind in zip(row, row[len(columns) :], strict=False)]
-            named = [Column(alias, lowered(c.name), v) for c, v in zip(known.columns, values, strict=True)]
+            named = [Column(alias, lowered(c.name), v) for c, v in zip(relation.columns, values, strict=True)]
             inner = Scope(PersonRows(tuple(named)), scope.env, scope)
-            found.append(both(*(self.where(self.resolved(p, inner)) for p in parts if p not in kept)))
-        return self._truth(either(*found))
+            conditions.append(both(*(self.where(self.resolved(p, inner)) for p in parts if p not in kept)))
+        return self._truth(either(*conditions))
 
     def _among(self, node: exp.In, scope: Scope) -> exp.Expr:
         """IN with a subquery: of ids, of known values, or of items that counts choose."""
@@ -174,11 +174,16 @@ class Nested(Names):
 
     def among_chosen(self, left: exp.Expr, query: exp.Expr, scope: Scope) -> exp.Expr:
         """IN with a list of items that counts choose: some are certain, others possible."""
-        atom, known = self.atom(left), self.compiler.query(query, scope.env)
-        if not isinstance(atom, Item) or len(known.columns) != 1 or known.open or not replace(known, flagged=False).exact:
-            raise unsupported("IN with a subquery of estimates" + (", or of suppressed rows" if known.open else ""))
-        source = exp.Subquery(this=known.tree, alias=exp.TableAlias(this=exp.to_identifier("listed")))
-        sure = exp.column("sure") if known.flagged else exp.true()
+        atom, relation = self.atom(left), self.compiler.query(query, scope.env)
+        if (
+            not isinstance(atom, Item)
+            or len(relation.columns) != 1
+            or relation.open
+            or not replace(relation, flagged=False).exact
+        ):
+            raise unsupported("IN with a subquery of estimates" + (", or of suppressed rows" if relation.open else ""))
+        source = exp.Subquery(this=relation.tree, alias=exp.TableAlias(this=exp.to_identifier("listed")))
+        sure = exp.column("sure") if relation.flagged else exp.true()
         rows = self.releases.rows(exp.select(exp.cast(exp.column("c0"), "VARCHAR"), sure).from_(source))
         if any(label is None for label, _ in rows):
             raise unsupported("IN with a subquery of estimates that has NULLs", "Leave them out with IS NOT NULL.")
@@ -229,14 +234,16 @@ class Nested(Names):
             if lowered(table.name) in own and not table.db:
                 aliases.add(lowered(table.alias_or_name))
                 continue
-            known, alias = source_rows(self.compiler, table, scope.env)
-            if not known.exact:
+            relation, alias = source_rows(self.compiler, table, scope.env)
+            if not relation.exact:
                 raise unsupported("a subquery of estimates in a condition on persons")
-            columns = [exp.column(f"c{n}").as_(exp.to_identifier(c.name, quoted=True)) for n, c in enumerate(known.columns)]
-            inside |= {lowered(c.name) for c in known.columns}
+            columns = [
+                exp.column(f"c{n}").as_(exp.to_identifier(c.name, quoted=True)) for n, c in enumerate(relation.columns)
+            ]
+            inside |= {lowered(c.name) for c in relation.columns}
             aliases.add(lowered(alias))
             source = exp.select(*columns).from_(
-                exp.Subquery(this=known.tree.copy(), alias=exp.TableAlias(this=exp.to_identifier("known")))
+                exp.Subquery(this=relation.tree.copy(), alias=exp.TableAlias(this=exp.to_identifier("known")))
             )
             table.replace(exp.Subquery(this=source, alias=exp.TableAlias(this=exp.to_identifier(alias))))
         aliases |= {lowered(s.alias) for s in made.find_all(exp.Subquery, exp.Values) if s.alias}
@@ -245,9 +252,9 @@ class Nested(Names):
         }
         for column in list(made.find_all(exp.Column)):
             mine = lowered(column.table) in aliases if column.table else lowered(column.name) in inside
-            known_one = column.find_ancestor(exp.Subquery)
+            subquery = column.find_ancestor(exp.Subquery)
             if mine or (
-                column.name.startswith("c") and known_one is not None and not column.table and column.name[1:].isdigit()
+                column.name.startswith("c") and subquery is not None and not column.table and column.name[1:].isdigit()
             ):
                 continue
             if any(lowered(column.name) == c.name for s in scope.around() for c in s.rows.columns):

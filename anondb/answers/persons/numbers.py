@@ -57,8 +57,8 @@ class Numbers(Kinds):
     @staticmethod
     def _holds(condition: Condition, met: Condition) -> bool:
         """Whether a condition follows from one that holds."""
-        known = set(conjuncts(met))
-        return all(part in known for part in conjuncts(condition) if part != ALWAYS)
+        held = set(conjuncts(met))
+        return all(part in held for part in conjuncts(condition) if part != ALWAYS)
 
     def _one_row(self, rows: PersonRows, tree: exp.Expr) -> list[tuple[Condition, ItemTest]]:
         """The cases of a person in which an expression of one item has rows, of which at most one holds.
@@ -76,14 +76,14 @@ class Numbers(Kinds):
         conditions = [condition for _, condition in parts if condition != ALWAYS]
         if len(conditions) > MAX_TRUTHS:
             raise too_complex(f"more than {MAX_TRUTHS} conditions on a person beside those on an item")
-        found: dict[ItemTest, list[Condition]] = {}
+        by_test: dict[ItemTest, list[Condition]] = {}
         for truth in product((True, False), repeat=len(conditions)):
             met = dict(zip(conditions, truth, strict=True))
             case = both(*(c if held else negate(c) for c, held in met.items()))
             test = self._simpler(item_any(*(t for t, c in parts if met.get(c, True))))
             if case != NEVER and test != NO_ITEM:
-                found.setdefault(test, []).append(case)
-        return [(either(*cases), test) for test, cases in found.items()]
+                by_test.setdefault(test, []).append(case)
+        return [(either(*cases), test) for test, cases in by_test.items()]
 
     def _case_value(self, cases: Sequence[tuple[Condition, exp.Expr]], other: exp.Expr, met: Condition) -> exp.Expr:
         """The value of the case of a person that holds; another one in no case."""
@@ -155,8 +155,8 @@ class Numbers(Kinds):
 
         deciding, other = ("false", "true") if every else ("true", "false")
         first = some(deciding)
-        known = met is not None and all(d.false == negate(d.true) or d.true == negate(d.false) for _, d in parts)
-        second = negate(first) if known else both(negate(first), some(other))
+        definite = met is not None and all(d.false == negate(d.true) or d.true == negate(d.false) for _, d in parts)
+        second = negate(first) if definite else both(negate(first), some(other))
         return Truth(second, first) if every else Truth(first, second)
 
     def _different_of_kinds(self, scopes: Sequence[Scope], trees: Sequence[exp.Expr], met: Condition) -> exp.Expr:
@@ -174,11 +174,11 @@ class Numbers(Kinds):
         else:
             listed: list[tuple[str, Any]] = []
             for tree, _, test in parts:
-                found = self.evaluated(tree)
-                if self.releases.suppressed and self._may_pass(test) and found.other is not None:
+                evaluated = self.evaluated(tree)
+                if self.releases.suppressed and self._may_pass(test) and evaluated.other is not None:
                     raise unsupported("count(DISTINCT ...) of an expression of items that may be suppressed")
-                inside = self.passing(test, frozenset(found.values))
-                listed += [(x, v) for x, v in found.values.items() if v is not None and x in inside]
+                inside = self.passing(test, frozenset(evaluated.values))
+                listed += [(x, v) for x, v in evaluated.values.items() if v is not None and x in inside]
             weights = values_of(listed)
         return self._case_value([(parts[0][1], self.column(Number(weights)))], exp.Literal.number(0), met)
 
@@ -250,19 +250,23 @@ class Numbers(Kinds):
 
     def weights(self, tree: exp.Expr, test: ItemTest) -> tuple[Weights, Condition]:
         """The numbers of items that pass a test, by an expression, and the condition that there is one that is not NULL."""
-        found = self.evaluated(tree)
-        listed = [(x, int(v) if isinstance(v, bool) else v) for x, v in found.values.items() if v is not None]
-        zeros_and_ones = {v for _, v in listed} <= {0, 1} and (found.other is not UNKNOWN or not self.releases.suppressed)
-        if zeros_and_ones and (self.labels(test) is not None or None not in found.values.values()):
+        evaluated = self.evaluated(tree)
+        listed = [(x, int(v) if isinstance(v, bool) else v) for x, v in evaluated.values.items() if v is not None]
+        zeros_and_ones = {v for _, v in listed} <= {0, 1} and (
+            evaluated.other is not UNKNOWN or not self.releases.suppressed
+        )
+        if zeros_and_ones and (self.labels(test) is not None or None not in evaluated.values.values()):
             counted = item_all(test, self.test(tree, lambda v: v == 1))
             return Weights(self._simpler(counted)), at_least(1, item_all(test, self.test(tree, lambda v: v is not None)))
         made = weights_of(listed)
         some = (
-            self.test(tree, lambda v: v is not None) if found.other is not UNKNOWN or not self.releases.suppressed else None
+            self.test(tree, lambda v: v is not None)
+            if evaluated.other is not UNKNOWN or not self.releases.suppressed
+            else None
         )
         others = (0.0, 0.0)
         if self.releases.suppressed:
-            ends = [found.other] if found.other is not UNKNOWN else self._ends(tree)
+            ends = [evaluated.other] if evaluated.other is not UNKNOWN else self._ends(tree)
             numbers = [float(n) for n in ends if n is not None]
             others = (-inf if min(numbers, default=0) < 0 else 0.0, inf if max(numbers, default=0) > 0 else 0.0)
             some = ANY_ITEM if some is None else some
@@ -324,14 +328,14 @@ class Numbers(Kinds):
         self, tree: exp.Expr, test: ItemTest, kind: str, name: str, condition: Condition, met: Condition
     ) -> exp.Expr:
         """The greatest or the least value of the items that pass a test, if a condition on the person holds; else NULL."""
-        found = self.evaluated(tree)
-        if found.other is UNKNOWN and self.releases.suppressed and not isinstance(self.atom(tree), Item):
+        evaluated = self.evaluated(tree)
+        if evaluated.other is UNKNOWN and self.releases.suppressed and not isinstance(self.atom(tree), Item):
             raise unsupported(f"{name} of items that may be suppressed")
         if self.releases.suppressed and isinstance(self.atom(tree), Item):
             raise unsupported(f"{name} of items that may be suppressed")
-        inside = self.passing(test, frozenset(found.values))
-        listed = {x: v for x, v in found.values.items() if v is not None and x in inside}
-        other = found.other if self.releases.suppressed and self._may_pass(test) else None
+        inside = self.passing(test, frozenset(evaluated.values))
+        listed = {x: v for x, v in evaluated.values.items() if v is not None and x in inside}
+        other = evaluated.other if self.releases.suppressed and self._may_pass(test) else None
         values = sorted(set(listed.values()) | ({other} if other is not None and other is not UNKNOWN else set()))
         if not values:
             return exp.null()

@@ -109,8 +109,8 @@ class _Grouped(Aggregates):
             tree = self.people.counts.put([*map(self.common, kinds)], listed, len(basics))
         columns = [Column(f"#k{n}", item=item, plain=item) for n, item in enumerate(items)]
         columns += [_column(n, basics, len(keys), maybe=not keys and not sure) for n in range(len(basics))]
-        known = Ranged(marked(tree, columns), tuple(columns), flagged=bool(keys), open=some and bool(keys))
-        return Grouped(replace(known, unsure=bool(keys) and not sure), {key: n for n, key in enumerate(keys)}, replaced)
+        relation = Ranged(marked(tree, columns), tuple(columns), flagged=bool(keys), open=some and bool(keys))
+        return Grouped(replace(relation, unsure=bool(keys) and not sure), {key: n for n, key in enumerate(keys)}, replaced)
 
     def have_one_row(self, node: exp.Select, env: Env) -> bool:
         """Whether each person has at most one row of a SELECT."""
@@ -172,9 +172,9 @@ class _Grouped(Aggregates):
         rows: dict[Row, list[Bounds]] = {}
         open_ = False
         for group in groups.values():
-            found = self._group_rows(group, basics, most if len(groups) == 1 else None)
+            group_rows = self._group_rows(group, basics, most if len(groups) == 1 else None)
             open_ = open_ or any(self._is_open(what) for _, what in group.listed)
-            for key, bounds in found.items():
+            for key, bounds in group_rows.items():
                 if key in rows:
                     bounds = [
                         self._together(b, x, y) for b, x, y in zip([*basics, Basic("rows")], rows[key], bounds, strict=True)
@@ -250,13 +250,13 @@ class _Grouped(Aggregates):
                 return {}
             return {group.values: [*(self.value_of(basic, group.scopes) for basic in basics), there]}
         scopes, whats = group.scopes, list(dict.fromkeys(what for _, what in group.listed))
-        known: dict[Row, Bounds] = {}
+        persons: dict[Row, Bounds] = {}
         for scope in scopes:
-            known |= self._listing(whats, scope, Basic("ids"), most)
-        known = known if len(scopes) == 1 else self._by_value(whats, scopes, Basic("ids"), known)
-        answers = [self._aggregate_by_value(whats, scopes, basic, known) for basic in basics]
+            persons |= self._listing(whats, scope, Basic("ids"), most)
+        persons = persons if len(scopes) == 1 else self._by_value(whats, scopes, Basic("ids"), persons)
+        answers = [self._aggregate_by_value(whats, scopes, basic, persons) for basic in basics]
         rows: dict[Row, list[Bounds]] = {}
-        for cells, there in known.items():
+        for cells, there in persons.items():
             at, of = list(group.values), dict(zip(whats, cells, strict=True))
             for n, what in group.listed:
                 at[n] = of[what]
@@ -283,30 +283,30 @@ class _Grouped(Aggregates):
         return [cell.test for cell in self.cells(rows)] == [what.weights.test]
 
     def _aggregate_by_value(
-        self, whats: Sequence[Any], scopes: Sequence[Scope], basic: Basic, known: Mapping[Row, Bounds]
+        self, whats: Sequence[Any], scopes: Sequence[Scope], basic: Basic, persons: Mapping[Row, Bounds]
     ) -> Mapping[Row, Bounds]:
         """An aggregate for each listed value; those of numbers, and of rows of several kinds, are asked one by one."""
         alone = len(scopes) == 1
         if alone and self._each_row(basic, scopes[0], whats):
-            return known
+            return persons
         if alone and self._adds_key(basic, scopes[0], whats):
             return {
                 (n,): (None if low is None else n * low, None if high is None else n * high)
-                for (n,), (low, high) in known.items()
+                for (n,), (low, high) in persons.items()
             }
         if alone and (basic.how == "ids" or (basic.how == "rows" and self.is_listed(whats[0], basic, scopes[0]))):
-            found = self._listing(whats, scopes[0], basic, None)
+            numbers = self._listing(whats, scopes[0], basic, None)
             parts = self.releases.suppressed and basic.wanted is not None and len(self.releases.parts()) > 1
-            return found if not parts else {key: found.get(key, (0, None)) for key in known}
-        return self._by_value(whats, scopes, basic, known)
+            return numbers if not parts else {key: numbers.get(key, (0, None)) for key in persons}
+        return self._by_value(whats, scopes, basic, persons)
 
     def _by_value(
-        self, whats: Sequence[Any], scopes: Sequence[Scope], basic: Basic, known: Mapping[Row, Bounds]
+        self, whats: Sequence[Any], scopes: Sequence[Scope], basic: Basic, keys: Mapping[Row, Bounds]
     ) -> dict[Row, Bounds]:
         """An aggregate of the rows of each listed value."""
-        if len(known) > MAX_GROUPS:
+        if len(keys) > MAX_GROUPS:
             raise too_complex(f"it has over {MAX_GROUPS} groups")
-        return {key: self.value_of(basic, [self._at(whats, key, scope) for scope in scopes]) for key in known}
+        return {key: self.value_of(basic, [self._at(whats, key, scope) for scope in scopes]) for key in keys}
 
     def _at(self, whats: Sequence[Any], key: Row, scope: Scope) -> Scope:
         """The rows of a listed value."""
@@ -359,13 +359,13 @@ class _Grouped(Aggregates):
                 if cell.second is not None:
                     raise unsupported("a number of pairs of items by an attribute")
                 plans.append(Plan(IDS, cell.person) if cell.test is None else Plan(ROWS, cell.person, cell.test))
-        found: dict[Row, Bounds] = {}
+        numbers: dict[Row, Bounds] = {}
         for plan in plans:
             plan = self._named_by(replace(plan, grouped=attribute, notes=(VALUES_NOTE,)))
             for row in self.answers.answer(plan):
                 of: Bounds = row[-2:]
-                found[row[:-2]] = self.total([found[row[:-2]], of]) if row[:-2] in found else of
-        return found
+                numbers[row[:-2]] = self.total([numbers[row[:-2]], of]) if row[:-2] in numbers else of
+        return numbers
 
 
 def _column(number: int, basics: Sequence[Basic], keys: int, *, maybe: bool) -> Column:

@@ -129,10 +129,12 @@ class PerPerson(Places):
                 continue
             if len(self.rows_of(tree)) > 1:
                 raise unsupported("GROUP BY an expression over both items of a self-join")
-            found = self.evaluated(tree)
-            if found.other is UNKNOWN and self.releases.suppressed:
+            evaluated = self.evaluated(tree)
+            if evaluated.other is UNKNOWN and self.releases.suppressed:
                 raise unsupported("GROUP BY an expression of items that may be suppressed")
-            listed = list(dict.fromkeys([*found.values.values(), *([found.other] if self.releases.suppressed else [])]))
+            listed = list(
+                dict.fromkeys([*evaluated.values.values(), *([evaluated.other] if self.releases.suppressed else [])])
+            )
             if len(listed) > MAX_VALUES:
                 raise unsupported("GROUP BY the id and an expression of an item with too many values")
             (row,) = self.rows_of(tree)
@@ -144,7 +146,7 @@ class PerPerson(Places):
                     if where == NEVER:
                         continue
 
-                    fixed = cell(value, found.kind)
+                    fixed = cell(value, evaluated.kind)
                     rows = replace(part.rows, where=where)
                     more.append(((*values, (repr(value),)), replace(part, rows=rows, fixed={**part.fixed, key: fixed})))
             parts = more or [_without_rows(*parts[0], key)]
@@ -163,8 +165,8 @@ class PerPerson(Places):
         for scope in group:
             self.check_one(scope.rows)
         if kept:
-            found = [self.some_of(part, part.rows - kept) for part in self.settled_rows(first, kept)]
-            met = either(*found)
+            closed = [self.some_of(part, part.rows - kept) for part in self.settled_rows(first, kept)]
+            met = either(*closed)
             inside = [replace(group[0], rows=replace(first, where=both(first.where)))]
         else:
             met = either(*(self.closed(scope.rows) for scope in group))
@@ -256,8 +258,8 @@ class PerPerson(Places):
             return self._count(inner, scopes, met)
         if isinstance(call, exp.CountIf):
             there = [self._with(s, self.resolved(inner, s)) for s in scopes]
-            met_or_not = [(scope, self.decided(self.resolved(inner, scope)).known) for scope in scopes]
-            some = either(*(self.closed(replace(s.rows, where=both(s.rows.where, known))) for s, known in met_or_not))
+            met_or_not = [(scope, self.decided(self.resolved(inner, scope)).definite) for scope in scopes]
+            some = either(*(self.closed(replace(s.rows, where=both(s.rows.where, definite))) for s, definite in met_or_not))
             number = self._numbers(there, met)  # DuckDB sums ones and zeros
             return number if self._holds(some, met) else case_of(self._column_of(some), number, exp.null())
         if isinstance(call, exp.LogicalOr | exp.LogicalAnd):
@@ -336,11 +338,11 @@ class PerPerson(Places):
         cases = self._one_row(scope.rows, tree)
         weights = Weights(ANY_ITEM)
         if not isinstance(atom, Item):
-            found = self.evaluated(tree)
-            if found.other is UNKNOWN and self.releases.suppressed:
+            evaluated = self.evaluated(tree)
+            if evaluated.other is UNKNOWN and self.releases.suppressed:
                 raise unsupported("count(DISTINCT ...) of an expression of items that may be suppressed")
-            listed = [(x, v) for x, v in found.values.items() if v is not None]
-            if found.other is not UNKNOWN and found.other is not None and self.releases.suppressed:
+            listed = [(x, v) for x, v in evaluated.values.items() if v is not None]
+            if evaluated.other is not UNKNOWN and evaluated.other is not None and self.releases.suppressed:
                 raise unsupported("count(DISTINCT ...) of an expression of items that may be suppressed")
             if len({v for _, v in listed}) < len(listed):  # else each value is one item
                 weights = values_of(listed)

@@ -87,16 +87,16 @@ class Places(Nested):
                 return {}
         return {}
 
-    def _placed(self, place: int, where: Condition, scope: Scope, known: dict[exp.Expr, exp.Expr]) -> Scope:
+    def _placed(self, place: int, where: Condition, scope: Scope, values: dict[exp.Expr, exp.Expr]) -> Scope:
         """The rows with a place, of those persons for whom a condition holds."""
-        columns = [self._of_place(column, known) for column in scope.rows.columns]
+        columns = [self._of_place(column, values) for column in scope.rows.columns]
         columns.append(Column("", "_place", exp.Literal.number(place)))
         return replace(scope, rows=PersonRows(tuple(columns), where=where, people=scope.rows.people))
 
-    def _of_place(self, column: Column, known: dict[exp.Expr, exp.Expr]) -> Column:
+    def _of_place(self, column: Column, values: dict[exp.Expr, exp.Expr]) -> Column:
         if not self.rows_of(column.value):
             return column
-        value = known.get(column.value.unnest())
+        value = values.get(column.value.unnest())
         return replace(column, value=self.column(_UNPLACED) if value is None else value.copy())
 
 

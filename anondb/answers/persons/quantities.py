@@ -59,18 +59,18 @@ class Quantities(Domains):
         rows = exp.Values(expressions=cells, alias=exp.TableAlias(this=exp.to_identifier("listed"), columns=names))
         value = self.replaced(tree, lambda _: exp.column("value", "listed"))
         kinds = exp.Anonymous(this="typeof", expressions=[value.copy()])
-        found = self.releases.rows(exp.select(exp.column("n", "listed"), value, kinds).from_(rows))
-        self.kinds[tree] = next((str(k) for *_, k in found if k != '"NULL"'), "VARCHAR")
-        check_plain([of for _, of, _ in found])
-        return [(listed[n], of) for n, of, _ in found]
+        results = self.releases.rows(exp.select(exp.column("n", "listed"), value, kinds).from_(rows))
+        self.kinds[tree] = next((str(k) for *_, k in results if k != '"NULL"'), "VARCHAR")
+        check_plain([of for _, of, _ in results])
+        return [(listed[n], of) for n, of, _ in results]
 
     def among(self, atom: Of, values: Sequence[Any]) -> Condition:
         """The condition that an attribute has one of some of its values."""
         attribute = next(a for a in self.releases.attributes if a.name == atom.attribute)
         column = exp.column("value")
-        given = [_cell(value, attribute.ends or "VARCHAR", plain=True) for value in values if value is not None]
+        literals = [_cell(value, attribute.ends or "VARCHAR", plain=True) for value in values if value is not None]
         asked: list[exp.Expr] = [exp.Is(this=column, expression=exp.null())] if None in values else []
-        asked += [exp.In(this=column, expressions=given)] if given else []
+        asked += [exp.In(this=column, expressions=literals)] if literals else []
         conditions = [on_value(one, attribute, left=True) for one in asked]
         if None in conditions:
             raise unsupported(f"single values of {attribute.name!r}", "Use BETWEEN.")
@@ -130,8 +130,8 @@ class Quantities(Domains):
             return NEVER
         return OnSum(atom.weights, least, open=False) if least > 0 else ALWAYS
 
-    def _check_tail(self, atom: Number, found: Sequence[Any]) -> None:
-        if atom.weights.kind == SUM and self.labels(atom.weights.test) is None and len(set(found[FAR // 2 :])) > 1:
+    def _check_tail(self, atom: Number, results: Sequence[Any]) -> None:
+        if atom.weights.kind == SUM and self.labels(atom.weights.test) is None and len(set(results[FAR // 2 :])) > 1:
             raise unsupported("a condition on a number of items that may be suppressed")
 
     def _in_ranges(self, atom: Number, numbers: Sequence[int], most: int) -> Condition:
@@ -158,10 +158,10 @@ class Quantities(Domains):
         rows = exp.Values(expressions=cells, alias=exp.TableAlias(this=exp.to_identifier("listed"), columns=names))
         value = self.replaced(tree, lambda a: exp.column("value", "listed") if a == atom else None)
         kind = exp.Anonymous(this="typeof", expressions=[value.copy()])
-        found = self.releases.rows(exp.select(value, kind).from_(rows).order_by("n"))
-        check_plain([one for one, _ in found])
-        self.kinds[tree] = next((str(k) for _, k in found if k != '"NULL"'), "VARCHAR")
-        return [one for one, _ in found]
+        results = self.releases.rows(exp.select(value, kind).from_(rows).order_by("n"))
+        check_plain([one for one, _ in results])
+        self.kinds[tree] = next((str(k) for _, k in results if k != '"NULL"'), "VARCHAR")
+        return [one for one, _ in results]
 
     def by_number(
         self, tree: exp.Expr, *, every: bool = False, most: int = MAX_VALUES

@@ -174,8 +174,8 @@ class Relations(Different):
     def _with_name(self, name: str, places: Sequence[exp.Join], env: Env) -> exp.Join:
         """The first of some known tables that has a column."""
         for place in places if len(places) > 1 else ():
-            known, _ = source_rows(self.compiler, place.this, env)
-            if any(lowered(column.name) == name for column in known.columns):
+            relation, _ = source_rows(self.compiler, place.this, env)
+            if any(lowered(column.name) == name for column in relation.columns):
                 return place
         return places[0]
 
@@ -212,7 +212,7 @@ class Relations(Different):
         if isinstance(place.this, exp.Unnest):
             return [self._unnested(place.this, scope)]
         if not self.people.is_source(place.this, scope.env):
-            return self._with_known(place.this, join, scope, pool)
+            return self._with_table(place.this, join, scope, pool)
         listed = self.source(place.this, scope.env)
         if not side and kind not in ("SEMI", "ANTI"):
             return [self.filtered(*self._beside(scope, rows, join)) for rows in listed]
@@ -220,22 +220,22 @@ class Relations(Different):
         for rows in listed:
             inner, conditions = self._beside(scope, rows, join)
             start = replace(inner.rows, where=rows.where, rows=rows.rows, compared=rows.compared, exact=rows.exact)
-            found = self.filtered(replace(inner, rows=start), conditions)
-            if found.rows.where != NEVER:
-                self.check_one(found.rows)
-            matched.append(found)
-        present = either(*(self.closed(found.rows) for found in matched))
+            match = self.filtered(replace(inner, rows=start), conditions)
+            if match.rows.where != NEVER:
+                self.check_one(match.rows)
+            matched.append(match)
+        present = either(*(self.closed(match.rows) for match in matched))
         if kind in ("SEMI", "ANTI"):
             met = negate(present) if kind == "ANTI" else present
             return [replace(scope, rows=replace(scope.rows, where=both(scope.rows.where, met)))]
         joined = []
-        for found in (found for found in matched if found.rows.where != NEVER):
+        for match in (match for match in matched if match.rows.where != NEVER):
             rows = replace(
-                found.rows,
-                where=both(scope.rows.where, found.rows.where),
-                rows=scope.rows.rows | found.rows.rows,
-                compared=scope.rows.compared | found.rows.compared,
-                exact=scope.rows.exact and found.rows.exact,
+                match.rows,
+                where=both(scope.rows.where, match.rows.where),
+                rows=scope.rows.rows | match.rows.rows,
+                compared=scope.rows.compared | match.rows.compared,
+                exact=scope.rows.exact and match.rows.exact,
             )
             joined.append(replace(scope, rows=rows))
         mine = len(scope.rows.columns)

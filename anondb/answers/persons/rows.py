@@ -99,16 +99,16 @@ class Rows(Conditions):
         self, rows: PersonRows, sign: str, left: int, right: int, most: int = MAX_LABELS
     ) -> list[PersonRows] | None:
         """The rows for each item of the side that has few of them; None if neither does."""
-        found: list[tuple[int, frozenset[str]]] = []
+        sides: list[tuple[int, frozenset[str]]] = []
         for row in (left, right):
             labels = self.labels(split(rows.where)[0].get(row, ANY_ITEM))
             if labels is not None and len(labels) <= most:
-                found.append((len(labels), labels))
+                sides.append((len(labels), labels))
             else:
-                found.append((most + 1, frozenset()))
-        if min(found)[0] > most:
+                sides.append((most + 1, frozenset()))
+        if min(sides)[0] > most:
             return None
-        place = 0 if (found[0][0], left in rows.rows) <= (found[1][0], right in rows.rows) else 1
+        place = 0 if (sides[0][0], left in rows.rows) <= (sides[1][0], right in rows.rows) else 1
         fixed, other = (left, right) if place == 0 else (right, left)
         shown = sign if place == 0 else FLIPPED[sign]
         return [
@@ -120,7 +120,7 @@ class Rows(Conditions):
                     on_item(other, self._beyond(label, shown, other)),
                 ),
             )
-            for label in sorted(found[place][1])
+            for label in sorted(sides[place][1])
         ]
 
     def _beyond(self, label: str, sign: str, row: int) -> ItemTest:
@@ -251,18 +251,18 @@ class Rows(Conditions):
         return made
 
     def _number(self, parts: list[tuple[ItemTest, Condition]]) -> int:
-        found = [self.labels(test) for test, _ in parts]
-        return 1 << 30 if None in found else sum(len(labels) for labels in found if labels is not None)
+        labels_of = [self.labels(test) for test, _ in parts]
+        return 1 << 30 if None in labels_of else sum(len(labels) for labels in labels_of if labels is not None)
 
     def divided(self, where: Condition, row: int) -> list[tuple[ItemTest, Condition]]:
         """The items of a variable, divided by what a condition says of them: each test with the rest of the condition."""
         tests = list(dict.fromkeys(leaf.test for leaf in leaves(where) if isinstance(leaf, OnItem) and leaf.row == row))
-        found: dict[Condition, ItemTest] = {}
+        parts: dict[Condition, ItemTest] = {}
         for truth, test in self._choices(tests):
-            rest = _given(where, row, truth)
+            rest = _restricted(where, row, truth)
             if rest != NEVER:
-                found[rest] = item_any(found[rest], test) if rest in found else test
-        return [(self._simpler(test), rest) for rest, test in found.items()]
+                parts[rest] = item_any(parts[rest], test) if rest in parts else test
+        return [(self._simpler(test), rest) for rest, test in parts.items()]
 
     def _choices(self, tests: Sequence[ItemTest]) -> Iterator[tuple[dict[ItemTest, bool], ItemTest]]:
         """What an item may pass of some tests, each time with the test of such items."""
@@ -293,7 +293,7 @@ class Rows(Conditions):
         return test if labels - listed else self.test_of(labels, False)
 
 
-def _given(where: Condition, row: int, truth: Mapping[ItemTest, bool]) -> Condition:
+def _restricted(where: Condition, row: int, truth: Mapping[ItemTest, bool]) -> Condition:
     """A condition for items of a variable that pass some of its tests and fail the others."""
 
     def leaf_of(leaf: Condition) -> Condition:

@@ -26,8 +26,8 @@ def ends_of(trees: Iterable[exp.Expr], atom: Atom) -> Ends:
         trees: the expressions, over atoms.
         atom: the atom that a name stands for.
     """
-    known = [_ends_of(tree, atom) or (-math.inf, math.inf, False) for tree in trees]
-    return min(of[0] for of in known), max(of[1] for of in known), all(of[2] for of in known)
+    ends = [_ends_of(tree, atom) or (-math.inf, math.inf, False) for tree in trees]
+    return min(of[0] for of in ends), max(of[1] for of in ends), all(of[2] for of in ends)
 
 
 def _ends_of(tree: exp.Expr, atom: Atom) -> Ends | None:
@@ -40,9 +40,9 @@ def _ends_of(tree: exp.Expr, atom: Atom) -> Ends | None:
     if isinstance(tree, exp.Case) and tree.this is None:
         values = [branch.args["true"] for branch in tree.args["ifs"]] + [tree.args.get("default") or exp.null()]
         parts = [_ends_of(value, atom) for value in values if not isinstance(bare(value), exp.Null)]
-        known = [part for part in parts if part is not None]
-        lows, highs, whole = zip(*known, strict=True) if known else ((), (), ())
-        return (min(lows), max(highs), all(whole)) if known and len(known) == len(parts) else None
+        numbers = [part for part in parts if part is not None]
+        lows, highs, whole = zip(*numbers, strict=True) if numbers else ((), (), ())
+        return (min(lows), max(highs), all(whole)) if numbers and len(numbers) == len(parts) else None
     if not isinstance(tree, exp.Add | exp.Sub | exp.Mul):
         return None
     one, two = _ends_of(tree.left, atom), _ends_of(tree.right, atom)

@@ -108,9 +108,9 @@ class Sums(Values):
                 raise unsupported("a number of pairs of items of some persons")
             listed = [row[-2:] for row in self.answers.answer(self._named_by(plan))]
             lower, upper = self.total(listed)
-            found: Bounds = lower, None if self.releases.suppressed else upper
+            bounds: Bounds = lower, None if self.releases.suppressed else upper
             alike = cell.test == cell.second and not self.releases.suppressed
-            return self.within(found, lambda: self._pairs_of_each(cell)) if alike else found
+            return self.within(bounds, lambda: self._pairs_of_each(cell)) if alike else bounds
         if cell.test is None:
             return self.one(Plan(IDS, cell.person))
         rows = self.one(Plan(ROWS, cell.person, cell.test, notes=(MERGED_NOTE,)))
@@ -162,12 +162,12 @@ class Sums(Values):
         if self._is_mixed(tree):
             tree = with_cases(tree)  # a condition as a number: the rows for which it is true
         parts = self.branches(tree) if self._is_mixed(tree) and tree.find(exp.Case, exp.If) else [(ALWAYS, tree)]
-        found = [self._sum_of_values(rows, [(self.value(v), met) for met, v in parts if not self.atoms_of(v)])]
+        sums = [self._sum_of_values(rows, [(self.value(v), met) for met, v in parts if not self.atoms_of(v)])]
         for met, value in parts:
             here = replace(rows, where=both(rows.where, met))
             if here.where != NEVER and self.atoms_of(value):
-                found.append(self._sum_of_branch(here, value.unnest()))
-        return self.total(found)
+                sums.append(self._sum_of_branch(here, value.unnest()))
+        return self.total(sums)
 
     def _sum_of_branch(self, rows: PersonRows, tree: exp.Expr) -> Bounds:
         atoms, own = self.atoms_of(tree), self.rows_of(tree)
@@ -177,8 +177,8 @@ class Sums(Values):
             return self._sum_of_values(rows, self.values(tree))
         if own:
             raise unsupported("the sum of an item beside another value")
-        found = [self._sum_of_persons(cell.person, tree) for cell in self._single_cells(rows, "sum")]
-        return self.total(found)
+        sums = [self._sum_of_persons(cell.person, tree) for cell in self._single_cells(rows, "sum")]
+        return self.total(sums)
 
     def _single_cells(self, rows: PersonRows, how: str) -> list[Cell]:
         cells = self.cells(rows)
@@ -224,8 +224,8 @@ class Sums(Values):
         else:
             one = self.one(Plan(MEASURE, here, measure=measured, aggregate="sum"))
             bounds = both_of(one, by_value or (None, None))
-        found = self.times(bounds, float(factor))
-        return found if not constant else self.total([found, self.times(self.persons(here), float(constant))])
+        multiple = self.times(bounds, float(factor))
+        return multiple if not constant else self.total([multiple, self.times(self.persons(here), float(constant))])
 
     def _sum_of_numbers(self, condition: Condition, tree: exp.Expr) -> Bounds | None:
         """The sum over persons of an expression that rises, or falls, with a number of items; None for others.
@@ -239,18 +239,18 @@ class Sums(Values):
         if atom.weights.kind != VALUES and (atom.weights.kind != SUM or atom.weights.by_label is not None):
             return None
         plain = replace(atom, present=ALWAYS)
-        found = self.of_values(tree, atom, range(self.most(plain, tree) + 1))
-        self._check_tail(plain, found)
+        results = self.of_values(tree, atom, range(self.most(plain, tree) + 1))
+        self._check_tail(plain, results)
         absent = self._absent(tree, atom)
-        numbers = [*found, *(of for of, _ in absent)]
+        numbers = [*results, *(of for of, _ in absent)]
         if not all(isinstance(of, int | float | Decimal) and isfinite(of) for of in numbers):
             return None
-        changes = [Fraction(new) - Fraction(old) for old, new in pairwise(found)]
+        changes = [Fraction(new) - Fraction(old) for old, new in pairwise(results)]
         if not (all(change >= 0 for change in changes) or all(change <= 0 for change in changes)):
             return None
         added = {both(condition, met): Fraction(of) for of, met in absent}
         steps: dict[Condition, Fraction] = {}
-        for number, change in enumerate([Fraction(found[0]), *changes]):
+        for number, change in enumerate([Fraction(results[0]), *changes]):
             met = both(condition, atom.present, self.number_from(plain, number))
             steps[met] = steps.get(met, Fraction(0)) + change
         parts = [self.times(self.persons(met), _number(times)) for met, times in added.items() if times]
@@ -282,10 +282,10 @@ class Sums(Values):
             if atom.values and not all(isinstance(v, int | float) or hasattr(v, "as_tuple") for _, v in atom.values):
                 raise unsupported("an aggregate of values that are not numbers")
             return (atom.weights, atom.present), Fraction(1), Fraction(0)
-        found = self.linear(tree) if all(isinstance(a, Number) for a in self.atoms_of(tree)) else None
-        if found is None or not found[0]:
+        multiples = self.linear(tree) if all(isinstance(a, Number) for a in self.atoms_of(tree)) else None
+        if multiples is None or not multiples[0]:
             return None, Fraction(1), Fraction(0)
-        coefficients, constant = found
+        coefficients, constant = multiples
         present = both(*(a.present for a in coefficients))
         if len(coefficients) == 1:
             ((number, factor),) = coefficients.items()
@@ -294,14 +294,14 @@ class Sums(Values):
 
     def _sum_of_items(self, rows: PersonRows, tree: exp.Expr, row: int) -> Bounds:
         """The sum of an expression of the item of a row."""
-        found = self.evaluated(tree)
-        values = {v for v in found.values.values() if v is not None}
-        known = not self.releases.suppressed or found.other is not UNKNOWN
+        evaluated = self.evaluated(tree)
+        values = {v for v in evaluated.values.values() if v is not None}
+        complete = not self.releases.suppressed or evaluated.other is not UNKNOWN
         if any(isinstance(v, str) for v in values):
             raise unsupported("the sum of values that are not numbers")
-        if known and self.releases.suppressed and found.other is not None:
-            values.add(found.other)
-        if not known or len({float(v) for v in values} - {0.0}) > FEW:
+        if complete and self.releases.suppressed and evaluated.other is not None:
+            values.add(evaluated.other)
+        if not complete or len({float(v) for v in values} - {0.0}) > FEW:
             return self._sum_of_weights(rows, tree, row)
         listed = [(v, on_item(row, self.test(tree, lambda x, v=v: x == v))) for v in sorted(values)]  # type: ignore[misc]
         one = self._sum_of_values(rows, listed)

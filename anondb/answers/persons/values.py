@@ -47,10 +47,10 @@ class Values(Relations):
             return [(value, ALWAYS)]
         if isinstance(tree, CONDITIONS) or isinstance(self.atom(tree), Truth):
             self.kinds[tree] = "BOOLEAN"
-            found = self.decided(tree)
-            unknown = both(negate(found.true), negate(found.false))
-            unknown = NEVER if negate(found.true) == found.false else unknown
-            return [(v, met) for v, met in ((True, found.true), (False, found.false), (None, unknown)) if met != NEVER]
+            decided = self.decided(tree)
+            unknown = both(negate(decided.true), negate(decided.false))
+            unknown = NEVER if negate(decided.true) == decided.false else unknown
+            return [(v, met) for v, met in ((True, decided.true), (False, decided.false), (None, unknown)) if met != NEVER]
         atoms = self.atoms_of(tree)
         own = self.rows_of(tree)
         if len(own) == 1 and all(isinstance(a, Item | Looked) for a in atoms):
@@ -70,27 +70,29 @@ class Values(Relations):
         return made
 
     def _values_of_item(self, tree: exp.Expr, row: int) -> list[tuple[Any, Condition]]:
-        found = self.evaluated(tree)
-        self.kinds[tree] = found.kind
-        if found.other is UNKNOWN and self.releases.suppressed:
+        evaluated = self.evaluated(tree)
+        self.kinds[tree] = evaluated.kind
+        if evaluated.other is UNKNOWN and self.releases.suppressed:
             made = self._values_by_case(tree, []) if isinstance(tree, exp.Case | exp.If) else None
             if made is not None:
                 return made
             raise unsupported(f"GROUP BY an expression of items that may be suppressed ({name_of(tree)})")
         tests: dict[Any, list[str]] = {}
         listed = frozenset(self.releases.items)
-        for label, value in found.values.items():
+        for label, value in evaluated.values.items():
             if self.releases.suppressed or label in listed:
                 tests.setdefault(value, []).append(label)
         others = self.releases.suppressed
         if others:
-            tests.setdefault(found.other, [])
+            tests.setdefault(evaluated.other, [])
         return [
             (
                 value,
                 on_item(
                     row,
-                    self.test_of(frozenset(labels), others and value == found.other and type(value) is type(found.other)),
+                    self.test_of(
+                        frozenset(labels), others and value == evaluated.other and type(value) is type(evaluated.other)
+                    ),
                 ),
             )
             for value, labels in tests.items()
@@ -109,9 +111,9 @@ class Values(Relations):
         made: dict[Any, list[int]] = {}
         if atom.values:
             listed = self.values_of_number(plain, tree)
-            found = self.of_values(tree, atom, [value for value, _ in listed])
+            results = self.of_values(tree, atom, [value for value, _ in listed])
             grouped: dict[Any, list[Condition]] = {}
-            for (_, met), of in zip(listed, found, strict=True):
+            for (_, met), of in zip(listed, results, strict=True):
                 grouped.setdefault(of, []).append(met)
             return [(of, both(atom.present, either(*mets))) for of, mets in grouped.items()] + self._absent(tree, atom)
         if atom.weights.by_label is not None and atom.weights.kind == SUM:
@@ -122,9 +124,9 @@ class Values(Relations):
             self.kinds[tree] = self.kinds[cases]  # type: ignore[index]
             return by_case
         numbers = list(range(self.most(plain, tree) + 1))
-        found = self.of_values(tree, atom, numbers)
-        self._check_tail(plain, found)
-        for number, of in zip(numbers, found, strict=True):
+        results = self.of_values(tree, atom, numbers)
+        self._check_tail(plain, results)
+        for number, of in zip(numbers, results, strict=True):
             made.setdefault(of, []).append(number)
         listed_ = [(of, both(atom.present, self._in_ranges(plain, members, numbers[-1]))) for of, members in made.items()]
         if len(listed_) > MAX_TERMS:
