@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from anondb.answers.persons.bounds import NONE, Bounds, average_of, both_of, quotient
+from anondb.answers.persons.bounds import NONE, Bounds, Row, average_of, both_of, quotient
 from anondb.answers.persons.rows import FLIPPED
 from anondb.answers.persons.sums import FEW, MERGED_NOTE, Sums
 from anondb.answers.persons.terms import (
@@ -113,11 +113,11 @@ class Aggregates(Sums):
         if basic.how == "of_each" and len(group) == 1:
             return self._of_each(basic.value, group[0])
         if basic.how == "of_each":
-            persons = self.persons(either(*(self.closed(scope.rows) for scope in group)))
+            persons = self.persons(self.closed(*(scope.rows for scope in group)))
             of_rows = self._rows_of([scope.rows for scope in group])
             return both_of(quotient(of_rows, persons), (1, None)) if persons[1] != 0 else (None, None)
         if basic.how == "ids":
-            return self.persons(either(*(self.closed(s.rows) for s in group)))
+            return self.persons(self.closed(*(scope.rows for scope in group)))
         if basic.how == "rows":
             return self._rows_of([s.rows for s in group])
         assert basic.value is not None
@@ -223,7 +223,7 @@ class Aggregates(Sums):
 
     def _mean_of_few(self, parts: Sequence[tuple[PersonRows, exp.Expr]]) -> Bounds:
         """An average of listed numbers: between these, and, of few, each as often as it may be at most or at least."""
-        every = [(n, replace(of, where=both(of.where, met))) for of, tree in parts for n, met in self.values(tree)]
+        every = [(n, rows.restricted(met)) for rows, tree in parts for n, met in self.values(tree)]
         listed = [(n, of) for n, of in every if n is not None and of.where != NEVER]
         if not listed or not all(isinstance(n, int | float | Decimal) and isfinite(n) for n, _ in listed):
             return None, None
@@ -241,7 +241,7 @@ class Aggregates(Sums):
             tree = self.resolved(basic.value, scope)
             whole = whole and not tree.find(exp.Case, exp.If)
             for met, value in self.branches(tree) if tree.find(exp.Case, exp.If) else [(ALWAYS, tree)]:
-                rows = replace(scope.rows, where=both(scope.rows.where, met))
+                rows = scope.rows.restricted(met)
                 if rows.where == NEVER or isinstance(value.unnest(), exp.Null):
                     continue
                 if basic.how in ("min", "max"):  # whatever the number of rows of a person
@@ -287,19 +287,16 @@ class Aggregates(Sums):
             tree = self.resolved(value, scope)
             atom = self.atom(tree)
             if isinstance(atom, Item):
-                listed: dict[Any, Bounds] = dict(self.by_item(scope.rows, atom.row, ids=True))
+                listed = {item: bounds for (item,), bounds in self.by_item(scope.rows, atom.row, ids=True).items()}
                 open_ = open_ or self.releases.suppressed
                 if self.releases.summable:  # somebody has as many
-                    alone = replace(
-                        scope.rows,
-                        where=self._some_with(scope.rows, atom.row),
-                        rows=frozenset({atom.row}),
-                        compared=frozenset(),
-                    )
+                    own = frozenset({atom.row})
+                    met = self.closed_but(scope.rows, own)
+                    alone = replace(scope.rows, where=met, rows=own, compared=frozenset())
                     least = max(least, self._number_of_items(alone, "max", False)[0] or 0)
             else:
                 listed = {
-                    of: self.persons(self.closed(replace(scope.rows, where=both(scope.rows.where, met))))
+                    of: self.persons(self.closed(scope.rows.restricted(met)))
                     for of, met in self.values(tree)
                     if of is not None
                 }
@@ -313,26 +310,14 @@ class Aggregates(Sums):
 
     # ---------------------------------------------------------------- groups
 
-    def by_item(self, rows: PersonRows, row: int, *, ids: bool) -> dict[str, Bounds]:
+    def by_item(self, rows: PersonRows, row: int, *, ids: bool) -> dict[Row, Bounds]:
         """The number of rows, or of persons, for each item of a variable."""
-        plans: list[Plan] = []
         notes = (LISTED_NOTE,) if ids else (LISTED_NOTE, MERGED_NOTE)
         if ids:
-            parts = [(rest, test) for test, rest in self.divided(settled(self._some_with(rows, row)), row)]
+            parts = [(rest, test) for test, rest in self.divided(settled(self.closed_but(rows, frozenset({row}))), row)]
         else:
             parts = self.alone(rows, row)
-        for person, test in parts:
-            plans.append(Plan(ITEMS, self._plain(person), test, notes=notes))
-        numbers: dict[str, Bounds] = {}
-        for plan in plans:
-            for item, *bounds in self.answers.answer(self._named_by(plan)):
-                of: Bounds = (bounds[0], bounds[1])
-                numbers[item] = self.total([numbers[item], of]) if item in numbers else of
-        return numbers
-
-    def _some_with(self, rows: PersonRows, row: int) -> Condition:
-        """The condition that the person has such a row with the item of a variable."""
-        return either(*(self.some_of(part, part.rows - {row}) for part in self.settled_rows(rows, frozenset({row}))))
+        return self.by_key([Plan(ITEMS, self._plain(person), test, notes=notes) for person, test in parts])
 
     def pair_plans(self, rows: PersonRows, keys: Sequence[int], *, ids: bool) -> list[Plan]:
         """The plans for the number of rows of each two items of two variables; each pair is in one plan at most."""
@@ -360,7 +345,7 @@ class Aggregates(Sums):
                 if not all(map(is_single, conjuncts(met))):
                     raise unsupported("GROUP BY two items with other conditions than on single items")
                 sides = item_all(one, first), item_all(two, second)
-                plans.append(self._named_by(Plan(PAIRS, met, *sides, signs, notes=(LISTED_NOTE,))))
+                plans.append(Plan(PAIRS, met, *sides, signs, notes=(LISTED_NOTE,)))
         return plans
 
 

@@ -206,7 +206,7 @@ class Composer:
         if isinstance(atom, Truth):
             return atom.false != negate(atom.true)
         if isinstance(atom, Of):
-            return any(a.may_be_null for a in self._reader.releases.attributes if a.name == atom.attribute)
+            return self._reader.attribute(atom).may_be_null
         if isinstance(atom, Item) or isinstance(tree, exp.Literal):
             return False
         parts = [child for _, child in children_of(tree)] if is_filled(tree) else []
@@ -374,13 +374,10 @@ class Composer:
         made = self._measured(kind, value, wanted, share)
         if isinstance(call, exp.Min | exp.Max):
             atoms = [self._reader.atom(tree) for tree in self._trees(value)]
-            if any(isinstance(a, Of) and self._is_date(a) for a in atoms):
+            if any(isinstance(a, Of) and self._reader.attribute(a).ends == "DATE" for a in atoms):
                 first = exp.cast(exp.Literal.string("1970-01-01"), "DATE")
                 return exp.Add(this=first, expression=exp.cast(exp.paren(made), "INTEGER"))
         return made
-
-    def _is_date(self, atom: Of) -> bool:
-        return any(a.name == atom.attribute and a.ends == "DATE" for a in self._reader.releases.attributes)
 
 
 def _chosen(value: exp.Expr, wanted: exp.Expr | None) -> tuple[exp.Expr | None, exp.Expr]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import combinations
@@ -20,8 +20,6 @@ from anondb.query.refusals import only, unsupported
 class Different(Joins):
     """Reads rows of which equal ones are one: an id, values of the person, and an item at most."""
 
-    _fresh: Iterator[int]
-
     def once(self, made: Sequence[PersonRows]) -> list[PersonRows]:
         """The different rows."""
         first = made[0]
@@ -37,11 +35,10 @@ class Different(Joins):
         others = [c for c in first.columns if self.rows_of(c.value) and not isinstance(self.atom(c.value), Item)]
         if others:
             return self._by_values(first)
-        rest = first.rows - items
-        if not rest:
+        if first.rows <= items:
             return [replace(first, exact=True)]
-        closed = [self.some_of(part, rest) for part in self.settled_rows(first, frozenset(items))]
-        return [replace(first, where=either(*closed), rows=first.rows & items, compared=frozenset(), exact=True)]
+        where = self.closed_but(first, frozenset(items))
+        return [replace(first, where=where, rows=first.rows & items, compared=frozenset(), exact=True)]
 
     def united(self, made: list[PersonRows]) -> list[PersonRows]:
         """Rows of which a person has one at most, of one of several kinds, as rows of one kind if they show ids alone."""
@@ -92,7 +89,7 @@ class Different(Joins):
         if any(len(rows.columns) != len(names) for rows in right):
             raise unsupported("a set operation of different numbers of columns")
         for one, two in zip([left[0]] * len(right), right, strict=True):
-            self._unite(min(one.people), min(two.people))
+            self.unite(min(one.people), min(two.people))
         self.check_alike([*left, *right])
         repeated = not node.args.get("distinct")
         if repeated and isinstance(node, exp.Union):

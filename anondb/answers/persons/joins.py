@@ -59,13 +59,13 @@ class Joins(PerPerson):
             else []
         )
         if len(sides) == 2 and isinstance(sides[0], Id) and isinstance(sides[1], Id) and isinstance(tree, exp.EQ):
-            self._unite(sides[0].person, sides[1].person)
+            self.unite(sides[0].person, sides[1].person)
             return rows
         if len(sides) == 2 and isinstance(sides[0], Item) and isinstance(sides[1], Item) and sides[0] != sides[1]:
             if isinstance(tree, exp.EQ):
                 return self._same_item(rows, sides[0].row, sides[1].row)
             return replace(rows, compared=rows.compared | {(_SIGNS[type(tree)], sides[0].row, sides[1].row)})
-        return replace(rows, where=both(rows.where, self.where(tree)))
+        return rows.restricted(self.where(tree))
 
     def _same_item(self, rows: PersonRows, one: int, other: int) -> PersonRows:
         """Rows in which two variables have the same item: one variable in place of both."""
@@ -177,8 +177,7 @@ class Joins(PerPerson):
             raise unsupported("a join on a computed item where items were suppressed")
         if kind in ("semi", "anti"):
             met = on_item(row, self.test_of(frozenset(item for item, place in matches if place == 1), False))
-            where = both(scope.rows.where, negate(met) if kind == "anti" else met)
-            return [replace(scope, rows=replace(scope.rows, where=where))]
+            return [scope.restricted(negate(met) if kind == "anti" else met)]
         if most > MAX_BRANCHES:
             raise unsupported("a join of items with too many rows each")
         made = []
@@ -194,24 +193,15 @@ class Joins(PerPerson):
 
     def _ranked(self, relation: Ranged, conditions: Sequence[exp.Expr]) -> exp.Select:
         """Each item with the rows of a known table that match it, numbered by ``place``."""
-        tables = list(dict.fromkeys(a.table for t in conditions for a in self.atoms_of(t) if isinstance(a, Looked)))
         cells = [exp.column(f"c{n}", "k") for n in range(len(relation.columns))]
         item = exp.column("item", "d")
 
-        def value_of(atom: object) -> exp.Expr | None:
-            if isinstance(atom, Item):
-                return self.item("d")
-            return exp.column(atom.column, atom.table) if isinstance(atom, Looked) else None
-
         asked = exp.select(item.as_("item"), *cells).from_(self.releases.domain().subquery("d"))
-        for table in tables:
-            same = exp.EQ(this=exp.column("item", table), expression=item.copy())
-            asked = asked.join(self.lookups[table].subquery(table), on=same, join_type="left")
-        on = exp.and_(*(exp.paren(self.replaced(t, value_of)) for t in conditions))
-        source = exp.Subquery(this=relation.tree.copy(), alias=exp.TableAlias(this=exp.to_identifier("k")))
+        asked = self.with_lookups(asked, (atom for tree in conditions for atom in self.atoms_of(tree)))
+        on = exp.and_(*(exp.paren(self.replaced(tree, self.in_domain)) for tree in conditions))
         order = exp.Order(expressions=[exp.Ordered(this=cell.copy()) for cell in cells])
         number = exp.Window(this=exp.RowNumber(), partition_by=[item.copy()], order=order, over="OVER")
-        return asked.join(source, on=on).select(number.as_("place"))
+        return asked.join(relation.tree.subquery("k"), on=on).select(number.as_("place"))
 
     def _all_named(self, relation: Ranged, conditions: Sequence[exp.Expr]) -> bool:
         """Whether all items that a known table may match are named."""
@@ -220,14 +210,10 @@ class Joins(PerPerson):
                 sides = [tree.unnest().this.unnest(), tree.unnest().expression.unnest()]
                 keys = [s for s in sides if isinstance(s, exp.Column) and s.table == "k"]
                 if len(keys) == 1 and any(isinstance(self.atom(s), Item) for s in sides):
-                    source = exp.Subquery(this=relation.tree.copy(), alias=exp.TableAlias(this=exp.to_identifier("k")))
-                    listed = {
-                        row[0] for row in self.releases.rows(exp.select(exp.cast(keys[0].copy(), "VARCHAR")).from_(source))
-                    }
-                    return listed - {None} <= self.releases.named()
-                if any(isinstance(a, Looked) for a in self.atoms_of(tree)) and not any(
-                    isinstance(a, Item) for a in self.atoms_of(tree)
-                ):
+                    texts = exp.select(exp.cast(keys[0].copy(), "VARCHAR")).from_(relation.tree.subquery("k"))
+                    return {text for (text,) in self.releases.rows(texts)} - {None} <= self.releases.named()
+                kinds = set(map(type, self.atoms_of(tree)))
+                if Looked in kinds and Item not in kinds:
                     return True
         return False
 
@@ -235,11 +221,10 @@ class Joins(PerPerson):
         self, relation: Ranged, alias: str, scope: Scope, inner: Scope, trees: Sequence[exp.Expr], shared: Sequence[str]
     ) -> list[Scope]:
         """The rows of a scope beside each row of a known table, whose columns are constants."""
-
-        source = exp.Subquery(this=relation.tree.copy(), alias=exp.TableAlias(this=exp.to_identifier("k")))
         width = len(relation.columns)
         cells = [exp.column(f"c{n}", "k") for n in range(width)]
-        listed = self.releases.rows(exp.select(*cells, *map(typeof, cells)).from_(source).limit(MAX_CONSTANTS + 1))
+        query = exp.select(*cells, *map(typeof, cells)).from_(relation.tree.subquery("k"))
+        listed = self.releases.rows(query.limit(MAX_CONSTANTS + 1))
         if len(listed) > MAX_CONSTANTS:
             raise unsupported(f"a join with the table {alias!r} without an equal item", "Join it on the item column.")
         made = []

@@ -42,7 +42,7 @@ class Kinds(Rows):
         if isinstance(atom, Id | Listing):
             kind = type(atom).__name__
         elif isinstance(atom, Of):
-            kind = next(a.ends or "VARCHAR" for a in self.releases.attributes if a.name == atom.attribute)
+            kind = self.attribute(atom).ends or "VARCHAR"
         elif not atoms:
             ((kind,),) = self.releases.rows(exp.select(typeof(tree)))
         elif len(self.rows_of(tree)) == 1 and all(isinstance(a, Item | Looked) for a in atoms):

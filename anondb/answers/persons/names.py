@@ -9,6 +9,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from anondb.answers.persons.conditions import LISTED_ITEMS
+from anondb.answers.persons.decided import certain
 from anondb.answers.persons.domains import wrapped
 from anondb.answers.persons.numbers import Numbers
 from anondb.answers.persons.terms import (
@@ -202,7 +203,7 @@ class Names(Numbers):
         wanted = [{t.name} for t in texts] if kind == "all" else [{t.name for t in texts}]
         tests = [self.test(listing.value, lambda value, these=these: value in these) for these in wanted]  # type: ignore[misc]
         met = both(*(at_least(1, item_all(listing.test, test)) for test in tests))
-        return self.column(self._truth(met))
+        return self.column(certain(met))
 
     def _part_of_list(self, node: exp.Expr, scope: Scope) -> exp.Expr | None:
         """The list of those items of a person that are in another list, or that a condition chooses; None for others."""

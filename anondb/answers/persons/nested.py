@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from anondb.answers.persons.decided import certain
 from anondb.answers.persons.domains import cell, typeof, wrapped
 from anondb.answers.persons.names import Names
 from anondb.answers.persons.numbers import case_of
@@ -45,18 +46,6 @@ class Nested(Names):
         """The rows of FROM, joins and WHERE."""
 
     @abstractmethod
-    def is_linked(self, rows: PersonRows, scope: Scope | None) -> bool:
-        """Whether rows are of the person of a scope."""
-
-    @abstractmethod
-    def check_one(self, rows: PersonRows) -> None:
-        """Refuse rows of several persons."""
-
-    @abstractmethod
-    def _unite(self, one: int, two: int) -> None:
-        """Make two persons one."""
-
-    @abstractmethod
     def aggregated(self, node: exp.Expr, scopes: Sequence[Scope], met: Condition) -> exp.Expr:
         """An expression of aggregates over the rows of one person, over atoms."""
 
@@ -68,7 +57,7 @@ class Nested(Names):
         if isinstance(node, exp.Exists):
             query = node.this.unnest() if isinstance(node.this, exp.Subquery) else node.this
             if self.people.reads_persons(query, scope.env):
-                truth = self._some_listed(query, scope) or self._truth(self._some(query, scope, "EXISTS"))
+                truth = self._some_listed(query, scope) or certain(self._some(query, scope, "EXISTS"))
                 return self.column(truth)
             return exp.Exists(this=self._inlined(query, scope))
         if isinstance(node, exp.In) and node.args.get("query") is not None:
@@ -80,18 +69,18 @@ class Nested(Names):
 
     def _some(self, query: exp.Expr, scope: Scope, what: str) -> Condition:
         """The condition that a subquery has a row."""
-        made = query.copy()
-        if isinstance(made, exp.Select) and made.args.get("group") is None:
-            if self._has_aggregate(made):
-                only(made, *_ONE_ROW)
+        query = query.copy()
+        if isinstance(query, exp.Select) and query.args.get("group") is None:
+            if self._has_aggregate(query):
+                only(query, *_ONE_ROW)
                 return ALWAYS
-            made.set("expressions", [exp.Literal.number(1).as_("one")])
-            made.set("distinct", None)
-        listed = self.relation(made, scope.env, scope)
+            query.set("expressions", [exp.Literal.number(1).as_("one")])
+            query.set("distinct", None)
+        listed = self.relation(query, scope.env, scope)
         for rows in listed:
             if not self.is_linked(rows, scope):
                 raise unsupported(f"{what} without the outer id", "Compare the id with the one of the outer query.")
-        return either(*map(self.closed, listed))
+        return self.closed(*listed)
 
     def _some_listed(self, query: exp.Expr, scope: Scope) -> Truth | None:
         """Whether some row of a known table meets conditions on the person of the queries around: of each row in turn, whose
@@ -112,8 +101,7 @@ class Nested(Names):
         kept = [part for part in parts if not part.find(exp.Query) and _names_alone(part, alias, names)]
         relation = self.compiler.query(listed.where(*(part.copy() for part in kept)), scope.env)
         columns = [exp.column(f"c{n}", "k") for n in range(len(relation.columns))]
-        source = exp.Subquery(this=relation.tree, alias=exp.TableAlias(this=exp.to_identifier("k")))
-        asked = exp.select(*columns, *map(typeof, columns)).from_(source).limit(MAX_ROWS + 1)
+        asked = exp.select(*columns, *map(typeof, columns)).from_(relation.tree.subquery("k")).limit(MAX_ROWS + 1)
         rows = self.releases.rows(asked) if relation.exact else []
         if not relation.exact or len(rows) > MAX_ROWS:
             raise unsupported("EXISTS over many rows of a table of your own, or over rows that counts choose")
@@ -123,7 +111,7 @@ class Nested(Names):
             named = [Column(alias, lowered(c.name), v) for c, v in zip(relation.columns, values, strict=True)]
             inner = Scope(PersonRows(tuple(named)), scope.env, scope)
             conditions.append(both(*(self.where(self.resolved(p, inner)) for p in parts if p not in kept)))
-        return self._truth(either(*conditions))
+        return certain(either(*conditions))
 
     def _among(self, node: exp.In, scope: Scope) -> exp.Expr:
         """IN with a subquery: of ids, of known values, or of items that counts choose."""
@@ -136,8 +124,8 @@ class Nested(Names):
                 ids = [self.atom(c.value) for c in rows.columns]
                 if len(ids) != 1 or not isinstance(ids[0], Id):
                     raise unsupported("IN with a subquery that does not select ids")
-                self._unite(ids[0].person, atom.person)
-            return self.column(self._truth(either(*map(self.closed, listed))))
+                self.unite(ids[0].person, atom.person)
+            return self.column(certain(self.closed(*listed)))
         if not self.atoms_of(left) and self.people.of_persons(query, scope.env):
             return self._of_items(node, query, scope)
         if self.people.reads_persons(query, scope.env):
@@ -158,7 +146,7 @@ class Nested(Names):
         if not all(isinstance(self.atom(c.value), Item) for rows in listed for c in rows.columns):
             raise unsupported("a value among others than the items of a person")
         same = exp.EQ(this=query.expressions[0].unalias().copy(), expression=value)
-        return self.column(self._truth(self._some(query.where(same), scope, "IN")))
+        return self.column(certain(self._some(query.where(same), scope, "IN")))
 
     def _texts_in(self, query: exp.Expr) -> list[exp.Expr] | None:
         """The texts that a query of known tables lists; None for other values, and where it depends on persons."""
@@ -175,20 +163,16 @@ class Nested(Names):
     def among_chosen(self, left: exp.Expr, query: exp.Expr, scope: Scope) -> exp.Expr:
         """IN with a list of items that counts choose: some are certain, others possible."""
         atom, relation = self.atom(left), self.compiler.query(query, scope.env)
-        if (
-            not isinstance(atom, Item)
-            or len(relation.columns) != 1
-            or relation.open
-            or not replace(relation, flagged=False).exact
-        ):
+        exact = len(relation.columns) == 1 and not relation.open and replace(relation, flagged=False).exact
+        if not isinstance(atom, Item) or not exact:
             raise unsupported("IN with a subquery of estimates" + (", or of suppressed rows" if relation.open else ""))
-        source = exp.Subquery(this=relation.tree, alias=exp.TableAlias(this=exp.to_identifier("listed")))
         sure = exp.column("sure") if relation.flagged else exp.true()
-        rows = self.releases.rows(exp.select(exp.cast(exp.column("c0"), "VARCHAR"), sure).from_(source))
+        texts = exp.select(exp.cast(exp.column("c0"), "VARCHAR"), sure).from_(relation.tree.subquery("listed"))
+        rows = self.releases.rows(texts)
         if any(label is None for label, _ in rows):
             raise unsupported("IN with a subquery of estimates that has NULLs", "Leave them out with IS NOT NULL.")
-        possible, certain = frozenset(x for x, _ in rows), frozenset(x for x, held in rows if held)
-        test: ItemTest = Labels(possible) if possible == certain else Choice(certain, possible)
+        possible, chosen = frozenset(item for item, _ in rows), frozenset(item for item, held in rows if held)
+        test: ItemTest = Labels(possible) if possible == chosen else Choice(chosen, possible)
         return self.column(Truth(on_item(atom.row, test), on_item(atom.row, item_not(test))))
 
     def _single(self, query: exp.Expr, scope: Scope) -> exp.Expr:
@@ -242,10 +226,8 @@ class Nested(Names):
             ]
             inside |= {lowered(c.name) for c in relation.columns}
             aliases.add(lowered(alias))
-            source = exp.select(*columns).from_(
-                exp.Subquery(this=relation.tree.copy(), alias=exp.TableAlias(this=exp.to_identifier("known")))
-            )
-            table.replace(exp.Subquery(this=source, alias=exp.TableAlias(this=exp.to_identifier(alias))))
+            source = exp.select(*columns).from_(relation.tree.subquery("known"))
+            table.replace(source.subquery(alias))
         aliases |= {lowered(s.alias) for s in made.find_all(exp.Subquery, exp.Values) if s.alias}
         inside |= {lowered(e.alias) for e in made.find_all(exp.Alias)} | {
             lowered(c.name) for a in made.find_all(exp.TableAlias) for c in a.args.get("columns") or ()

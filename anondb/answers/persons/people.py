@@ -77,8 +77,7 @@ class _Grouped(Aggregates):
 
     def __init__(self, people: Persons, compiler: Compiler) -> None:
         super().__init__(people.counts, compiler)
-        self.people, self.answers = people, people.counts
-        self.start()
+        self.people = people
 
     def grouped(self, node: exp.Select, env: Env, ended: bool) -> Grouped:
         scopes = self.scopes(node, env)
@@ -96,7 +95,7 @@ class _Grouped(Aggregates):
         quick = self._listed_once(scopes, trees, basics)
         items = [isinstance(self.atom(tree), Item) and self.releases.typed for tree in trees[0]]
         if quick is not None:
-            tree = self.people.counts.put_listed(quick, len(basics))
+            tree = self.releases.put_listed(quick, len(basics))
             sure = all(lower >= 1 for _, lower, upper in quick if upper != 0)
             some = self.releases.suppressed
         else:
@@ -106,7 +105,7 @@ class _Grouped(Aggregates):
                 rows = rows or {(): [*empty, NONE]}
             sure = all((of[-1][0] or 0) >= 1 for of in rows.values())
             listed = rows if keys else {key: of[:-1] for key, of in rows.items()}
-            tree = self.people.counts.put([*map(self.common, kinds)], listed, len(basics))
+            tree = self.releases.put([*map(self.common, kinds)], listed, len(basics))
         columns = [Column(f"#k{n}", item=item, plain=item) for n, item in enumerate(items)]
         columns += [_column(n, basics, len(keys), maybe=not keys and not sure) for n in range(len(basics))]
         relation = Ranged(marked(tree, columns), tuple(columns), flagged=bool(keys), open=some and bool(keys))
@@ -147,7 +146,7 @@ class _Grouped(Aggregates):
             return None
         ((test, person),) = parts
         notes = (LISTED_NOTE, *((MERGED_NOTE,) if basics and basics[0].how == "rows" else ()))
-        return self.answers.answer(self._named_by(Plan(ITEMS, self._plain(person), test, notes=notes)))
+        return self.answer(Plan(ITEMS, self._plain(person), test, notes=notes))
 
     # ---------------------------------------------------------------- groups
 
@@ -172,9 +171,8 @@ class _Grouped(Aggregates):
         rows: dict[Row, list[Bounds]] = {}
         open_ = False
         for group in groups.values():
-            group_rows = self._group_rows(group, basics, most if len(groups) == 1 else None)
             open_ = open_ or any(self._is_open(what) for _, what in group.listed)
-            for key, bounds in group_rows.items():
+            for key, bounds in self._group_rows(group, basics, most if len(groups) == 1 else None).items():
                 if key in rows:
                     bounds = [
                         self._together(b, x, y) for b, x, y in zip([*basics, Basic("rows")], rows[key], bounds, strict=True)
@@ -223,7 +221,7 @@ class _Grouped(Aggregates):
                 null = [negate(atom.present)] if isinstance(atom, Number) and atom.present != ALWAYS else []
                 choices.append([(None, met) for met in (None, *null)])
                 listed_kind = "VARCHAR" if isinstance(atom, Item) else "BIGINT"
-                kind = self._attribute(atom).ends or "VARCHAR" if isinstance(atom, Of) else listed_kind
+                kind = self.attribute(atom).ends or "VARCHAR" if isinstance(atom, Of) else listed_kind
             else:
                 choices.append(list(self.values(tree)))
                 check_kind(kind := self.kinds.get(tree.unnest(), "VARCHAR"))
@@ -238,9 +236,6 @@ class _Grouped(Aggregates):
             if len(groups) > MAX_GROUPS:
                 raise too_complex(f"it has over {MAX_GROUPS} groups")
         return groups
-
-    def _attribute(self, atom: Of) -> Any:
-        return next(a for a in self.releases.attributes if a.name == atom.attribute)
 
     def _group_rows(self, group: Group, basics: Sequence[Basic], most: int | None) -> dict[Row, list[Bounds]]:
         """The rows of a group, or of the groups that a release lists."""
@@ -310,16 +305,15 @@ class _Grouped(Aggregates):
 
     def _at(self, whats: Sequence[Any], key: Row, scope: Scope) -> Scope:
         """The rows of a listed value."""
-        where = scope.rows.where
         for what, value in zip(whats, key, strict=True):
             if isinstance(what, Item):
-                where = both(where, on_item(what.row, Labels(frozenset({value}))))
+                scope = scope.restricted(on_item(what.row, Labels(frozenset({value}))))
             elif isinstance(what, Of):
-                where = both(where, self.among(what, [value]))
+                scope = scope.restricted(self.among(what, [value]))
             else:
                 ends = self.number_from(what, value), negate(self.number_from(what, value + 1))
-                where = both(where, what.present, *ends)
-        return replace(scope, rows=replace(scope.rows, where=where))
+                scope = scope.restricted(what.present, *ends)
+        return scope
 
     def _listing(self, whats: Sequence[Any], scope: Scope, basic: Basic, most: int | None) -> dict[Row, Bounds]:
         """The number of rows or persons for each value that a release lists."""
@@ -327,19 +321,17 @@ class _Grouped(Aggregates):
         rows, ids = scope.rows, basic.how == "ids"
         if len(whats) == 2:
             plans = self.pair_plans(rows, [what.row for what in whats], ids=ids)
-            answers = (self.answers.answer(replace(plan, most=most)) for plan in plans)
-            return {row[:-2]: row[-2:] for answer in answers for row in answer}
+            return self.by_key([replace(plan, most=most) for plan in plans])
         (what,) = whats
         if isinstance(what, Item):
-            return {(item,): bounds for item, bounds in self.by_item(rows, what.row, ids=ids).items()}
+            return self.by_item(rows, what.row, ids=ids)
         if isinstance(what, Of):
             return self._by_attribute(rows, what, ids=ids)
         if ids or not rows.rows:
             met = both(self.closed(rows), what.present)
             if not ids:
                 self.check_exact(rows)
-            plan = Plan(MEASURE, met, measure=what.weights, aggregate="histogram")
-            return {row[:-2]: row[-2:] for row in self.answers.answer(self._named_by(plan))}
+            return self.by_key([Plan(MEASURE, met, measure=what.weights, aggregate="histogram")])
         raise unsupported("a number of rows for each number of items")
 
     def _by_attribute(self, rows: PersonRows, what: Of, *, ids: bool) -> dict[Row, Bounds]:
@@ -348,9 +340,8 @@ class _Grouped(Aggregates):
             every = self._by_attribute(replace(rows, where=ALWAYS, rows=frozenset(), compared=frozenset()), what, ids=True)
             if len(every) > MAX_GROUPS:
                 raise too_complex(f"it has over {MAX_GROUPS} groups")
-            parts = {key: replace(rows, where=both(rows.where, self.among(what, [key[0]]))) for key in every}
+            parts = {key: rows.restricted(self.among(what, [key[0]])) for key in every}
             return {key: self.persons(self.closed(one)) if ids else self.rows_in(one) for key, one in parts.items()}
-        attribute = self._attribute(what)
         if ids:
             plans = [Plan(IDS, self.closed(rows))]
         else:
@@ -359,13 +350,7 @@ class _Grouped(Aggregates):
                 if cell.second is not None:
                     raise unsupported("a number of pairs of items by an attribute")
                 plans.append(Plan(IDS, cell.person) if cell.test is None else Plan(ROWS, cell.person, cell.test))
-        numbers: dict[Row, Bounds] = {}
-        for plan in plans:
-            plan = self._named_by(replace(plan, grouped=attribute, notes=(VALUES_NOTE,)))
-            for row in self.answers.answer(plan):
-                of: Bounds = row[-2:]
-                numbers[row[:-2]] = self.total([numbers[row[:-2]], of]) if row[:-2] in numbers else of
-        return numbers
+        return self.by_key([replace(plan, grouped=self.attribute(what), notes=(VALUES_NOTE,)) for plan in plans])
 
 
 def _column(number: int, basics: Sequence[Basic], keys: int, *, maybe: bool) -> Column:

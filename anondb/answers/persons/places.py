@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from anondb.answers.persons.nested import Nested
 from anondb.answers.persons.terms import Column, Id, Item, Number, PersonRows, Refused, Scope
-from anondb.query.predicates import Condition, either
+from anondb.query.predicates import Condition
 from anondb.query.refusals import too_complex, unsupported
 
 MAX_PLACES = 100  # of the rows of a person
@@ -39,17 +39,19 @@ class Places(Nested):
             raise unsupported("several numbers of the rows of a person")
         listed = self._one_each(windows[0], scopes)
         for window in windows:
-            named = exp.column(exp.to_identifier("_place", quoted=True))
-            holder = window.parent
-            window.replace(exp.alias_(named, window.alias_or_name) if isinstance(holder, exp.Select) else named)
+            put_column(window, "_place")
         return listed
+
+    def is_by_person(self, window: exp.Window, scopes: Sequence[Scope]) -> bool:
+        """Whether a window is PARTITION BY the id alone."""
+        by = window.args.get("partition_by") or []
+        return len(by) == 1 and all(isinstance(self.atom(self.resolved(by[0], s, quiet=True)), Id) for s in scopes)
 
     def _numbers_rows(self, window: exp.Window, scopes: Sequence[Scope]) -> bool:
         """Whether a window function gives the rows of each person the numbers from 1 on, each once."""
-        by = window.args.get("partition_by") or []
-        if len(by) != 1 or window.args.get("spec") or not isinstance(window.this, exp.RowNumber | exp.Rank | exp.DenseRank):
+        if window.args.get("spec") or not isinstance(window.this, (exp.RowNumber, *_RANKS)):
             return False
-        if not all(isinstance(self.atom(self.resolved(by[0], scope, quiet=True)), Id) for scope in scopes):
+        if not self.is_by_person(window, scopes):
             return False
         if not isinstance(window.this, _RANKS):
             return True
@@ -58,7 +60,7 @@ class Places(Nested):
 
     def _one_each(self, window: exp.Window, scopes: Sequence[Scope]) -> list[Scope]:
         """One row of a person for each place."""
-        first, met = scopes[0], either(*(self.closed(scope.rows) for scope in scopes))
+        first, met = scopes[0], self.closed(*(scope.rows for scope in scopes))
         for scope in scopes:
             self.check_exact(scope.rows)
             self.check_one(scope.rows)
@@ -98,6 +100,13 @@ class Places(Nested):
             return column
         value = values.get(column.value.unnest())
         return replace(column, value=self.column(_UNPLACED) if value is None else value.copy())
+
+
+def put_column(window: exp.Window, name: str) -> None:
+    """Replace a window function by a column; if it is selected, the column takes its name."""
+    column = exp.column(exp.to_identifier(name, quoted=True))
+    selected = isinstance(window.parent, exp.Select)
+    window.replace(exp.alias_(column, window.alias_or_name) if selected else column)
 
 
 def _keys(window: exp.Window) -> list[exp.Expr]:

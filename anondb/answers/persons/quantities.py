@@ -13,7 +13,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from anondb.answers.persons.domains import Domains, check_plain, typed
+from anondb.answers.persons.domains import Domains, check_plain, typed, typeof
 from anondb.answers.persons.terms import Atom, Number, Of, Part
 from anondb.answers.persons.weights import values_of, weights_of
 from anondb.query.item_tests import ItemTest, Labels, choices, passes, patterns
@@ -43,38 +43,24 @@ class Quantities(Domains):
     written: frozenset[str] = frozenset()
     """The items that the conditions name."""
 
-    kinds: dict[exp.Expr, str]
-    """The SQL types of expressions of one atom that were evaluated."""
-
     # ---------------------------------------------------------------- attributes
 
     def attribute_values(self, tree: exp.Expr, atom: Of) -> list[tuple[Any, Any]]:
         """The values of an attribute, each with the value of an expression of it."""
-        attribute = next(a for a in self.releases.attributes if a.name == atom.attribute)
-        kind, listed = attribute.ends or "VARCHAR", list(self.releases.values_of(atom.attribute))
-        if not listed:
-            return []
-        cells = [exp.Tuple(expressions=[exp.convert(n), _cell(v, kind)]) for n, v in enumerate(listed)]
-        names = [exp.to_identifier(name) for name in ("n", "value")]
-        rows = exp.Values(expressions=cells, alias=exp.TableAlias(this=exp.to_identifier("listed"), columns=names))
-        value = self.replaced(tree, lambda _: exp.column("value", "listed"))
-        kinds = exp.Anonymous(this="typeof", expressions=[value.copy()])
-        results = self.releases.rows(exp.select(exp.column("n", "listed"), value, kinds).from_(rows))
-        self.kinds[tree] = next((str(k) for *_, k in results if k != '"NULL"'), "VARCHAR")
-        check_plain([of for _, of, _ in results])
-        return [(listed[n], of) for n, of, _ in results]
+        listed = self.releases.values_of(atom.attribute)
+        return list(zip(listed, self.of_values(tree, atom, listed), strict=True))
 
     def among(self, atom: Of, values: Sequence[Any]) -> Condition:
         """The condition that an attribute has one of some of its values."""
-        attribute = next(a for a in self.releases.attributes if a.name == atom.attribute)
+        attribute = self.attribute(atom)
         column = exp.column("value")
         literals = [_cell(value, attribute.ends or "VARCHAR", plain=True) for value in values if value is not None]
         asked: list[exp.Expr] = [exp.Is(this=column, expression=exp.null())] if None in values else []
         asked += [exp.In(this=column, expressions=literals)] if literals else []
-        conditions = [on_value(one, attribute, left=True) for one in asked]
+        conditions = [on_value(test, attribute, left=True) for test in asked]
         if None in conditions:
             raise unsupported(f"single values of {attribute.name!r}", "Use BETWEEN.")
-        return either(*(one.settled() for one in conditions if one is not None))
+        return either(*(condition.settled() for condition in conditions if condition is not None))
 
     # ---------------------------------------------------------------- numbers
 
@@ -106,13 +92,10 @@ class Quantities(Domains):
 
     def _extremes(self, atom: Number) -> list[tuple[Any, Condition]]:
         """The values of the least or the greatest weight."""
-        made = []
-        sign = 1 if atom.weights.kind == MAX else -1
-        places = list(atom.values)[::sign]
-        for n, (weight, value) in enumerate(places):
-            beyond = both(*(negate(self._reaches(atom, w)) for w, _ in places[n + 1 : n + 2]))
-            made.append((value, both(self._reaches(atom, weight), beyond)))
-        return made
+        places = atom.values[:: 1 if atom.weights.kind == MAX else -1]
+        reached = [self._reaches(atom, weight) for weight, _ in places]
+        beyond = [*map(negate, reached[1:]), ALWAYS]
+        return [(value, both(*ends)) for (_, value), *ends in zip(places, reached, beyond, strict=True)]
 
     def _reaches(self, atom: Number, weight: float) -> Condition:
         """The condition that somebody has an item of this weight or more, or less for the least one."""
@@ -148,20 +131,22 @@ class Quantities(Domains):
 
     def of_values(self, tree: exp.Expr, atom: Atom, values: Sequence[Any]) -> list[Any]:
         """The value of an expression for each value of an atom."""
-        doubles = any(isinstance(value, float) for value in values)  # keys, which match as texts
-        kind_of = self.releases.part_type if isinstance(atom, Part) else "DOUBLE" if doubles else ""
-        kind_of = kind_of or (atom.type if isinstance(atom, Number) else "")
-        cells = [exp.Tuple(expressions=[exp.convert(n), _cell(v, kind_of)]) for n, v in enumerate(values)]
-        if not cells:
+        if not values:
             return []
+        kind = self.releases.part_type if isinstance(atom, Part) else ""
+        if isinstance(atom, Of):
+            kind = self.attribute(atom).ends or "VARCHAR"
+        elif isinstance(atom, Number):
+            doubles = any(isinstance(value, float) for value in values)  # keys, which match as texts
+            kind = "DOUBLE" if doubles else atom.type
+        cells = [exp.Tuple(expressions=[exp.convert(n), _cell(v, kind)]) for n, v in enumerate(values)]
         names = [exp.to_identifier(name) for name in ("n", "value")]
         rows = exp.Values(expressions=cells, alias=exp.TableAlias(this=exp.to_identifier("listed"), columns=names))
         value = self.replaced(tree, lambda a: exp.column("value", "listed") if a == atom else None)
-        kind = exp.Anonymous(this="typeof", expressions=[value.copy()])
-        results = self.releases.rows(exp.select(value, kind).from_(rows).order_by("n"))
-        check_plain([one for one, _ in results])
+        results = self.releases.rows(exp.select(value, typeof(value)).from_(rows).order_by("n"))
+        check_plain([result for result, _ in results])
         self.kinds[tree] = next((str(k) for _, k in results if k != '"NULL"'), "VARCHAR")
-        return [one for one, _ in results]
+        return [result for result, _ in results]
 
     def by_number(
         self, tree: exp.Expr, *, every: bool = False, most: int = MAX_VALUES
@@ -271,8 +256,8 @@ class Quantities(Domains):
                 total[label] = total.get(label, Fraction(0)) + factor * Fraction(of[label]) / weights.scale
         if all(weight == 1 for weight in total.values()):
             return Weights(Labels(frozenset(total)))
-        made = [(label, Decimal(w.numerator) / Decimal(w.denominator)) for label, w in total.items()]
-        return weights_of([(label, value if value % 1 else int(value)) for label, value in made])
+        numbers = [(label, Decimal(w.numerator) / Decimal(w.denominator)) for label, w in total.items()]
+        return weights_of([(label, value if value % 1 else int(value)) for label, value in numbers])
 
     @staticmethod
     def beyond(weights: Weights, limit: Fraction) -> tuple[Condition, Condition]:
@@ -301,8 +286,8 @@ def _cell(value: Any, kind: str, *, plain: bool = False) -> exp.Expr:
         return exp.cast(exp.null(), kind) if kind else exp.null()
     if kind in ("DATE", "TIMESTAMP"):
         return exp.cast(exp.Literal.string(str(value)), kind)
-    made = typed(value, kind)
-    return exp.cast(made, kind) if kind and not plain and not isinstance(value, str) else made
+    literal = typed(value, kind)
+    return exp.cast(literal, kind) if kind and not plain and not isinstance(value, str) else literal
 
 
 def _is_whole(multiple: tuple[Number, Fraction]) -> bool:

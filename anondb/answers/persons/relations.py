@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import count, takewhile
+from itertools import takewhile
 
 from sqlglot import exp
 
@@ -33,35 +33,6 @@ PARTS = ("expressions", "from_", "joins", "where", "group", "having", "qualify",
 
 class Relations(Different):
     """Reads queries whose rows belong to single persons. Such rows are listed as alternatives, whose rows add up."""
-
-    # ---------------------------------------------------------------- persons
-
-    def start(self) -> None:
-        """Begin with no persons and no variables."""
-        self._fresh = count(1)
-        self._same: dict[int, int] = {}
-        self.kinds = {}
-
-    def person(self, number: int) -> int:
-        """The person that equal ids show a person to be."""
-        while number in self._same:
-            number = self._same[number]
-        return number
-
-    def _unite(self, one: int, two: int) -> None:
-        left, right = self.person(one), self.person(two)
-        if left != right:
-            self._same[left] = right
-
-    def check_one(self, rows: PersonRows) -> None:
-        """Refuse rows of several persons."""
-        if len({self.person(p) for p in rows.people}) > 1:
-            raise unsupported("a join without equal ids", "Join the copies of the table on the id column.")
-
-    def is_linked(self, rows: PersonRows, scope: Scope | None) -> bool:
-        """Whether rows are of the person of a scope."""
-        mine = {self.person(p) for p in rows.people}
-        return scope is not None and any(mine & {self.person(p) for p in s.rows.people} for s in scope.around())
 
     # ---------------------------------------------------------------- queries
 
@@ -224,10 +195,10 @@ class Relations(Different):
             if match.rows.where != NEVER:
                 self.check_one(match.rows)
             matched.append(match)
-        present = either(*(self.closed(match.rows) for match in matched))
+        present = self.closed(*(match.rows for match in matched))
         if kind in ("SEMI", "ANTI"):
             met = negate(present) if kind == "ANTI" else present
-            return [replace(scope, rows=replace(scope.rows, where=both(scope.rows.where, met)))]
+            return [scope.restricted(met)]
         joined = []
         for match in (match for match in matched if match.rows.where != NEVER):
             rows = replace(
@@ -254,9 +225,9 @@ class Relations(Different):
         names = [lowered(u.name) for u in join.args.get("using") or ()]
         nulls = [replace(c, value=exp.null(), merged=c.merged or c.name in names) for c in scope.rows.columns]
         for rows in self.source(join.this, scope.env):
-            present = either(*(self.closed(one.rows) for one in scopes if self._is_by_id(one, rows, join)))
-            where = both(rows.where, negate(present))
-            joined.append(replace(scope, rows=replace(rows, columns=(*nulls, *rows.columns), where=where)))
+            present = self.closed(*(left.rows for left in scopes if self._is_by_id(left, rows, join)))
+            absent = replace(rows, columns=(*nulls, *rows.columns)).restricted(negate(present))
+            joined.append(replace(scope, rows=absent))
         return joined
 
     def _is_by_id(self, scope: Scope, rows: PersonRows, join: exp.Join) -> bool:
@@ -344,7 +315,7 @@ class Relations(Different):
     def _table(self, node: exp.Table) -> PersonRows:
         """The rows of a table of persons."""
         person, row = next(self._fresh), next(self._fresh)
-        table = self.people.counts.described(node)
+        table = self.releases.described(node)
         columns = [Column("", table.id, self.column(Id(person)))]
         where: Condition = ALWAYS
         rows: frozenset[int] = frozenset()

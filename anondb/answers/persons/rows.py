@@ -9,7 +9,7 @@ from itertools import product
 from sqlglot import exp
 
 from anondb.answers.persons.conditions import Conditions
-from anondb.answers.persons.terms import Item, PersonRows
+from anondb.answers.persons.terms import Item, PersonRows, Scope
 from anondb.query.item_tests import ANY_ITEM, NO_ITEM, ItemTest, Labels, item_all, item_any, item_not
 from anondb.query.pairs import SIGNS
 from anondb.query.predicates import (
@@ -60,6 +60,16 @@ class Cell:
 class Rows(Conditions):
     """Reads which rows of a person satisfy a condition."""
 
+    def check_one(self, rows: PersonRows) -> None:
+        """Refuse rows of several persons."""
+        if len({self.person(p) for p in rows.people}) > 1:
+            raise unsupported("a join without equal ids", "Join the copies of the table on the id column.")
+
+    def is_linked(self, rows: PersonRows, scope: Scope | None) -> bool:
+        """Whether rows are of the person of a scope."""
+        mine = {self.person(p) for p in rows.people}
+        return scope is not None and any(mine & {self.person(p) for p in s.rows.people} for s in scope.around())
+
     # ---------------------------------------------------------------- some row
 
     def of_one(self, cell: Cell) -> Condition | None:
@@ -69,14 +79,13 @@ class Rows(Conditions):
             return None
         return cell.person if cell.test is None else both(cell.person, at_least(1, cell.test))
 
-    def closed(self, rows: PersonRows) -> Condition:
+    def closed(self, *alternatives: PersonRows) -> Condition:
         """The condition that the person has such a row; variables of an outer query stay."""
-        return either(*(close(part.where, part.rows) for part in self.settled_rows(rows)))
+        return either(*(self.closed_but(rows, frozenset()) for rows in alternatives))
 
-    @staticmethod
-    def some_of(rows: PersonRows, rest: frozenset[int]) -> Condition:
-        """The condition that rows exist for some values of these variables."""
-        return close(rows.where, rest)
+    def closed_but(self, rows: PersonRows, kept: frozenset[int]) -> Condition:
+        """The condition that the person has such a row with the items of these variables."""
+        return either(*(close(part.where, part.rows - kept) for part in self.settled_rows(rows, kept)))
 
     def settled_rows(self, rows: PersonRows, kept: frozenset[int] = frozenset()) -> list[PersonRows]:
         """Rows without comparisons of two items, of which one exists with the same items of these variables if one did."""
@@ -259,7 +268,7 @@ class Rows(Conditions):
         tests = list(dict.fromkeys(leaf.test for leaf in leaves(where) if isinstance(leaf, OnItem) and leaf.row == row))
         parts: dict[Condition, ItemTest] = {}
         for truth, test in self._choices(tests):
-            rest = _restricted(where, row, truth)
+            rest = _for_items(where, row, truth)
             if rest != NEVER:
                 parts[rest] = item_any(parts[rest], test) if rest in parts else test
         return [(self._simpler(test), rest) for rest, test in parts.items()]
@@ -293,7 +302,7 @@ class Rows(Conditions):
         return test if labels - listed else self.test_of(labels, False)
 
 
-def _restricted(where: Condition, row: int, truth: Mapping[ItemTest, bool]) -> Condition:
+def _for_items(where: Condition, row: int, truth: Mapping[ItemTest, bool]) -> Condition:
     """A condition for items of a variable that pass some of its tests and fail the others."""
 
     def leaf_of(leaf: Condition) -> Condition:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from itertools import combinations, pairwise
 from math import isfinite
-from typing import Any, Protocol
+from typing import Any
 
 from sqlglot import exp
 
 from anondb.answers.persons.bounds import NONE, Bounds, Row, both_of
-from anondb.answers.persons.domains import UNKNOWN
 from anondb.answers.persons.rows import FLIPPED, MOST_CELLS, Cell
 from anondb.answers.persons.terms import Item, Looked, Number, Of, PersonRows, Truth
 from anondb.answers.persons.values import CONDITIONS, MAX_TERMS, Values, with_cases
@@ -50,30 +49,30 @@ MERGED_NOTE = "Rows are counted as in the release: an item that is repeated with
 FEW = 6  # numbers of items whose rows are counted one by one
 
 
-class Answers(Protocol):
-    """Answers plans."""
-
-    def answer(self, plan: Plan) -> Sequence[Row]:
-        """The groups of a plan: their keys, then lower bound and upper bound."""
-
-
 class Sums(Values):
     """Answers numbers of rows and sums."""
-
-    answers: Answers
 
     # ---------------------------------------------------------------- counts
 
     def one(self, plan: Plan) -> Bounds:
         """A plan with a single number."""
-        plan = self._named_by(plan)
         if plan.condition == NEVER and plan.counts != MEASURE:
             return NONE
-        ((*_, lower, upper),) = self.answers.answer(plan)
+        ((*_, lower, upper),) = self.answer(plan)
         return lower, upper
 
-    def _named_by(self, plan: Plan) -> Plan:
-        return replace(plan, labels=self.written)
+    def answer(self, plan: Plan) -> Sequence[Row]:
+        """The groups of a plan, with the items that the conditions name: keys, then lower bound and upper bound."""
+        return self.releases.answer(replace(plan, labels=self.written))
+
+    def by_key(self, plans: Iterable[Plan]) -> dict[Row, Bounds]:
+        """The groups of plans by their keys; those with the same key add up."""
+        numbers: dict[Row, Bounds] = {}
+        for plan in plans:
+            for *key, lower, upper in self.answer(plan):
+                before = [numbers[tuple(key)]] if tuple(key) in numbers else []
+                numbers[tuple(key)] = self.total([*before, (lower, upper)])
+        return numbers
 
     @staticmethod
     def _plain(condition: Condition) -> Condition:
@@ -106,8 +105,7 @@ class Sums(Values):
             plan = Plan(PAIRS, self._plain(cell.person), cell.test, cell.second, cell.signs)
             if not all(map(is_single, conjuncts(plan.condition))):
                 raise unsupported("a number of pairs of items of some persons")
-            listed = [row[-2:] for row in self.answers.answer(self._named_by(plan))]
-            lower, upper = self.total(listed)
+            lower, upper = self.total([row[-2:] for row in self.answer(plan)])
             bounds: Bounds = lower, None if self.releases.suppressed else upper
             alike = cell.test == cell.second and not self.releases.suppressed
             return self.within(bounds, lambda: self._pairs_of_each(cell)) if alike else bounds
@@ -164,7 +162,7 @@ class Sums(Values):
         parts = self.branches(tree) if self._is_mixed(tree) and tree.find(exp.Case, exp.If) else [(ALWAYS, tree)]
         sums = [self._sum_of_values(rows, [(self.value(v), met) for met, v in parts if not self.atoms_of(v)])]
         for met, value in parts:
-            here = replace(rows, where=both(rows.where, met))
+            here = rows.restricted(met)
             if here.where != NEVER and self.atoms_of(value):
                 sums.append(self._sum_of_branch(here, value.unnest()))
         return self.total(sums)
@@ -275,7 +273,7 @@ class Sums(Values):
         """A number of the person that a release aggregates, with a factor and a constant; None for other expressions."""
         atom = self.atom(tree)
         if isinstance(atom, Of):
-            attribute = next(a for a in self.releases.attributes if a.name == atom.attribute)
+            attribute = self.attribute(atom)
             present = self.decided(exp.Not(this=is_null(tree))).true if attribute.may_be_null else ALWAYS
             return (attribute, present), Fraction(1), Fraction(0)
         if isinstance(atom, Number):
@@ -296,12 +294,11 @@ class Sums(Values):
         """The sum of an expression of the item of a row."""
         evaluated = self.evaluated(tree)
         values = {v for v in evaluated.values.values() if v is not None}
-        complete = not self.releases.suppressed or evaluated.other is not UNKNOWN
         if any(isinstance(v, str) for v in values):
             raise unsupported("the sum of values that are not numbers")
-        if complete and self.releases.suppressed and evaluated.other is not None:
+        if evaluated.complete and self.releases.suppressed and evaluated.other is not None:
             values.add(evaluated.other)
-        if not complete or len({float(v) for v in values} - {0.0}) > FEW:
+        if not evaluated.complete or len({float(v) for v in values} - {0.0}) > FEW:
             return self._sum_of_weights(rows, tree, row)
         listed = [(v, on_item(row, self.test(tree, lambda x, v=v: x == v))) for v in sorted(values)]  # type: ignore[misc]
         one = self._sum_of_values(rows, listed)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
 from functools import reduce
-from itertools import product
 from math import fsum, prod
 from operator import add
 from typing import Any
@@ -14,7 +13,7 @@ from typing import Any
 from sqlglot import exp
 
 from anondb.answers.persons.decided import has_value
-from anondb.answers.persons.domains import UNKNOWN, check_fixed, check_plain, typed, typeof
+from anondb.answers.persons.domains import check_fixed, check_plain, typed, typeof
 from anondb.answers.persons.relations import Relations
 from anondb.answers.persons.terms import Item, Looked, Number, Of, OnPart, Part, Truth
 from anondb.answers.persons.weights import EXACT
@@ -47,10 +46,8 @@ class Values(Relations):
             return [(value, ALWAYS)]
         if isinstance(tree, CONDITIONS) or isinstance(self.atom(tree), Truth):
             self.kinds[tree] = "BOOLEAN"
-            decided = self.decided(tree)
-            unknown = both(negate(decided.true), negate(decided.false))
-            unknown = NEVER if negate(decided.true) == decided.false else unknown
-            return [(v, met) for v, met in ((True, decided.true), (False, decided.false), (None, unknown)) if met != NEVER]
+            truth = self.decided(tree)
+            return [(v, met) for v in (True, False, None) if (met := has_value(truth, v)) != NEVER]
         atoms = self.atoms_of(tree)
         own = self.rows_of(tree)
         if len(own) == 1 and all(isinstance(a, Item | Looked) for a in atoms):
@@ -72,7 +69,7 @@ class Values(Relations):
     def _values_of_item(self, tree: exp.Expr, row: int) -> list[tuple[Any, Condition]]:
         evaluated = self.evaluated(tree)
         self.kinds[tree] = evaluated.kind
-        if evaluated.other is UNKNOWN and self.releases.suppressed:
+        if not evaluated.complete:
             made = self._values_by_case(tree, []) if isinstance(tree, exp.Case | exp.If) else None
             if made is not None:
                 return made
@@ -165,13 +162,8 @@ class Values(Relations):
         number."""
         parts: list[tuple[Condition, exp.Expr]] = []
         if truths and len(truths) <= 4:
-            for held in product((True, False, None), repeat=len(truths)):
-                chosen = dict(zip(truths, held, strict=True))
-                met = both(*(has_value(t, v) for t, v in chosen.items()))
-                of = {t: exp.null() if v is None else exp.convert(v) for t, v in chosen.items()}
-                if met != NEVER:
-                    part = self.replaced(tree, lambda a, of=of: of.get(a))  # type: ignore[misc]
-                    parts += [(both(met, more), one) for more, one in self.branches(part)]
+            for met, part in self.by_truths(tree, truths):
+                parts += [(both(met, more), branch) for more, branch in self.branches(part)]
         elif (cases := with_cases(tree)).find(exp.Case, exp.If):
             parts = self.branches(cases)
         parts = parts or self.by_number(tree, every=True) or []
