@@ -15,13 +15,7 @@ from sqlglot import exp
 from anondb.answers.persons.bounds import NONE, Bounds, Row, average_of, both_of, quotient
 from anondb.answers.persons.rows import FLIPPED
 from anondb.answers.persons.sums import FEW, MERGED_NOTE, Sums
-from anondb.answers.persons.terms import (
-    Item,
-    Number,
-    Of,
-    PersonRows,
-    Scope,
-)
+from anondb.answers.persons.terms import Item, Number, Of, PersonRows, Scope
 from anondb.query.aggregates import CONT, DISC
 from anondb.query.item_tests import ANY_ITEM, item_all
 from anondb.query.pairs import SIGNS, is_single

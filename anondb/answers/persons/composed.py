@@ -146,9 +146,7 @@ class Composer:
         met, (one, two) = branches[0].this, numbers
         if (Fraction(one.name) < Fraction(two.name)) == isinstance(call, exp.Max):
             met, one, two = exp.Not(this=exp.Is(this=exp.paren(met.copy()), expression=exp.true())), two, one
-        some = exp.GT(this=self._rows(_both(wanted, met)), expression=exp.Literal.number(0))
-        made = exp.Case(ifs=[exp.If(this=some, true=one.copy())], default=two.copy())
-        return self._if_rows(made, wanted)
+        return self._if_rows(self._if_some(one.copy(), _both(wanted, met), two.copy()), wanted)
 
     def _count(self, call: exp.Count, wanted: exp.Expr | None) -> exp.Expr:
         only(call, "this", "big_int", "expressions")

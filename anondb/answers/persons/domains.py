@@ -37,6 +37,11 @@ from anondb.query.values import Attribute
 UNKNOWN = object()
 """The value of an expression for items that nothing names."""
 OTHER = "\x1f another item"
+_GROUPED = (
+    *("BOOLEAN", "DECIMAL", "DOUBLE", "FLOAT", "DATE", "TIME", "VARCHAR", "INTEGER", "BIGINT", "SMALLINT", "TINYINT"),
+    *("UINTEGER", "USMALLINT", "UTINYINT"),
+)
+"""What the names of types begin with by whose values rows can be grouped."""
 _EQUAL = (exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ, exp.In, exp.Is)
 
 
@@ -316,20 +321,7 @@ def check_plain(values: Sequence[Any]) -> None:
 
 def check_kind(kind: str) -> None:
     """Refuse groups by values of a type that Python does not have."""
-    plain = (
-        "BOOLEAN",
-        "DECIMAL",
-        "DOUBLE",
-        "FLOAT",
-        "DATE",
-        "TIME",
-        "VARCHAR",
-        "INTEGER",
-        "BIGINT",
-        "SMALLINT",
-        "TINYINT",
-    )
-    supported = kind.startswith((*plain, "UINTEGER", "USMALLINT", "UTINYINT")) or kind in ('"NULL"', "UUID")
+    supported = kind.startswith(_GROUPED) or kind in ('"NULL"', "UUID")
     if not supported or kind.endswith(("]", "_NS")):
         raise unsupported(f"GROUP BY a value of the type {kind}", "Cast it to BIGINT or VARCHAR.")
 

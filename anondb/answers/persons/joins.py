@@ -15,13 +15,7 @@ from anondb.answers.ranged.relation import Ranged
 from anondb.answers.ranged.sources import source_rows
 from anondb.errors import InputError
 from anondb.query.parsing import bare, conjoined, lowered, operands
-from anondb.query.predicates import (
-    NEVER,
-    both,
-    negate,
-    on_item,
-    renamed,
-)
+from anondb.query.predicates import NEVER, both, negate, on_item, renamed
 from anondb.query.refusals import unsupported
 
 MAX_BRANCHES = 400  # of the rows of persons
@@ -53,36 +47,27 @@ class Joins(PerPerson):
             for part in operands(tree):
                 rows = self._where(part, rows)
             return rows
-        sides = (
-            [self.atom(tree.this), self.atom(tree.expression)]
-            if isinstance(tree, exp.EQ | exp.NEQ | exp.LT | exp.LTE | exp.GT | exp.GTE)
-            else []
-        )
-        if len(sides) == 2 and isinstance(sides[0], Id) and isinstance(sides[1], Id) and isinstance(tree, exp.EQ):
-            self.unite(sides[0].person, sides[1].person)
+        compared = isinstance(tree, (exp.EQ, *_SIGNS))
+        left, right = (self.atom(tree.this), self.atom(tree.expression)) if compared else (None, None)
+        if isinstance(left, Id) and isinstance(right, Id) and isinstance(tree, exp.EQ):
+            self.unite(left.person, right.person)
             return rows
-        if len(sides) == 2 and isinstance(sides[0], Item) and isinstance(sides[1], Item) and sides[0] != sides[1]:
+        if isinstance(left, Item) and isinstance(right, Item) and left != right:
             if isinstance(tree, exp.EQ):
-                return self._same_item(rows, sides[0].row, sides[1].row)
-            return replace(rows, compared=rows.compared | {(_SIGNS[type(tree)], sides[0].row, sides[1].row)})
+                return self._same_item(rows, left.row, right.row)
+            return replace(rows, compared=rows.compared | {(_SIGNS[type(tree)], left.row, right.row)})
         return rows.restricted(self.where(tree))
 
     def _same_item(self, rows: PersonRows, one: int, other: int) -> PersonRows:
         """Rows in which two variables have the same item: one variable in place of both."""
-
         if not {one, other} <= rows.rows or rows.compared or not rows.exact:
             raise unsupported("equal items in a self-join", "Compare their ids alone.")
-        of = {other: one}
-        columns = []
-        for c in rows.columns:
 
-            def value_of(atom: object) -> exp.Expr | None:
-                if isinstance(atom, Item | Looked) and atom.row == other:
-                    return self.column(replace(atom, row=one))
-                return None
+        def value_of(atom: object) -> exp.Expr | None:
+            return self.column(replace(atom, row=one)) if isinstance(atom, Item | Looked) and atom.row == other else None
 
-            columns.append(replace(c, value=self.replaced(c.value, value_of)))
-        return replace(rows, columns=tuple(columns), where=renamed(rows.where, of), rows=rows.rows - {other})
+        columns = tuple(replace(c, value=self.replaced(c.value, value_of)) for c in rows.columns)
+        return replace(rows, columns=columns, where=renamed(rows.where, {other: one}), rows=rows.rows - {other})
 
     # ---------------------------------------------------------------- joins
 
@@ -93,9 +78,8 @@ class Joins(PerPerson):
             return [self._chosen_items(node, join, scope, pool, relation, lowered(alias))]
         alias, kind = lowered(alias), join.kind.upper()
         outer = join.side.upper() == "LEFT" or kind in ("SEMI", "ANTI")
-        names = {lowered(c.name): n for n, c in reversed(list(enumerate(relation.columns)))}
-        conditions = conjoined(join.args.get("on"))
-        shared = [lowered(u.name) for u in join.args.get("using") or ()]
+        names = {lowered(c.name) for c in relation.columns}
+        conditions, shared = conjoined(join.args.get("on")), shared_names(join)
         for name in shared:
             left = next((c.value for c in scope.rows.columns if c.name == name and not c.merged), None)
             if left is None or name not in names:
@@ -112,32 +96,40 @@ class Joins(PerPerson):
             for condition in pool:
                 if _is_of_joined(condition, inner, alias):
                     tree = self.resolved(condition, inner)
-                    if len(self.rows_of(tree)) == 1 and _uses_table(tree) and not _has_persons(self, tree):
+                    if self._links(tree):
                         taken.append(condition)
                         trees.append(tree)
-            linked = [t for t in trees if _uses_table(t) and len(self.rows_of(t)) == 1 and not _has_persons(self, t)]
-            row = next(iter({r for t in linked for r in self.rows_of(t)}), None) if linked else None
+            linked = [tree for tree in trees if self._links(tree)]
+            row = next(iter({r for t in linked for r in self.rows_of(t)}), None)
             used = [t for t in linked if self.rows_of(t) == {row}]
             if row is None or (self.releases.suppressed and not self._all_named(relation, used)):
                 return self._by_constants(relation, alias, scope, inner, trees, shared)
-            made = self._looked_up(relation, row, used, placed, scope, kind="inner")
+            scopes = self._looked_up(relation, row, used, placed, scope, kind="inner")
             done = frozenset(
                 id(c) for c, t in zip(taken, trees[len(conditions) :], strict=True) if any(t is u for u in used)
             )
-            made = [replace(one, done=one.done | done) for one in made]
             rest = [c for c, t in zip(conditions, trees, strict=False) if not any(t is u for u in used)]
-            return [self.filtered(one, rest) for one in made]
+            return [self.filtered(replace(joined, done=joined.done | done), rest) for joined in scopes]
         rows = {r for t in trees for r in self.rows_of(t)}
-        if len(rows) == 1 and not any(_has_persons(self, t) for t in trees):
+        if len(rows) == 1 and not any(map(self._has_persons, trees)):
             return self._looked_up(relation, next(iter(rows)), trees, placed, scope, kind=kind.lower() or "left")
         raise unsupported(f"{join.side or kind} JOIN with the table {alias!r} on other columns than an item")
+
+    def _links(self, tree: exp.Expr) -> bool:
+        """Whether an expression is of the table that is joined and the item of one row alone."""
+        of_table = any(c.table == "k" for c in tree.find_all(exp.Column))
+        return of_table and len(self.rows_of(tree)) == 1 and not self._has_persons(tree)
+
+    def _has_persons(self, tree: exp.Expr) -> bool:
+        """Whether an expression depends on persons by more than an item."""
+        return any(not isinstance(atom, Item | Looked) for atom in self.atoms_of(tree))
 
     def _chosen_items(
         self, node: exp.Expr, join: exp.Join, scope: Scope, pool: Sequence[exp.Expr], relation: Ranged, alias: str
     ) -> Scope:
         """The rows of a scope whose items are in a list of groups, each item once, that counts choose; the groups' numbers
         have no rule here but in conditions of WHERE, which choose groups, too."""
-        listed = [lowered(u.name) for u in join.args.get("using") or ()]
+        listed = shared_names(join)
         conditions: list[exp.Expr] = [exp.EQ(this=exp.column(n), expression=exp.column(n, alias)) for n in listed]
         conditions += conjoined(join.args.get("on"))
         ctes = {name: cte.node for name, cte in scope.env.items()}
@@ -227,33 +219,31 @@ class Joins(PerPerson):
         listed = self.releases.rows(query.limit(MAX_CONSTANTS + 1))
         if len(listed) > MAX_CONSTANTS:
             raise unsupported(f"a join with the table {alias!r} without an equal item", "Join it on the item column.")
-        made = []
+        scopes = []
         for row in listed:
             values = [cell(row[n], str(row[width + n])) for n in range(width)]
             columns = [
                 Column(alias, lowered(c.name), value, lowered(c.name) in shared)
                 for c, value in zip(relation.columns, values, strict=True)
             ]
-            one = replace(scope, rows=replace(scope.rows, columns=(*scope.rows.columns, *columns)))
+            rows = replace(scope.rows, columns=(*scope.rows.columns, *columns))
             for tree in trees:
                 of = tree.copy().transform(
                     lambda n, values=values: (
                         values[int(n.name[1:])].copy() if isinstance(n, exp.Column) and n.table == "k" else n
                     )
                 )
-                one = replace(one, rows=self._where(of, one.rows))
-            if one.rows.where != NEVER:
-                made.append(one)
-        return made or [
-            replace(
-                inner,
-                rows=replace(
-                    inner.rows,
-                    where=NEVER,
-                    columns=(*scope.rows.columns, *(Column(alias, lowered(c.name), exp.null()) for c in relation.columns)),
-                ),
-            )
-        ]
+                rows = self._where(of, rows)
+            if rows.where != NEVER:
+                scopes.append(replace(scope, rows=rows))
+        nulls = [Column(alias, lowered(c.name), exp.null()) for c in relation.columns]
+        absent = replace(inner.rows, where=NEVER, columns=(*scope.rows.columns, *nulls))
+        return scopes or [replace(inner, rows=absent)]
+
+
+def shared_names(join: exp.Join) -> list[str]:
+    """The columns of USING."""
+    return [lowered(column.name) for column in join.args.get("using") or ()]
 
 
 def _link_of(condition: exp.Expr, alias: str) -> tuple[exp.Expr, exp.Column] | None:
@@ -282,13 +272,3 @@ def _is_of_joined(condition: exp.Expr, inner: Scope, alias: str) -> bool:
         for column in condition.find_all(exp.Column)
     ]
     return all(of) and any(alias in aliases for aliases in of) and condition.find(exp.Query) is None
-
-
-def _uses_table(tree: exp.Expr) -> bool:
-    """Whether an expression has a column of the known table that is joined."""
-    return any(c.table == "k" for c in tree.find_all(exp.Column))
-
-
-def _has_persons(domains: Joins, tree: exp.Expr) -> bool:
-    """Whether an expression depends on persons by more than an item."""
-    return any(not isinstance(atom, Item | Looked) for atom in domains.atoms_of(tree))

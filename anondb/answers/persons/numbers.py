@@ -17,29 +17,11 @@ from anondb.answers.persons.decided import certain
 from anondb.answers.persons.domains import typed
 from anondb.answers.persons.kinds import Kinds
 from anondb.answers.persons.rows import Cell
-from anondb.answers.persons.terms import (
-    Item,
-    Looked,
-    Number,
-    PersonRows,
-    Scope,
-    Truth,
-)
+from anondb.answers.persons.terms import Item, Looked, Number, PersonRows, Scope, Truth
 from anondb.answers.persons.weights import type_of_sum, values_of, weights_of
 from anondb.query.item_tests import ANY_ITEM, NO_ITEM, ItemTest, item_all, item_any
 from anondb.query.parsing import cases_of
-from anondb.query.predicates import (
-    ALWAYS,
-    NEVER,
-    AtLeast,
-    Condition,
-    Weights,
-    at_least,
-    both,
-    conjuncts,
-    either,
-    negate,
-)
+from anondb.query.predicates import ALWAYS, NEVER, AtLeast, Condition, Weights, at_least, both, conjuncts, either, negate
 from anondb.query.refusals import name_of, too_complex, unsupported
 from anondb.query.summed import MAX, MAX_VALUES, MIN
 

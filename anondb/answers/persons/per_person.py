@@ -10,19 +10,10 @@ from typing import Any
 from sqlglot import exp
 
 from anondb.answers.persons.domains import cell, wrapped
+from anondb.answers.persons.names import set_children
 from anondb.answers.persons.numbers import case_of
 from anondb.answers.persons.places import Places, put_column
-from anondb.answers.persons.terms import (
-    Column,
-    Id,
-    Item,
-    Listing,
-    Looked,
-    Number,
-    PersonRows,
-    Scope,
-    Values,
-)
+from anondb.answers.persons.terms import Column, Id, Item, Listing, Looked, Number, PersonRows, Scope, Values
 from anondb.answers.persons.weights import values_of
 from anondb.answers.ranged.sources import grouped
 from anondb.query.item_tests import ANY_ITEM
@@ -63,8 +54,8 @@ class PerPerson(Places):
         ``f(x) OVER (PARTITION BY id)`` without an order is f over those rows of FROM and WHERE that have the id of the row,
         and the row is one of them: the number that GROUP BY the id gives to this person.
         """
-        made, met, listed = node.copy(), self.closed(*(scope.rows for scope in scopes)), list(scopes)
-        for n, window in enumerate(w for w in list(made.find_all(exp.Window)) if w.parent_select is made):
+        node, met, listed = node.copy(), self.closed(*(scope.rows for scope in scopes)), list(scopes)
+        for n, window in enumerate(w for w in list(node.find_all(exp.Window)) if w.parent_select is node):
             if not self._is_of_persons(window, scopes):
                 continue
             call = window.this
@@ -72,11 +63,10 @@ class PerPerson(Places):
             column = Column("", f"_over{n}", value)
             listed = [replace(s, rows=replace(s.rows, columns=(*s.rows.columns, column))) for s in listed]
             put_column(window, column.name)
-        listed = self.with_places(made, listed)
-        names = {lowered(e.alias): e.this for e in made.expressions if isinstance(e, exp.Alias)}
-        listed = [replace(scope, aliases=names) for scope in listed]
-        qualify = made.args.get("qualify")
-        return made, possible([self.filtered(s, conjoined(qualify.this)) for s in listed]) if qualify else listed
+        names = aliases(node)
+        listed = [replace(scope, aliases=names) for scope in self.with_places(node, listed)]
+        qualify = node.args.get("qualify")
+        return node, possible([self.filtered(s, conjoined(qualify.this)) for s in listed]) if qualify else listed
 
     def _is_of_persons(self, window: exp.Window, scopes: Sequence[Scope]) -> bool:
         """Whether a window function is an aggregate over all rows of the person of the row."""
@@ -191,9 +181,8 @@ class PerPerson(Places):
             if key is not None and key in scopes[0].fixed:
                 return scopes[0].fixed[key].copy()
             if isinstance(part, exp.Column):
-                alias = (
-                    scopes[0].aliases.get(lowered(part.name)) if not part.table and not self._has(part, scopes[0]) else None
-                )
+                is_alias = not part.table and not self._has(part, scopes[0])
+                alias = scopes[0].aliases.get(lowered(part.name)) if is_alias else None
                 if alias is not None and alias is not node:
                     return wrapped(visit(alias.copy()))
                 value = self.resolved(part, scopes[0])
@@ -205,11 +194,7 @@ class PerPerson(Places):
                 return special
             if isinstance(part, exp.Window):
                 raise unsupported("a window function over the rows of a person")
-            for name, child in list(part.args.items()):
-                if isinstance(child, list):
-                    part.set(name, [visit(c) if isinstance(c, exp.Expr) else c for c in child])
-                elif isinstance(child, exp.Expr):
-                    part.set(name, visit(child))
+            set_children(part, visit)
             if isinstance(part, exp.Coalesce):
                 return self._filled(part)
             return self._list_function(part, scopes[0]) or part
@@ -320,6 +305,11 @@ class PerPerson(Places):
                 weights = values_of(listed)
         numbers = [(condition, self.column(Number(replace(weights, test=test)))) for condition, test in cases]
         return self._case_value(numbers, exp.Literal.number(0), met)
+
+
+def aliases(node: exp.Select) -> dict[str, exp.Expr]:
+    """The names that a SELECT gives to its expressions."""
+    return {lowered(e.alias): e.this for e in node.expressions if isinstance(e, exp.Alias)}
 
 
 def possible(scopes: Sequence[Scope]) -> list[Scope]:

@@ -9,22 +9,13 @@ from itertools import takewhile
 from sqlglot import exp
 
 from anondb.answers.persons.different import Different
-from anondb.answers.persons.joins import MAX_BRANCHES
-from anondb.answers.persons.per_person import possible
+from anondb.answers.persons.joins import MAX_BRANCHES, shared_names
+from anondb.answers.persons.per_person import aliases, possible
 from anondb.answers.persons.terms import Column, Id, Item, Listing, Of, Part, PersonRows, Scope
 from anondb.answers.ranged.compiler import Env, with_ctes
 from anondb.answers.ranged.sources import source_rows
 from anondb.query.parsing import bare, conjoined, lowered
-from anondb.query.predicates import (
-    ALWAYS,
-    NEVER,
-    NOT_EMPTY,
-    Condition,
-    both,
-    either,
-    negate,
-    on_item,
-)
+from anondb.query.predicates import ALWAYS, NEVER, NOT_EMPTY, Condition, both, either, negate, on_item
 from anondb.query.refusals import name_of, only, unsupported
 from anondb.query.values import LISTED
 
@@ -51,12 +42,12 @@ class Relations(Different):
         if not isinstance(node, exp.Select):
             raise unsupported(name_of(node))
         only(node, *PARTS)
-        made = self._select(node, self.scopes(node, env, outer))
-        if len(made) > MAX_BRANCHES:
+        listed = self._select(node, self.scopes(node, env, outer))
+        if len(listed) > MAX_BRANCHES:
             raise unsupported("rows of persons with too many cases")
-        for rows in made:
+        for rows in listed:
             self.check_one(rows)
-        return made
+        return listed
 
     def _select(self, node: exp.Select, scopes: Sequence[Scope]) -> list[PersonRows]:
         """The rows that a SELECT makes of those of its FROM and WHERE."""
@@ -64,12 +55,7 @@ class Relations(Different):
         if distinct is not None:
             only(distinct)
         if node.args.get("group") is not None or node.args.get("having") is not None:
-            if node.args.get("group") is None or any(
-                True
-                for e in node.expressions
-                for _ in e.find_all(exp.Star)
-                if not isinstance(e.unalias(), exp.AggFunc | exp.Filter) and isinstance(e.unalias(), exp.Star)
-            ):
+            if node.args.get("group") is None or any(isinstance(e.unalias(), exp.Star) for e in node.expressions):
                 raise unsupported("HAVING without GROUP BY the id")
             if any(e.find(exp.Explode) for e in node.expressions):
                 raise unsupported("UNNEST beside GROUP BY the id", "Put it around, in a query of the lists.")
@@ -78,12 +64,11 @@ class Relations(Different):
         if self._has_aggregate(node):
             raise unsupported("an aggregate of all persons beside rows of single ones")
         node, scopes = self.with_windows(node, scopes)
-        made = []
-        for scope in scopes:
-            made += self._projected(node, scope)
-        return self.once(made) if distinct is not None else self.united(made)
+        listed = [self._projected(node, scope) for scope in scopes]
+        return self.once(listed) if distinct is not None else self.united(listed)
 
-    def _projected(self, node: exp.Select, scope: Scope) -> list[PersonRows]:
+    def _projected(self, node: exp.Select, scope: Scope) -> PersonRows:
+        """The rows of a scope with the selected columns."""
         columns: list[Column] = []
         rows = scope.rows
         for selected in node.expressions:
@@ -100,7 +85,7 @@ class Relations(Different):
                 columns.append(Column("", lowered(selected.alias_or_name or "unnest"), item))
                 continue
             columns.append(Column("", lowered(selected.alias_or_name), self.resolved(inner, scope, quiet=True)))
-        return [replace(rows, columns=tuple(columns))]
+        return replace(rows, columns=tuple(columns))
 
     # ---------------------------------------------------------------- FROM
 
@@ -129,18 +114,18 @@ class Relations(Different):
             for shared in moved.args.get("using") or ():
                 self._with_name(lowered(shared.name), before, env).append("using", shared.copy())
             places = [exp.From(this=moved.this), *before, *joins[first:]]
-        made = [Scope(PersonRows(people=frozenset()), env, outer, self.aliases(node))]
+        scopes = [Scope(PersonRows(), env, outer, aliases(node))]
         for place in self._by_links(places, pool, env):
             if place.args.get("side") in ("FULL", "RIGHT"):
-                made = self._right(exp.Join(**place.args), made)
+                scopes = self._right(exp.Join(**place.args), scopes)
                 continue
             joined: list[Scope] = []
-            for scope in made:
+            for scope in scopes:
                 joined = possible([*joined, *self._joined(place, scope, pool)])
                 if len(joined) > MAX_BRANCHES:
                     raise unsupported("rows of persons with too many cases")
-            made = joined
-        return possible([self.filtered(scope, pool) for scope in made])
+            scopes = joined
+        return possible([self.filtered(scope, pool) for scope in scopes])
 
     def _with_name(self, name: str, places: Sequence[exp.Join], env: Env) -> exp.Join:
         """The first of some known tables that has a column."""
@@ -167,11 +152,6 @@ class Relations(Different):
             rest = [p for p in rest if p is not place]
             before.add(lowered(place.this.alias_or_name))
             yield place
-
-    @staticmethod
-    def aliases(node: exp.Select) -> dict[str, exp.Expr]:
-        """The names that a SELECT gives to its expressions."""
-        return {lowered(e.alias): e.this for e in node.expressions if isinstance(e, exp.Alias)}
 
     def _joined(self, place: exp.Expr, scope: Scope, pool: list[exp.Expr]) -> list[Scope]:
         """The rows of a scope beside those of a further source."""
@@ -221,11 +201,11 @@ class Relations(Different):
         if not self.people.is_source(join.this, scope.env) or isinstance(join.this, exp.Unnest):
             raise unsupported(f"{side} JOIN")
         left = exp.Join(**{**join.args, "side": "LEFT" if side == "FULL" else ""})
-        joined = [more for one in scopes for more in self._joined(left, one, [])]
-        names = [lowered(u.name) for u in join.args.get("using") or ()]
+        joined = [more for other in scopes for more in self._joined(left, other, [])]
+        names = shared_names(join)
         nulls = [replace(c, value=exp.null(), merged=c.merged or c.name in names) for c in scope.rows.columns]
         for rows in self.source(join.this, scope.env):
-            present = self.closed(*(left.rows for left in scopes if self._is_by_id(left, rows, join)))
+            present = self.closed(*(other.rows for other in scopes if self._is_by_id(other, rows, join)))
             absent = replace(rows, columns=(*nulls, *rows.columns)).restricted(negate(present))
             joined.append(replace(scope, rows=absent))
         return joined
@@ -248,7 +228,7 @@ class Relations(Different):
     def _beside(scope: Scope, rows: PersonRows, join: exp.Join) -> tuple[Scope, list[exp.Expr]]:
         """Rows of a scope and of a source side by side, and the conditions of the join."""
         conditions = conjoined(join.args.get("on"))
-        shared = [lowered(u.name) for u in join.args.get("using") or ()]
+        shared = shared_names(join)
         columns = [replace(c, merged=c.merged or c.name in shared) for c in rows.columns]
         for name in shared:
             left = [c.value for c in scope.rows.columns if c.name == name and not c.merged]
@@ -256,7 +236,7 @@ class Relations(Different):
             if len(left) != 1 or len(right) != 1:
                 raise unsupported(f"USING ({name})", "Write the condition of the join with ON.")
             conditions.append(exp.EQ(this=left[0].copy(), expression=right[0].copy()))
-        made = PersonRows(
+        beside = PersonRows(
             (*scope.rows.columns, *columns),
             scope.rows.rows | rows.rows,
             both(scope.rows.where, rows.where),
@@ -264,7 +244,7 @@ class Relations(Different):
             scope.rows.exact and rows.exact,
             scope.rows.people | rows.people,
         )
-        return replace(scope, rows=made), conditions
+        return replace(scope, rows=beside), conditions
 
     def _unnested(self, node: exp.Unnest, scope: Scope) -> Scope:
         """The rows of a scope with each of the items of a list."""

@@ -35,8 +35,6 @@ MAX_LABELS = 12  # of a row that is divided into its items
 MOST_OUTER = 120  # items of a row around a subquery, each of which its items are compared with
 FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "<>": "<>"}
 _SIGNS: Mapping[str, type[exp.Expr]] = {"<": exp.LT, "<=": exp.LTE, ">": exp.GT, ">=": exp.GTE, "<>": exp.NEQ}
-
-
 MOST_CELLS = 8  # whose persons are compared
 
 
@@ -108,32 +106,21 @@ class Rows(Conditions):
         self, rows: PersonRows, sign: str, left: int, right: int, most: int = MAX_LABELS
     ) -> list[PersonRows] | None:
         """The rows for each item of the side that has few of them; None if neither does."""
-        sides: list[tuple[int, frozenset[str]]] = []
-        for row in (left, right):
-            labels = self.labels(split(rows.where)[0].get(row, ANY_ITEM))
-            if labels is not None and len(labels) <= most:
-                sides.append((len(labels), labels))
-            else:
-                sides.append((most + 1, frozenset()))
-        if min(sides)[0] > most:
+        tests = split(rows.where)[0]
+        listed = [self.labels(tests.get(row, ANY_ITEM)) for row in (left, right)]
+        sizes = [most + 1 if labels is None else min(len(labels), most + 1) for labels in listed]
+        if min(sizes) > most:
             return None
-        place = 0 if (sides[0][0], left in rows.rows) <= (sides[1][0], right in rows.rows) else 1
+        place = 0 if (sizes[0], left in rows.rows) <= (sizes[1], right in rows.rows) else 1
         fixed, other = (left, right) if place == 0 else (right, left)
         shown = sign if place == 0 else FLIPPED[sign]
         return [
-            replace(
-                rows,
-                where=both(
-                    rows.where,
-                    on_item(fixed, Labels(frozenset({label}))),
-                    on_item(other, self._beyond(label, shown, other)),
-                ),
-            )
-            for label in sorted(sides[place][1])
+            rows.restricted(on_item(fixed, Labels(frozenset({label}))), on_item(other, self._beyond(label, shown, other)))
+            for label in sorted(listed[place] or ())
         ]
 
     def _beyond(self, label: str, sign: str, row: int) -> ItemTest:
-        """The test of an item that a given one compares with."""
+        """The test of items with which one compares so."""
         if sign == "<>":
             return item_not(Labels(frozenset({label})))
         tree = _SIGNS[sign](this=exp.Literal.string(label), expression=self.column(Item(row)))
@@ -246,18 +233,18 @@ class Rows(Conditions):
         parts = {row: self.divided(where, row) for row in rows.rows}
         few = {row: self._number(of) for row, of in parts.items()}
         row = min((r for r in rows.rows if r not in open_rows), key=lambda r: (few[r], r), default=min(rows.rows))
-        rest, made = replace(rows, rows=rows.rows - {row}), list[Cell]()
+        rest, cells = replace(rows, rows=rows.rows - {row}), list[Cell]()
         for test, condition in parts[row]:
             labels = self.labels(test)
             if len(rows.rows) == 1 and (row in open_rows or labels is None or len(labels) != 1):
-                made.append(Cell(condition, test))
+                cells.append(Cell(condition, test))
                 continue
             if labels is None or len(labels) > MAX_LABELS:
                 raise unsupported("a number of rows of a self-join", "Use count(DISTINCT id).")
             for label in sorted(labels):
                 held = both(condition, at_least(1, Labels(frozenset({label}))))
-                made += self._cells(replace(rest, where=held), open_rows)
-        return made
+                cells += self._cells(replace(rest, where=held), open_rows)
+        return cells
 
     def _number(self, parts: list[tuple[ItemTest, Condition]]) -> int:
         labels_of = [self.labels(test) for test, _ in parts]
