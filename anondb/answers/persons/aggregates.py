@@ -21,7 +21,6 @@ from anondb.query.item_tests import ANY_ITEM, item_all
 from anondb.query.pairs import SIGNS, is_single
 from anondb.query.parsing import conjoined
 from anondb.query.predicates import (
-    ALWAYS,
     ITEMS,
     MEASURE,
     NEVER,
@@ -43,8 +42,6 @@ from anondb.query.values import OnValue
 
 LISTED_NOTE = "A listed item may not occur in the original at all."
 VALUES_NOTE = "All possible values are listed; a listed value may not occur in the original at all."
-
-
 BETWEEN = ("avg", CONT, DISC)
 """Aggregates that lie between the least and the greatest number."""
 
@@ -234,7 +231,7 @@ class Aggregates(Sums):
         for scope in group:
             tree = self.resolved(basic.value, scope)
             whole = whole and not tree.find(exp.Case, exp.If)
-            for met, value in self.branches(tree) if tree.find(exp.Case, exp.If) else [(ALWAYS, tree)]:
+            for met, value in self.branches(tree):
                 rows = scope.rows.restricted(met)
                 if rows.where == NEVER or isinstance(value.unnest(), exp.Null):
                     continue
@@ -267,10 +264,7 @@ class Aggregates(Sums):
         if how == "avg" and (number := self.persons(counted))[1] != 0:
             bounds = self.within(bounds, lambda: quotient(self.one(replace(plan, aggregate="sum", some=False)), number))
         bounds = self.times(bounds, float(factor)) if factor != 1 else bounds
-        if not constant:
-            return bounds
-        low, high = (None if end is None else end + float(constant) for end in bounds)
-        return low, high
+        return self.total([bounds, (float(constant), float(constant))]) if constant else bounds
 
     def _different(self, value: exp.Expr, group: Sequence[Scope]) -> Bounds:
         """The number of different values of an expression."""
@@ -295,8 +289,9 @@ class Aggregates(Sums):
                     if of is not None
                 }
             for of, bounds in listed.items():
-                before = persons_of.get(of, NONE)
-                persons_of[of] = max(before[0] or 0, bounds[0] or 0), _most(before, bounds)
+                low, high = persons_of.get(of, NONE)
+                most = None if high is None or bounds[1] is None else max(high, bounds[1])
+                persons_of[of] = max(low or 0, bounds[0] or 0), most
         lower = max(least, sum((low or 0) >= 1 for low, _ in persons_of.values()))
         upper = sum(high is None or high >= 1 for _, high in persons_of.values())
         more = self.releases.hidden if open_ else 0
@@ -325,8 +320,7 @@ class Aggregates(Sums):
             raise unsupported("GROUP BY two items with other conditions than on single items")
         tests, person, mixed = split(settled(listed[0].where))
         for row in sorted(rows.rows - set(keys)):
-            labels = self.labels(tests.get(row, ANY_ITEM))
-            if labels is None or len(labels) != 1:
+            if not self.is_one(tests.get(row, ANY_ITEM)):
                 raise unsupported("GROUP BY the items of two rows beside a third that is not fixed to one item")
             person = both(person, at_least(1, tests[row]))
         if not ids:
@@ -341,7 +335,3 @@ class Aggregates(Sums):
                 sides = item_all(one, first), item_all(two, second)
                 plans.append(Plan(PAIRS, met, *sides, signs, notes=(LISTED_NOTE,)))
         return plans
-
-
-def _most(one: Bounds, other: Bounds) -> float | None:
-    return None if one[1] is None or other[1] is None else max(one[1], other[1])

@@ -50,9 +50,8 @@ class Different(Joins):
     def _is_single(self, rows: PersonRows) -> bool:
         """Whether a person has one of these rows at most, and they show ids alone."""
         tests = split(settled(rows.where))[0]
-        few = (self.labels(tests.get(row, ANY_ITEM)) for row in rows.rows)
         ids = all(isinstance(self.atom(c.value), Id) for c in rows.columns)
-        return ids and rows.exact and all(labels is not None and len(labels) == 1 for labels in few)
+        return ids and rows.exact and all(self.is_one(tests.get(row, ANY_ITEM)) for row in rows.rows)
 
     def _aligned(self, listed: Sequence[PersonRows]) -> list[PersonRows]:
         """Rows with the same columns, of which one is an item at most, with the same variable for it.
@@ -88,8 +87,8 @@ class Different(Joins):
         names = [c.name for c in left[0].columns]
         if any(len(rows.columns) != len(names) for rows in right):
             raise unsupported("a set operation of different numbers of columns")
-        for one, two in zip([left[0]] * len(right), right, strict=True):
-            self.unite(min(one.people), min(two.people))
+        for rows in right:
+            self.unite(min(left[0].people), min(rows.people))
         self.check_alike([*left, *right])
         repeated = not node.args.get("distinct")
         if repeated and isinstance(node, exp.Union):

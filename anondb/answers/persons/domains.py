@@ -283,6 +283,11 @@ class Domains:
             return item_not(Labels(self.releases.named() - passing))
         return item_any(Labels(passing), Unnamed(key))
 
+    def is_one(self, test: ItemTest) -> bool:
+        """Whether exactly one item passes a test, and it is named."""
+        labels = self.labels(test)
+        return labels is not None and len(labels) == 1
+
     def labels(self, test: ItemTest) -> frozenset[str] | None:
         """The items that pass a test, if no item that nothing names can."""
         if not (self.releases.suppressed or choices(test) or patterns(test) or finite(test) is not None):

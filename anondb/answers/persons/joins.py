@@ -1,4 +1,4 @@
-"""Conditions on the rows of persons, and joins of these with known tables."""
+"""Conditions on the rows of persons, and joins of these with tables of the analyst."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SIGNS: Mapping[type[exp.Expr], str] = {exp.NEQ: "<>", exp.GT: ">", exp.GTE: ">=
 
 
 class Joins(PerPerson):
-    """Applies conditions to rows, and puts the rows of known tables beside them."""
+    """Applies conditions to rows, and puts the rows of tables of the analyst beside them."""
 
     def filtered(self, scope: Scope, pool: Sequence[exp.Expr]) -> Scope:
         """The rows that satisfy conditions which AND connects."""
@@ -72,7 +72,7 @@ class Joins(PerPerson):
     # ---------------------------------------------------------------- joins
 
     def _with_table(self, node: exp.Expr, join: exp.Join, scope: Scope, pool: list[exp.Expr]) -> list[Scope]:
-        """The rows of a scope beside those of a known table that is joined with them."""
+        """The rows of a scope beside those of a table of the analyst that is joined with them."""
         relation, alias = source_rows(self.compiler, node, scope.env)
         if not relation.exact:
             return [self._chosen_items(node, join, scope, pool, relation, lowered(alias))]
@@ -161,7 +161,7 @@ class Joins(PerPerson):
         *,
         kind: str,
     ) -> list[Scope]:
-        """The rows of a scope with the rows of a known table that match the item of a variable."""
+        """The rows of a scope with the rows of a table of the analyst that match the item of a variable."""
         ranked = self._ranked(relation, conditions)
         matches = self.releases.rows(exp.select("item", "place").from_(ranked.subquery("ranked")))
         most = max((place for _, place in matches), default=0)
@@ -172,7 +172,7 @@ class Joins(PerPerson):
             return [scope.restricted(negate(met) if kind == "anti" else met)]
         if most > MAX_BRANCHES:
             raise unsupported("a join of items with too many rows each")
-        made = []
+        scopes = []
         for place in range(1, max(most, 1) + 1):
             name = f"l{len(self.lookups)}"
             at_place = exp.EQ(this=exp.column("place"), expression=exp.convert(place))
@@ -180,11 +180,11 @@ class Joins(PerPerson):
             columns = [replace(c, value=self.column(Looked(row, name, f"c{n}"))) for n, c in enumerate(placed)]
             some = self.test_of(frozenset(item for item, at in matches if at == place), False)
             where = scope.rows.where if kind == "left" and place == 1 else both(scope.rows.where, on_item(row, some))
-            made.append(replace(scope, rows=replace(scope.rows, columns=(*scope.rows.columns, *columns), where=where)))
-        return made
+            scopes.append(replace(scope, rows=replace(scope.rows, columns=(*scope.rows.columns, *columns), where=where)))
+        return scopes
 
     def _ranked(self, relation: Ranged, conditions: Sequence[exp.Expr]) -> exp.Select:
-        """Each item with the rows of a known table that match it, numbered by ``place``."""
+        """Each item with the rows of a table of the analyst that match it, numbered by ``place``."""
         cells = [exp.column(f"c{n}", "k") for n in range(len(relation.columns))]
         item = exp.column("item", "d")
 
@@ -196,7 +196,7 @@ class Joins(PerPerson):
         return asked.join(relation.tree.subquery("k"), on=on).select(number.as_("place"))
 
     def _all_named(self, relation: Ranged, conditions: Sequence[exp.Expr]) -> bool:
-        """Whether all items that a known table may match are named."""
+        """Whether all items that a table of the analyst may match are named."""
         for tree in conditions:
             if isinstance(tree.unnest(), exp.EQ):
                 sides = [tree.unnest().this.unnest(), tree.unnest().expression.unnest()]
@@ -212,7 +212,7 @@ class Joins(PerPerson):
     def _by_constants(
         self, relation: Ranged, alias: str, scope: Scope, inner: Scope, trees: Sequence[exp.Expr], shared: Sequence[str]
     ) -> list[Scope]:
-        """The rows of a scope beside each row of a known table, whose columns are constants."""
+        """The rows of a scope beside each row of a table of the analyst, whose columns are constants."""
         width = len(relation.columns)
         cells = [exp.column(f"c{n}", "k") for n in range(width)]
         query = exp.select(*cells, *map(typeof, cells)).from_(relation.tree.subquery("k"))

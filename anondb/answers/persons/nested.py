@@ -1,4 +1,4 @@
-"""Subqueries in an expression over the rows of persons: of the same person, of known tables, or of counts."""
+"""Subqueries in an expression over the rows of persons: of the same person, of tables of the analyst, or of counts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from anondb.answers.persons.people import Persons
 
 _PLAIN_PARTS = {"expressions", "from_", "where", "distinct"}
-MAX_ROWS = 100  # rows of known tables of which each is a condition on a person
+MAX_ROWS = 100  # rows of tables of the analyst of which each is a condition on a person
 _ONE_ROW = {"expressions", "from_", "joins", "where", "with_"}  # parts of a SELECT that has one row if it aggregates
 
 
@@ -83,8 +83,8 @@ class Nested(Names):
         return self.closed(*listed)
 
     def _some_listed(self, query: exp.Expr, scope: Scope) -> Truth | None:
-        """Whether some row of a known table meets conditions on the person of the queries around: of each row in turn, whose
-        columns are constants; None for rows of persons.
+        """Whether some row of a table of the analyst meets conditions on the person of the queries around; None for rows of
+        persons. The columns of each row, in turn, are constants.
 
         Double NOT EXISTS asks so whether the person has all items of a list.
         """
@@ -114,7 +114,7 @@ class Nested(Names):
         return certain(either(*conditions))
 
     def _among(self, node: exp.In, scope: Scope) -> exp.Expr:
-        """IN with a subquery: of ids, of known values, or of items that counts choose."""
+        """IN with a subquery: of ids, of constants, or of items that counts choose."""
         query = node.args["query"].unnest()
         left = self.resolved(node.this, scope)
         atom = self.atom(left)
@@ -149,7 +149,7 @@ class Nested(Names):
         return self.column(certain(self._some(query.where(same), scope, "IN")))
 
     def _texts_in(self, query: exp.Expr) -> list[exp.Expr] | None:
-        """The texts that a query of known tables lists; None for other values, and where it depends on persons."""
+        """The texts that a query of tables of the analyst lists; None for other values, and where it depends on persons."""
         if self.atoms_of(query):
             return None
         alias = exp.TableAlias(this=exp.to_identifier("listed"), columns=[exp.to_identifier("c0")])
@@ -176,7 +176,7 @@ class Nested(Names):
         return self.column(Truth(on_item(atom.row, test), on_item(atom.row, item_not(test))))
 
     def _single(self, query: exp.Expr, scope: Scope) -> exp.Expr:
-        """A subquery with one value: of the person, of known tables, or of counts that are known."""
+        """A subquery with one value: of the person, of tables of the analyst, or of counts that are known."""
         if not self.people.reads_persons(query, scope.env):
             return exp.Subquery(this=self._inlined(query, scope))
         plain = isinstance(query, exp.Select) and {key for key, part in query.args.items() if part} <= _ONE_ROW
@@ -209,7 +209,7 @@ class Nested(Names):
         return any(has_aggregate(e, self.compiler.tables.is_aggregate) for e in query.expressions)
 
     def _inlined(self, query: exp.Expr, scope: Scope) -> exp.Expr:
-        """A subquery of known tables in which these are written out, and outer names are resolved."""
+        """A subquery of tables of the analyst in which these are written out, and outer names are resolved."""
         made = query.copy()
         inside: set[str] = set()
         aliases: set[str] = set()

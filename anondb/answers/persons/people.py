@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Sized
 from dataclasses import replace
 from itertools import product
 from typing import Any
@@ -133,19 +133,16 @@ class _Grouped(Aggregates):
         if len(scopes) != 1 or len(trees[0]) != 1 or len(basics) > 1:
             return None
         atom, rows = self.atom(trees[0][0]), scopes[0].rows
-        if (
-            not isinstance(atom, Item)
-            or rows.rows != {atom.row}
-            or any(b.wanted is not None or b.how not in ("rows", "ids") for b in basics)
-        ):
+        counted = [basic.how for basic in basics if basic.wanted is None]
+        if not isinstance(atom, Item) or rows.rows != {atom.row} or counted not in ([], ["rows"], ["ids"]):
             return None
-        if basics and basics[0].how == "rows" and not rows.exact:
+        if len(counted) < len(basics) or (counted == ["rows"] and not rows.exact):
             return None
         parts = self.divided(rows.where, atom.row)
         if len(parts) != 1:
             return None
         ((test, person),) = parts
-        notes = (LISTED_NOTE, *((MERGED_NOTE,) if basics and basics[0].how == "rows" else ()))
+        notes = (LISTED_NOTE, MERGED_NOTE) if counted == ["rows"] else (LISTED_NOTE,)
         return self.answer(Plan(ITEMS, self._plain(person), test, notes=notes))
 
     # ---------------------------------------------------------------- groups
@@ -161,22 +158,20 @@ class _Grouped(Aggregates):
         """The groups, each with the bounds of each aggregate, and of the persons of the group; whether others may exist."""
         groups: dict[tuple[Any, ...], Group] = {}
         for scope, of in zip(scopes, trees, strict=True):
-            for one in self._divided_groups(scope, of, kinds):
-                apart = any(not isinstance(what, Of) for _, what in one.listed)
-                key = one.values, one.listed, one.scopes if apart else None
-                before = groups.get(key)
-                groups[key] = one if before is None else replace(before, scopes=before.scopes + one.scopes)
-        if len(groups) > MAX_GROUPS:
-            raise too_complex(f"it has over {MAX_GROUPS} groups")
+            for group in self._divided_groups(scope, of, kinds):
+                apart = any(not isinstance(what, Of) for _, what in group.listed)
+                same = group.values, group.listed, group.scopes if apart else None
+                before = groups.get(same)
+                groups[same] = group if before is None else replace(before, scopes=before.scopes + group.scopes)
+        _check_number(groups)
         rows: dict[Row, list[Bounds]] = {}
         open_ = False
         for group in groups.values():
             open_ = open_ or any(self._is_open(what) for _, what in group.listed)
             for key, bounds in self._group_rows(group, basics, most if len(groups) == 1 else None).items():
                 if key in rows:
-                    bounds = [
-                        self._together(b, x, y) for b, x, y in zip([*basics, Basic("rows")], rows[key], bounds, strict=True)
-                    ]
+                    parts = zip([*basics, Basic("rows")], rows[key], bounds, strict=True)
+                    bounds = [self._together(*part) for part in parts]
                 rows[key] = bounds
         there = {key: bounds for key, bounds in rows.items() if not trees[0] or bounds[-1][1] != 0}
         return there, open_ and bool(trees[0])
@@ -187,55 +182,43 @@ class _Grouped(Aggregates):
 
     def _together(self, basic: Basic, one: Bounds, two: Bounds) -> Bounds:
         """An aggregate of a group over two alternatives of rows."""
-        if basic.how in ("rows", "sum"):
-            return self.total([one, two])
-        if basic.how in ("ids", "distinct"):
-            total = self.total([one, two])
-            return max(one[0] or 0, two[0] or 0), total[1]
-        raise unsupported(f"the function {basic.how.upper()} over rows of several kinds")
+        if basic.how not in (*COUNTED, "sum"):
+            raise unsupported(f"the function {basic.how.upper()} over rows of several kinds")
+        total = self.total([one, two])
+        return total if basic.how in ("rows", "sum") else (max(one[0] or 0, two[0] or 0), total[1])
 
     def _divided_groups(self, scope: Scope, trees: Sequence[exp.Expr], kinds: Sequence[set[str]]) -> list[Group]:
         """The groups of the rows of a scope: the values of expressions, or what a release lists."""
-        listed: list[tuple[int, Item | Of | Number]] = []
-        for n, tree in enumerate(trees):
-            atom = self.atom(tree)
-            if isinstance(atom, Item) or (
-                isinstance(atom, Number)
-                and not (atom.values or atom.type)
-                and atom.weights.kind in (SUM, VALUES)
-                and (atom.weights.by_label is None or atom.weights.kind == VALUES)
-            ):
-                listed.append((n, atom))
-        if any(isinstance(what, Item) for _, what in listed):
-            listed = [(n, what) for n, what in listed if isinstance(what, Item)]
-        if len(listed) > 2 or (len(listed) == 2 and not all(isinstance(what, Item) for _, what in listed)):
-            listed = listed[:1]
-        if not listed:
-            ofs = [(n, self.atom(tree)) for n, tree in enumerate(trees)]
-            listed += [(n, atom) for n, atom in ofs if isinstance(atom, Of)][-1:]
-        at = {n for n, _ in listed}
+        listed = self._listed_keys(trees)
+        at = dict(listed)
         choices: list[list[tuple[Any, Any]]] = []
         for n, tree in enumerate(trees):
             if n in at:
-                atom = self.atom(tree)
+                atom = at[n]
                 null = [negate(atom.present)] if isinstance(atom, Number) and atom.present != ALWAYS else []
                 choices.append([(None, met) for met in (None, *null)])
-                listed_kind = "VARCHAR" if isinstance(atom, Item) else "BIGINT"
-                kind = self.attribute(atom).ends or "VARCHAR" if isinstance(atom, Of) else listed_kind
+                ends = self.attribute(atom).ends if isinstance(atom, Of) else None
+                kind = "BIGINT" if isinstance(atom, Number) else ends or "VARCHAR"
             else:
                 choices.append(list(self.values(tree)))
                 check_kind(kind := self.kinds.get(tree.unnest(), "VARCHAR"))
             kinds[n].add(kind)
         groups = []
         for cell in product(*choices):
-            where = both(scope.rows.where, *(met for _, met in cell if met is not None))
-            part = replace(scope, rows=replace(scope.rows, where=where))
-            if where != NEVER:
-                here = tuple(one for one in listed if cell[one[0]][1] is None)
+            part = scope.restricted(*(met for _, met in cell if met is not None))
+            if part.rows.where != NEVER:
+                here = tuple((n, what) for n, what in listed if cell[n][1] is None)
                 groups.append(Group(tuple(v for v, _ in cell), (part,), here))
-            if len(groups) > MAX_GROUPS:
-                raise too_complex(f"it has over {MAX_GROUPS} groups")
+            _check_number(groups)
         return groups
+
+    def _listed_keys(self, trees: Sequence[exp.Expr]) -> Sequence[tuple[int, Item | Of | Number]]:
+        """The keys whose values a release lists, with their places: one item or two, else a number, else an attribute."""
+        atoms = [(n, self.atom(tree)) for n, tree in enumerate(trees)]
+        items = [(n, atom) for n, atom in atoms if isinstance(atom, Item)]
+        numbers = [(n, atom) for n, atom in atoms if isinstance(atom, Number) and _is_whole(atom)]
+        attributes = [(n, atom) for n, atom in atoms if isinstance(atom, Of)]
+        return (items if len(items) == 2 else items[:1]) or numbers[:1] or attributes[-1:]
 
     def _group_rows(self, group: Group, basics: Sequence[Basic], most: int | None) -> dict[Row, list[Bounds]]:
         """The rows of a group, or of the groups that a release lists."""
@@ -299,8 +282,7 @@ class _Grouped(Aggregates):
         self, whats: Sequence[Any], scopes: Sequence[Scope], basic: Basic, keys: Mapping[Row, Bounds]
     ) -> dict[Row, Bounds]:
         """An aggregate of the rows of each listed value."""
-        if len(keys) > MAX_GROUPS:
-            raise too_complex(f"it has over {MAX_GROUPS} groups")
+        _check_number(keys)
         return {key: self.value_of(basic, [self._at(whats, key, scope) for scope in scopes]) for key in keys}
 
     def _at(self, whats: Sequence[Any], key: Row, scope: Scope) -> Scope:
@@ -338,8 +320,7 @@ class _Grouped(Aggregates):
         """The number of rows or persons for each value of an attribute."""
         if any(isinstance(leaf, OnSum) for leaf in leaves(rows.where)):  # of each value alone
             every = self._by_attribute(replace(rows, where=ALWAYS, rows=frozenset(), compared=frozenset()), what, ids=True)
-            if len(every) > MAX_GROUPS:
-                raise too_complex(f"it has over {MAX_GROUPS} groups")
+            _check_number(every)
             parts = {key: rows.restricted(self.among(what, [key[0]])) for key in every}
             return {key: self.persons(self.closed(one)) if ids else self.rows_in(one) for key, one in parts.items()}
         if ids:
@@ -351,6 +332,18 @@ class _Grouped(Aggregates):
                     raise unsupported("a number of pairs of items by an attribute")
                 plans.append(Plan(IDS, cell.person) if cell.test is None else Plan(ROWS, cell.person, cell.test))
         return self.by_key([replace(plan, grouped=self.attribute(what), notes=(VALUES_NOTE,)) for plan in plans])
+
+
+def _is_whole(number: Number) -> bool:
+    """Whether a number is one of items, or of their different values."""
+    weights = number.weights
+    counts = weights.kind == VALUES or (weights.kind == SUM and weights.by_label is None)
+    return counts and not number.values and not number.type
+
+
+def _check_number(groups: Sized) -> None:
+    if len(groups) > MAX_GROUPS:
+        raise too_complex(f"it has over {MAX_GROUPS} groups")
 
 
 def _column(number: int, basics: Sequence[Basic], keys: int, *, maybe: bool) -> Column:

@@ -98,7 +98,7 @@ class Relations(Different):
         where = node.args.get("where")
         pool = conjoined(where.this if where is not None else None)
         places: list[exp.Expr] = [clause, *joins]
-        if not self.people.is_source(clause.this, env):  # a known table comes first
+        if not self.people.is_source(clause.this, env):  # a table of the analyst comes first
             first = next(n for n, place in enumerate(places) if self.people.is_source(place.this, env))
             if any(join.side for join in joins[:first]):
                 raise unsupported(
@@ -128,7 +128,7 @@ class Relations(Different):
         return possible([self.filtered(scope, pool) for scope in scopes])
 
     def _with_name(self, name: str, places: Sequence[exp.Join], env: Env) -> exp.Join:
-        """The first of some known tables that has a column."""
+        """The first of some of the analyst's tables that has a column."""
         for place in places if len(places) > 1 else ():
             relation, _ = source_rows(self.compiler, place.this, env)
             if any(lowered(column.name) == name for column in relation.columns):
@@ -136,7 +136,7 @@ class Relations(Different):
         return places[0]
 
     def _by_links(self, places: Sequence[exp.Expr], pool: Sequence[exp.Expr], env: Env) -> Iterator[exp.Expr]:
-        """The sources of FROM, of which known tables that only WHERE joins follow one that it compares them with."""
+        """The sources of FROM: a table of the analyst that only WHERE joins follows a source that it compares it with."""
 
         def free(place: exp.Expr) -> bool:
             args = {key for key, value in place.args.items() if value}
@@ -310,5 +310,3 @@ class Relations(Different):
             columns.append(Column("", lowered(table.part), self.column(Part())))
         exact = not (rows and self.releases.bags)
         return PersonRows(tuple(columns), rows, where, exact=exact, people=frozenset({person}))
-
-    # ---------------------------------------------------------------- known tables

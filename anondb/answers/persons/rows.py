@@ -72,8 +72,8 @@ class Rows(Conditions):
 
     def of_one(self, cell: Cell) -> Condition | None:
         """The condition that a person has a row of a kind of which nobody has two; None for other kinds."""
-        labels = None if cell.test is None or self.releases.bags else self.labels(cell.test)
-        if cell.second is not None or not (cell.test is None or (labels is not None and len(labels) == 1)):
+        alone = cell.test is None or (not self.releases.bags and self.is_one(cell.test))
+        if cell.second is not None or not alone:
             return None
         return cell.person if cell.test is None else both(cell.person, at_least(1, cell.test))
 
@@ -86,7 +86,8 @@ class Rows(Conditions):
         return either(*(close(part.where, part.rows - kept) for part in self.settled_rows(rows, kept)))
 
     def settled_rows(self, rows: PersonRows, kept: frozenset[int] = frozenset()) -> list[PersonRows]:
-        """Rows without comparisons of two items, of which one exists with the same items of these variables if one did."""
+        """Rows without comparisons of two items: one of them exists with some items of the kept variables if one of these
+        does."""
         todo, done = [rows], []
         while todo:
             one = todo.pop()
@@ -127,7 +128,7 @@ class Rows(Conditions):
         return self.test(tree, lambda value: bool(value))
 
     def _some_pair(self, rows: PersonRows, sign: str, left: int, right: int, kept: frozenset[int]) -> PersonRows:
-        """Rows of which one exists if two items compare so: a number of items takes the place of variables that go."""
+        """Rows of which one exists if two items compare so; a condition on a number of items replaces the variables."""
         tests, person, mixed = split(settled(rows.where))
         one, two = tests.get(left, ANY_ITEM), tests.get(right, ANY_ITEM)
         outer = {left, right} - rows.rows
@@ -153,12 +154,10 @@ class Rows(Conditions):
         if any(inner in rows_of(part) for part in mixed) or any(inner in (a, b) for _, a, b in rows.compared):
             raise unsupported("a comparison of the items of a self-join", "Group by both items, or name one of them.")
         test = tests.pop(inner, ANY_ITEM)
-        two, one = (
-            both(on_item(outer, test), at_least(2, test)),
-            both(on_item(outer, item_not(test)), at_least(1, test)),
-        )
+        passing = both(on_item(outer, test), at_least(2, test))
+        failing = both(on_item(outer, item_not(test)), at_least(1, test))
         others = (on_item(row, of) for row, of in tests.items())
-        return replace(rows, where=both(person, *mixed, either(two, one), *others), rows=rows.rows - {inner})
+        return replace(rows, where=both(person, *mixed, either(passing, failing), *others), rows=rows.rows - {inner})
 
     # ---------------------------------------------------------------- numbers of rows
 

@@ -110,10 +110,9 @@ class Sums(Values):
             alike = cell.test == cell.second and not self.releases.suppressed
             return self.within(bounds, lambda: self._pairs_of_each(cell)) if alike else bounds
         if cell.test is None:
-            return self.one(Plan(IDS, cell.person))
+            return self.persons(cell.person)
         rows = self.one(Plan(ROWS, cell.person, cell.test, notes=(MERGED_NOTE,)))
-        few = self.labels(cell.test)
-        alone = few is not None and len(few) == 1  # then it is a number of persons
+        alone = self.is_one(cell.test)  # then it is a number of persons
         if alone or not (self.releases.supported and any(isinstance(leaf, AtLeast) for leaf in leaves(cell.person))):
             return rows
         plan = Plan(MEASURE, both(cell.person, at_least(1, cell.test)), measure=Weights(cell.test), aggregate="sum")
@@ -159,7 +158,7 @@ class Sums(Values):
         """The sum of an expression over rows; 0 where no row has a value."""
         if self._is_mixed(tree):
             tree = with_cases(tree)  # a condition as a number: the rows for which it is true
-        parts = self.branches(tree) if self._is_mixed(tree) and tree.find(exp.Case, exp.If) else [(ALWAYS, tree)]
+        parts = self.branches(tree) if self._is_mixed(tree) else [(ALWAYS, tree)]
         sums = [self._sum_of_values(rows, [(self.value(v), met) for met, v in parts if not self.atoms_of(v)])]
         for met, value in parts:
             here = rows.restricted(met)

@@ -26,7 +26,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Looked:
-    """A column of a known table that is joined with the item of a row."""
+    """A column of a table of the analyst that is joined with the item of a row."""
 
     row: int
     table: str
