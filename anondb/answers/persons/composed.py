@@ -95,21 +95,17 @@ class Composer:
             return f"{name_of(call)} DISTINCT. Ask for the values and their numbers of rows"
         if call.args.get("count") is not None:
             return f"several values of {name_of(call)}. Ask for the values and their numbers of rows"
-        if isinstance(call, exp.CountIf):
-            only(call, "this")
-            return self._if_rows(self._rows(_both(wanted, call.this)), self._where_present(call.this, wanted))
-        if isinstance(call, exp.LogicalOr | exp.LogicalAnd):
-            only(call, "this")
-            return self._if_rows(self._decided(call, wanted), self._where_present(call.this, wanted))
         if isinstance(call, exp.Count):
             return self._count(call, wanted)
-        if isinstance(call, exp.Sum):
+        if isinstance(call, exp.CountIf | exp.LogicalOr | exp.LogicalAnd | exp.Sum | exp.Avg):
             only(call, "this")
+        if isinstance(call, exp.CountIf | exp.LogicalOr | exp.LogicalAnd):
+            return self._if_rows(self._decided(call, wanted), self._where_present(call.this, wanted))
+        if isinstance(call, exp.Sum):
             value = call.this.unnest()
             summed = self._sum_of_truths(value, wanted) or self._basic(self._in_groups(self._sum_of(value, wanted)))
             return self._unless_empty(summed, self._where_present(value, wanted))
         if isinstance(call, exp.Avg):
-            only(call, "this")
             return self._average(call.this.unnest(), wanted)
         if isinstance(call, OF_ONE) and call.this in self._keys and wanted is None:
             return self._keys[self._keys.index(call.this)]
@@ -128,12 +124,12 @@ class Composer:
         return Basic("sum", value, wanted, unsigned=least >= 0, whole=whole)
 
     def _decided(self, call: exp.Expr, wanted: exp.Expr | None) -> exp.Expr:
-        """bool_or(x): x is true for some row; bool_and(x): x is false for none."""
-        zero = exp.Literal.number(0)
-        if isinstance(call, exp.LogicalOr):
-            return exp.GT(this=self._rows(_both(wanted, call.this)), expression=zero)
-        false = exp.Is(this=exp.paren(call.this.copy()), expression=exp.false())
-        return exp.EQ(this=self._rows(_both(wanted, false)), expression=zero)
+        """countif(x): the number of rows for which x is true; bool_or(x): there is one; bool_and(x): x is false for none."""
+        if isinstance(call, exp.LogicalAnd):
+            false = exp.Is(this=exp.paren(call.this.copy()), expression=exp.false())
+            return exp.EQ(this=self._rows(_both(wanted, false)), expression=exp.Literal.number(0))
+        number = self._rows(_both(wanted, call.this))
+        return number if isinstance(call, exp.CountIf) else exp.GT(this=number, expression=exp.Literal.number(0))
 
     def _extreme_of_two(self, call: exp.Expr, wanted: exp.Expr | None) -> exp.Expr | None:
         """The greatest or the least of one number where a condition holds, and another elsewhere: the one that is beyond if

@@ -19,21 +19,14 @@ from anondb.query.parsing import bare, lowered, operands
 from anondb.query.predicates import ALWAYS, NEVER, Condition, Weights, at_least, both, negate
 from anondb.query.refusals import unsupported
 
-LISTS = (
-    exp.ArrayContains,
-    exp.Contains,
-    exp.ArrayOverlaps,
-    exp.ArrayContainsAll,
-    exp.ArrayContainedBy,
-    exp.Length,
-    exp.ArraySize,
-)
 _OF_LISTS: Mapping[type[exp.Expr], str] = {
     exp.ArrayContains: "one",
     exp.ArrayOverlaps: "any",
     exp.ArrayContainsAll: "all",
     exp.ArrayContainedBy: "inside",
     exp.Contains: "one",
+    exp.Length: "len",
+    exp.ArraySize: "len",
 }
 _CALLS = {"list_has_all": "all", "array_has_all": "all", "list_has_any": "any", "array_has_any": "any", "len": "len"}
 _INTERSECTIONS = ("list_intersect", "array_intersect")
@@ -132,8 +125,8 @@ class Names(Numbers):
         for read in (self._part_of_list, self._sorted_list, self._is_list):
             if (made := read(node, scope)) is not None:
                 return made
-        if isinstance(node, LISTS):
-            kind = next((kind for of, kind in _OF_LISTS.items() if isinstance(node, of)), "len")
+        if isinstance(node, tuple(_OF_LISTS)):
+            kind = next(kind for of, kind in _OF_LISTS.items() if isinstance(node, of))
             this, other = node.this, node.args.get("expression")
         elif isinstance(node, exp.Anonymous) and lowered(node.name) in _CALLS:
             kind, this = _CALLS[lowered(node.name)], node.expressions[0]

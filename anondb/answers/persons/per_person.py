@@ -116,9 +116,8 @@ class PerPerson(Places):
             evaluated = self.evaluated(tree)
             if not evaluated.complete:
                 raise unsupported("GROUP BY an expression of items that may be suppressed")
-            listed = list(
-                dict.fromkeys([*evaluated.values.values(), *([evaluated.other] if self.releases.suppressed else [])])
-            )
+            others = [evaluated.other] if self.releases.suppressed else []
+            listed = list(dict.fromkeys([*evaluated.values.values(), *others]))
             if len(listed) > MAX_VALUES:
                 raise unsupported("GROUP BY the id and an expression of an item with too many values")
             (row,) = self.rows_of(tree)
@@ -127,8 +126,8 @@ class PerPerson(Places):
                 for value in listed:
                     test = self.test(tree, lambda v, value=value: v == value and type(v) is type(value))  # type: ignore[misc]
                     here = part.restricted(on_item(row, test))
-                    fixed = {**part.fixed, key: cell(value, evaluated.kind)}
                     if here.rows.where != NEVER:
+                        fixed = {**part.fixed, key: cell(value, evaluated.kind)}
                         more.append(((*values, (repr(value),)), replace(here, fixed=fixed)))
             parts = more or [_without_rows(*parts[0], key)]
         return [(tuple(v if not isinstance(v, exp.Expr) else v.sql() for v in values), part) for values, part in parts]

@@ -27,6 +27,8 @@ from anondb.query.values import on_value
 MIRRORED: Mapping[type[exp.Expr], type[exp.Expr]] = {
     exp.LT: exp.GT, exp.GT: exp.LT, exp.LTE: exp.GTE, exp.GTE: exp.LTE
 }  # fmt: skip
+Linear = tuple[dict[Number, Fraction], Fraction]
+"""A sum of multiples of numbers, with the coefficient of each, and a constant."""
 FAR = 400  # a number of items that no constant of a query comes near
 MAX_VALUES = 8  # of a number, by which an expression of several is divided
 _PLAIN = (
@@ -194,7 +196,7 @@ class Quantities(Domains):
         kind = MIRRORED.get(type(tree), type(tree)) if sides[0] is least else type(tree)
         return kind(this=number, expression=exp.Literal.number(1))
 
-    def linear(self, tree: exp.Expr) -> tuple[dict[Number, Fraction], Fraction] | None:
+    def linear(self, tree: exp.Expr) -> Linear | None:
         """An expression as a sum of multiples of numbers and a constant; None if it is none."""
         tree = bare(tree)
         atom = self.atom(tree)
@@ -209,7 +211,8 @@ class Quantities(Domains):
             others = [None if self.atoms_of(one) else self.value(one) for one in tree.expressions]
             return self.linear(tree.this) if all(type(one) in (int, float, Decimal) for one in others) else None
         if isinstance(tree, exp.Neg):
-            return _times(self.linear(tree.this), Fraction(-1))
+            inner = self.linear(tree.this)
+            return None if inner is None else _times(inner, Fraction(-1))
         if (
             isinstance(tree, exp.Cast)
             and tree.to.this in exp.DataType.NUMERIC_TYPES
@@ -218,21 +221,20 @@ class Quantities(Domains):
             inner = self.linear(tree.this)
             whole = inner is not None and inner[1].denominator == 1 and all(map(_is_whole, inner[0].items()))
             return inner if tree.to.is_type("DOUBLE") or whole else None
+        if not isinstance(tree, exp.Add | exp.Sub | exp.Mul | exp.Div):
+            return None
+        one, two = self.linear(tree.this), self.linear(tree.expression)
+        if one is None or two is None:
+            return None
         if isinstance(tree, exp.Add | exp.Sub):
-            one, two = self.linear(tree.this), self.linear(tree.expression)
             two = _times(two, Fraction(-1)) if isinstance(tree, exp.Sub) else two
-            if one is None or two is None:
-                return None
             total = {a: one[0].get(a, Fraction(0)) + two[0].get(a, Fraction(0)) for a in {**one[0], **two[0]}}
             return total, one[1] + two[1]
-        if isinstance(tree, exp.Mul | exp.Div):
-            one, two = self.linear(tree.this), self.linear(tree.expression)
-            if isinstance(tree, exp.Mul) and one is not None and not one[0]:
-                one, two = two, one
-            if one is None or two is None or two[0] or (isinstance(tree, exp.Div) and not two[1]):
-                return None
-            return _times(one, two[1] if isinstance(tree, exp.Mul) else 1 / two[1])
-        return None
+        if isinstance(tree, exp.Mul) and not one[0]:
+            one, two = two, one
+        if two[0] or (isinstance(tree, exp.Div) and not two[1]):
+            return None
+        return _times(one, two[1] if isinstance(tree, exp.Mul) else 1 / two[1])
 
     def _is_never_null(self, tree: exp.Expr) -> bool:
         """Whether a sum of multiples of numbers is there for every person."""
@@ -296,11 +298,7 @@ def _is_whole(multiple: tuple[Number, Fraction]) -> bool:
     return factor.denominator == 1 and atom.weights.scale == 1 and all(weight.is_integer() for _, weight in of)
 
 
-def _times(
-    sum_: tuple[dict[Number, Fraction], Fraction] | None, factor: Fraction
-) -> tuple[dict[Number, Fraction], Fraction] | None:
-    if sum_ is None:
-        return None
+def _times(sum_: Linear, factor: Fraction) -> Linear:
     return {atom: c * factor for atom, c in sum_[0].items()}, sum_[1] * factor
 
 
