@@ -111,10 +111,10 @@ class Composer:
             return self._keys[self._keys.index(call.this)]
         if quantiles := one_by_one(call):
             return exp.Array(expressions=[self._number(one, wanted) for one in quantiles])
-        if isinstance(call, exp.Min | exp.Max) and (made := self._extreme_of_two(call, wanted)) is not None:
-            return made
-        if isinstance(call, (*SPREADS, *PAIRS)) and (made := self._spread(call, wanted)) is not None:
-            return made
+        if isinstance(call, exp.Min | exp.Max) and (extreme := self._extreme_of_two(call, wanted)) is not None:
+            return extreme
+        if isinstance(call, (*SPREADS, *PAIRS)) and (spread := self._spread(call, wanted)) is not None:
+            return spread
         if isinstance(call, _KINDS):
             return self._number(call, wanted)
         return ". ".join(filter(None, [name_of(call), HINTS.get(type(call))]))
@@ -241,11 +241,11 @@ class Composer:
         """The outermost quotients that are averages, and sums and differences of counts, with what takes their place."""
         if node is None or isinstance(node, exp.Query | exp.AggFunc | exp.Filter | exp.Window):
             return
-        made = self._quotient(node) if isinstance(node, exp.Div) else None
-        if made is None and isinstance(node, exp.Add | exp.Sub) and len(self._scopes) == 1:
-            made = self._combined(node)
-        if made is not None:
-            yield node, made
+        replacement = self._quotient(node) if isinstance(node, exp.Div) else None
+        if replacement is None and isinstance(node, exp.Add | exp.Sub) and len(self._scopes) == 1:
+            replacement = self._combined(node)
+        if replacement is not None:
+            yield node, replacement
             return
         for child in node.iter_expressions():
             yield from self._arithmetic(child)
@@ -365,13 +365,13 @@ class Composer:
             only(call, "this")
             kind = SPREADS.get(type(call), kind)
         value = call.this.unnest()
-        made = self._measured(kind, value, wanted, share)
+        number = self._measured(kind, value, wanted, share)
         if isinstance(call, exp.Min | exp.Max):
             atoms = [self._reader.atom(tree) for tree in self._trees(value)]
             if any(isinstance(a, Of) and self._reader.attribute(a).ends == "DATE" for a in atoms):
                 first = exp.cast(exp.Literal.string("1970-01-01"), "DATE")
-                return exp.Add(this=first, expression=exp.cast(exp.paren(made), "INTEGER"))
-        return made
+                return exp.Add(this=first, expression=exp.cast(exp.paren(number), "INTEGER"))
+        return number
 
 
 def _chosen(value: exp.Expr, wanted: exp.Expr | None) -> tuple[exp.Expr | None, exp.Expr]:

@@ -20,17 +20,17 @@ from anondb.query.refusals import only, unsupported
 class Different(Joins):
     """Reads rows of which equal ones are one: an id, values of the person, and an item at most."""
 
-    def once(self, made: Sequence[PersonRows]) -> list[PersonRows]:
+    def once(self, alternatives: Sequence[PersonRows]) -> list[PersonRows]:
         """The different rows."""
-        first = made[0]
+        first = alternatives[0]
         kinds = [self.atom(c.value) for c in first.columns]
         items = {atom.row for atom in kinds if isinstance(atom, Item)}
-        if not all(any(isinstance(self.atom(c.value), Id) for c in rows.columns) for rows in made):
+        if not all(any(isinstance(self.atom(c.value), Id) for c in rows.columns) for rows in alternatives):
             raise unsupported("DISTINCT without the id", "Only persons can be counted.")  # or with a NULL, of an outer join
         if any(isinstance(c.value, exp.Column) and self.atom(c.value) is None for c in first.columns):
             raise unsupported("DISTINCT over rows of several kinds", "Select the id alone.")
-        if len(made) > 1:
-            listed = self._aligned([one for rows in made for one in self.once([rows])])
+        if len(alternatives) > 1:
+            listed = self._aligned([one for rows in alternatives for one in self.once([rows])])
             return [replace(listed[0], where=either(*(settled(rows.where) for rows in listed)))]
         others = [c for c in first.columns if self.rows_of(c.value) and not isinstance(self.atom(c.value), Item)]
         if others:
@@ -40,12 +40,16 @@ class Different(Joins):
         where = self.closed_but(first, frozenset(items))
         return [replace(first, where=where, rows=first.rows & items, compared=frozenset(), exact=True)]
 
-    def united(self, made: list[PersonRows]) -> list[PersonRows]:
+    def united(self, alternatives: list[PersonRows]) -> list[PersonRows]:
         """Rows of which a person has one at most, of one of several kinds, as rows of one kind if they show ids alone."""
-        if len(made) < 2 or not all(map(self._is_single, made)):
-            return made
-        closed = map(self.closed, made)
-        return made if any(both(one, other) != NEVER for one, other in combinations(closed, 2)) else self.once(made)
+        if len(alternatives) < 2 or not all(map(self._is_single, alternatives)):
+            return alternatives
+        closed = map(self.closed, alternatives)
+        return (
+            alternatives
+            if any(both(one, other) != NEVER for one, other in combinations(closed, 2))
+            else self.once(alternatives)
+        )
 
     def _is_single(self, rows: PersonRows) -> bool:
         """Whether a person has one of these rows at most, and they show ids alone."""
@@ -59,27 +63,27 @@ class Different(Joins):
         Raises:
             InputError: ``unsupported_query``: the columns differ in other things than persons and items.
         """
-        row, made = next(self._fresh), []
+        row, aligned = next(self._fresh), []
         for rows in listed:
             where = replaced(rows.where, partial(_moved, rows.rows, row))
             values = [(self.column(Item(row)) if isinstance(self.atom(c.value), Item) else c.value) for c in rows.columns]
             columns = tuple(replace(c, value=value) for c, value in zip(rows.columns, values, strict=True))
-            made.append(replace(rows, columns=columns, where=where, rows=frozenset({row} if rows.rows else ())))
-        kinds = {tuple("id" if isinstance(self.atom(c.value), Id) else c.value for c in rows.columns) for rows in made}
+            aligned.append(replace(rows, columns=columns, where=where, rows=frozenset({row} if rows.rows else ())))
+        kinds = {tuple("id" if isinstance(self.atom(c.value), Id) else c.value for c in rows.columns) for rows in aligned}
         if len(kinds) > 1 or any(len(rows.rows) > 1 or rows.compared for rows in listed):
             raise unsupported("different rows of several kinds", "Select the id alone.")
-        return made
+        return aligned
 
     def _by_values(self, rows: PersonRows) -> list[PersonRows]:
         """The different rows of columns that are expressions of an item: one alternative for each value."""
-        keys, made = [c.value for c in rows.columns], []
+        keys, alternatives = [c.value for c in rows.columns], []
         for _, part in self._divided_by(Scope(rows, {}), keys, keys):
             columns = tuple(replace(c, value=part.fixed.get(c.value, c.value)) for c in rows.columns)
             met = self.closed(part.rows)
-            made.append(PersonRows(columns, where=met, people=rows.people))
-        if any(self.rows_of(c.value) for one in made for c in one.columns):
+            alternatives.append(PersonRows(columns, where=met, people=rows.people))
+        if any(self.rows_of(c.value) for part in alternatives for c in part.columns):
             raise unsupported("DISTINCT items beside other values of them")
-        return made
+        return alternatives
 
     def _set_operation(self, node: exp.SetOperation, env: Env, outer: Scope | None) -> list[PersonRows]:
         only(node, "this", "expression", "distinct", "with_")

@@ -341,9 +341,9 @@ def check_fixed(tree: exp.Expr) -> None:
 
 def cell(value: Any, kind: str) -> exp.Expr:
     """A value of DuckDB as a constant of its type, with which DuckDB computes as it does with a column of this type."""
-    made = typed(value, kind)
-    plain = isinstance(made, exp.Null | exp.Boolean | exp.Cast) or isinstance(value, str) or kind == "INTEGER"
-    return made if plain else exp.cast(made, kind, dialect="duckdb")
+    literal = typed(value, kind)
+    plain = isinstance(literal, exp.Null | exp.Boolean | exp.Cast) or isinstance(value, str) or kind == "INTEGER"
+    return literal if plain else exp.cast(literal, kind, dialect="duckdb")
 
 
 def typed(value: Any, kind: str) -> exp.Expr:

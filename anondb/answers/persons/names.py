@@ -123,8 +123,8 @@ class Names(Numbers):
         """A function of the list of a person's items; None for other expressions."""
         kind, this, other = "", None, None
         for read in (self._part_of_list, self._sorted_list, self._is_list):
-            if (made := read(node, scope)) is not None:
-                return made
+            if (tree := read(node, scope)) is not None:
+                return tree
         if isinstance(node, tuple(_OF_LISTS)):
             kind = next(kind for of, kind in _OF_LISTS.items() if isinstance(node, of))
             this, other = node.this, node.args.get("expression")

@@ -133,10 +133,10 @@ class Nested(Names):
         inlined = self._inlined(query, scope)
         if (texts := self._texts_in(inlined)) is not None:
             return exp.In(this=left, expressions=texts) if texts else exp.false()
-        made = node.copy()
-        made.set("this", left)
-        made.set("query", exp.Subquery(this=inlined))
-        return made
+        condition = node.copy()
+        condition.set("this", left)
+        condition.set("query", exp.Subquery(this=inlined))
+        return condition
 
     def _of_items(self, node: exp.In, query: exp.Expr, scope: Scope) -> exp.Expr:
         """Whether a constant is among the items of the person, none of which is NULL."""
@@ -210,11 +210,11 @@ class Nested(Names):
 
     def _inlined(self, query: exp.Expr, scope: Scope) -> exp.Expr:
         """A subquery of tables of the analyst in which these are written out, and outer names are resolved."""
-        made = query.copy()
+        copy = query.copy()
         inside: set[str] = set()
         aliases: set[str] = set()
-        own = {lowered(cte.alias) for cte in made.find_all(exp.CTE)}
-        for table in list(made.find_all(exp.Table)):
+        own = {lowered(cte.alias) for cte in copy.find_all(exp.CTE)}
+        for table in list(copy.find_all(exp.Table)):
             if lowered(table.name) in own and not table.db:
                 aliases.add(lowered(table.alias_or_name))
                 continue
@@ -228,11 +228,11 @@ class Nested(Names):
             aliases.add(lowered(alias))
             source = exp.select(*columns).from_(relation.tree.subquery("known"))
             table.replace(source.subquery(alias))
-        aliases |= {lowered(s.alias) for s in made.find_all(exp.Subquery, exp.Values) if s.alias}
-        inside |= {lowered(e.alias) for e in made.find_all(exp.Alias)} | {
-            lowered(c.name) for a in made.find_all(exp.TableAlias) for c in a.args.get("columns") or ()
+        aliases |= {lowered(s.alias) for s in copy.find_all(exp.Subquery, exp.Values) if s.alias}
+        inside |= {lowered(e.alias) for e in copy.find_all(exp.Alias)} | {
+            lowered(c.name) for a in copy.find_all(exp.TableAlias) for c in a.args.get("columns") or ()
         }
-        for column in list(made.find_all(exp.Column)):
+        for column in list(copy.find_all(exp.Column)):
             mine = lowered(column.table) in aliases if column.table else lowered(column.name) in inside
             subquery = column.find_ancestor(exp.Subquery)
             if mine or (
@@ -241,10 +241,10 @@ class Nested(Names):
                 continue
             if any(lowered(column.name) == c.name for s in scope.around() for c in s.rows.columns):
                 value = self._named(column.copy(), scope)
-                if column is made:
+                if column is copy:
                     return value
                 column.replace(wrapped(value))
-        return made
+        return copy
 
 
 def _names_alone(part: exp.Expr, alias: str, names: set[str]) -> bool:

@@ -321,5 +321,5 @@ def case_of(condition: exp.Expr, value: exp.Expr, other: exp.Expr) -> exp.Expr:
 
 
 def _literal(value: Any) -> exp.Expr:
-    made = typed(value, "")
-    return exp.cast(made, "DOUBLE") if isinstance(value, float) else made
+    literal = typed(value, "")
+    return exp.cast(literal, "DOUBLE") if isinstance(value, float) else literal

@@ -25,14 +25,14 @@ _UNPLACED = Refused("an item by its place among those of the person", "Name the 
 class Places(Nested):
     """Reads the places of the rows of each person."""
 
-    def with_places(self, made: exp.Select, scopes: Sequence[Scope]) -> list[Scope]:
+    def with_places(self, node: exp.Select, scopes: Sequence[Scope]) -> list[Scope]:
         """The rows of a SELECT with a column in place of a window function that numbers those of each person.
 
         Args:
-            made: the SELECT, in which the function becomes a column.
+            node: the SELECT, in which the function becomes a column.
             scopes: the rows of FROM and WHERE.
         """
-        windows = [w for w in made.find_all(exp.Window) if w.parent_select is made and self._numbers_rows(w, scopes)]
+        windows = [w for w in node.find_all(exp.Window) if w.parent_select is node and self._numbers_rows(w, scopes)]
         if not windows:
             return list(scopes)
         if len(set(windows)) > 1:
