@@ -12,22 +12,15 @@ from typing import Any
 
 from sqlglot import exp
 
-from anondb.answers.persons.bounds import NONE, Bounds, average_of, both_of, quotient
+from anondb.answers.persons.bounds import NONE, Bounds, Row, average_of, both_of, quotient
 from anondb.answers.persons.rows import FLIPPED
 from anondb.answers.persons.sums import FEW, MERGED_NOTE, Sums
-from anondb.answers.persons.terms import (
-    Item,
-    Number,
-    Of,
-    PersonRows,
-    Scope,
-)
+from anondb.answers.persons.terms import Item, Number, Of, PersonRows, Scope
 from anondb.query.aggregates import CONT, DISC
 from anondb.query.item_tests import ANY_ITEM, item_all
 from anondb.query.pairs import SIGNS, is_single
 from anondb.query.parsing import conjoined
 from anondb.query.predicates import (
-    ALWAYS,
     ITEMS,
     MEASURE,
     NEVER,
@@ -49,8 +42,6 @@ from anondb.query.values import OnValue
 
 LISTED_NOTE = "A listed item may not occur in the original at all."
 VALUES_NOTE = "All possible values are listed; a listed value may not occur in the original at all."
-
-
 BETWEEN = ("avg", CONT, DISC)
 """Aggregates that lie between the least and the greatest number."""
 
@@ -113,11 +104,11 @@ class Aggregates(Sums):
         if basic.how == "of_each" and len(group) == 1:
             return self._of_each(basic.value, group[0])
         if basic.how == "of_each":
-            persons = self.persons(either(*(self.closed(scope.rows) for scope in group)))
+            persons = self.persons(self.closed(*(scope.rows for scope in group)))
             of_rows = self._rows_of([scope.rows for scope in group])
             return both_of(quotient(of_rows, persons), (1, None)) if persons[1] != 0 else (None, None)
         if basic.how == "ids":
-            return self.persons(either(*(self.closed(s.rows) for s in group)))
+            return self.persons(self.closed(*(scope.rows for scope in group)))
         if basic.how == "rows":
             return self._rows_of([s.rows for s in group])
         assert basic.value is not None
@@ -179,9 +170,9 @@ class Aggregates(Sums):
         """The average, over the persons who have a row, of the sum of a number over their rows; of 1 for None."""
         rows, tree = scope.rows, None if value is None else self.resolved(value, scope)
         if tree is None and len(rows.rows) > 1:  # pairs, whose number takes long to tell
-            found = self.within((1, None), lambda: self._number_of_items(rows, "avg", True))
-            if found[1] is not None:
-                return found
+            bounds = self.within((1, None), lambda: self._number_of_items(rows, "avg", True))
+            if bounds[1] is not None:
+                return bounds
         total = self.rows_in(rows) if tree is None else self.sum_in(rows, tree)
         persons = self.persons(self.closed(rows))
         if persons[1] == 0:
@@ -223,7 +214,7 @@ class Aggregates(Sums):
 
     def _mean_of_few(self, parts: Sequence[tuple[PersonRows, exp.Expr]]) -> Bounds:
         """An average of listed numbers: between these, and, of few, each as often as it may be at most or at least."""
-        every = [(n, replace(of, where=both(of.where, met))) for of, tree in parts for n, met in self.values(tree)]
+        every = [(n, rows.restricted(met)) for rows, tree in parts for n, met in self.values(tree)]
         listed = [(n, of) for n, of in every if n is not None and of.where != NEVER]
         if not listed or not all(isinstance(n, int | float | Decimal) and isfinite(n) for n, _ in listed):
             return None, None
@@ -240,8 +231,8 @@ class Aggregates(Sums):
         for scope in group:
             tree = self.resolved(basic.value, scope)
             whole = whole and not tree.find(exp.Case, exp.If)
-            for met, value in self.branches(tree) if tree.find(exp.Case, exp.If) else [(ALWAYS, tree)]:
-                rows = replace(scope.rows, where=both(scope.rows.where, met))
+            for met, value in self.branches(tree):
+                rows = scope.rows.restricted(met)
                 if rows.where == NEVER or isinstance(value.unnest(), exp.Null):
                     continue
                 if basic.how in ("min", "max"):  # whatever the number of rows of a person
@@ -257,10 +248,10 @@ class Aggregates(Sums):
         if len(conditions) > 1 and basic.how not in ("min", "max"):
             raise unsupported(f"the function {basic.how.upper()} over several rows of a person")
         condition = either(*conditions)
-        found, factor, constant = self.measure(tree)
-        if found is None:
+        measure, factor, constant = self.measure(tree)
+        if measure is None:
             raise unsupported(f"the function {basic.how.upper()} of an expression other than a count of persons or items")
-        measured, present = found
+        measured, present = measure
         how = basic.how
         if factor < 0 and how in ("min", "max"):
             how = {"min": "max", "max": "min"}[how]
@@ -273,66 +264,49 @@ class Aggregates(Sums):
         if how == "avg" and (number := self.persons(counted))[1] != 0:
             bounds = self.within(bounds, lambda: quotient(self.one(replace(plan, aggregate="sum", some=False)), number))
         bounds = self.times(bounds, float(factor)) if factor != 1 else bounds
-        if not constant:
-            return bounds
-        low, high = (None if end is None else end + float(constant) for end in bounds)
-        return low, high
+        return self.total([bounds, (float(constant), float(constant))]) if constant else bounds
 
     def _different(self, value: exp.Expr, group: Sequence[Scope]) -> Bounds:
         """The number of different values of an expression."""
-        found: dict[Any, Bounds] = {}
+        persons_of: dict[Any, Bounds] = {}
         open_ = False
         least: float = 0
         for scope in group:
             tree = self.resolved(value, scope)
             atom = self.atom(tree)
             if isinstance(atom, Item):
-                listed: dict[Any, Bounds] = dict(self.by_item(scope.rows, atom.row, ids=True))
+                listed = {item: bounds for (item,), bounds in self.by_item(scope.rows, atom.row, ids=True).items()}
                 open_ = open_ or self.releases.suppressed
                 if self.releases.summable:  # somebody has as many
-                    alone = replace(
-                        scope.rows,
-                        where=self._some_with(scope.rows, atom.row),
-                        rows=frozenset({atom.row}),
-                        compared=frozenset(),
-                    )
+                    own = frozenset({atom.row})
+                    met = self.closed_but(scope.rows, own)
+                    alone = replace(scope.rows, where=met, rows=own, compared=frozenset())
                     least = max(least, self._number_of_items(alone, "max", False)[0] or 0)
             else:
                 listed = {
-                    of: self.persons(self.closed(replace(scope.rows, where=both(scope.rows.where, met))))
+                    of: self.persons(self.closed(scope.rows.restricted(met)))
                     for of, met in self.values(tree)
                     if of is not None
                 }
             for of, bounds in listed.items():
-                before = found.get(of, NONE)
-                found[of] = max(before[0] or 0, bounds[0] or 0), _most(before, bounds)
-        lower = max(least, sum((low or 0) >= 1 for low, _ in found.values()))
-        upper = sum(high is None or high >= 1 for _, high in found.values())
+                low, high = persons_of.get(of, NONE)
+                most = None if high is None or bounds[1] is None else max(high, bounds[1])
+                persons_of[of] = max(low or 0, bounds[0] or 0), most
+        lower = max(least, sum((low or 0) >= 1 for low, _ in persons_of.values()))
+        upper = sum(high is None or high >= 1 for _, high in persons_of.values())
         more = self.releases.hidden if open_ else 0
         return lower, None if more is None else upper + more
 
     # ---------------------------------------------------------------- groups
 
-    def by_item(self, rows: PersonRows, row: int, *, ids: bool) -> dict[str, Bounds]:
+    def by_item(self, rows: PersonRows, row: int, *, ids: bool) -> dict[Row, Bounds]:
         """The number of rows, or of persons, for each item of a variable."""
-        plans: list[Plan] = []
         notes = (LISTED_NOTE,) if ids else (LISTED_NOTE, MERGED_NOTE)
         if ids:
-            parts = [(rest, test) for test, rest in self.divided(settled(self._some_with(rows, row)), row)]
+            parts = [(rest, test) for test, rest in self.divided(settled(self.closed_but(rows, frozenset({row}))), row)]
         else:
             parts = self.alone(rows, row)
-        for person, test in parts:
-            plans.append(Plan(ITEMS, self._plain(person), test, notes=notes))
-        found: dict[str, Bounds] = {}
-        for plan in plans:
-            for item, *bounds in self.answers.answer(self._named_by(plan)):
-                of: Bounds = (bounds[0], bounds[1])
-                found[item] = self.total([found[item], of]) if item in found else of
-        return found
-
-    def _some_with(self, rows: PersonRows, row: int) -> Condition:
-        """The condition that the person has such a row with the item of a variable."""
-        return either(*(self.some_of(part, part.rows - {row}) for part in self.settled_rows(rows, frozenset({row}))))
+        return self.by_key([Plan(ITEMS, self._plain(person), test, notes=notes) for person, test in parts])
 
     def pair_plans(self, rows: PersonRows, keys: Sequence[int], *, ids: bool) -> list[Plan]:
         """The plans for the number of rows of each two items of two variables; each pair is in one plan at most."""
@@ -346,8 +320,7 @@ class Aggregates(Sums):
             raise unsupported("GROUP BY two items with other conditions than on single items")
         tests, person, mixed = split(settled(listed[0].where))
         for row in sorted(rows.rows - set(keys)):
-            labels = self.labels(tests.get(row, ANY_ITEM))
-            if labels is None or len(labels) != 1:
+            if not self.is_one(tests.get(row, ANY_ITEM)):
                 raise unsupported("GROUP BY the items of two rows beside a third that is not fixed to one item")
             person = both(person, at_least(1, tests[row]))
         if not ids:
@@ -360,9 +333,5 @@ class Aggregates(Sums):
                 if not all(map(is_single, conjuncts(met))):
                     raise unsupported("GROUP BY two items with other conditions than on single items")
                 sides = item_all(one, first), item_all(two, second)
-                plans.append(self._named_by(Plan(PAIRS, met, *sides, signs, notes=(LISTED_NOTE,))))
+                plans.append(Plan(PAIRS, met, *sides, signs, notes=(LISTED_NOTE,)))
         return plans
-
-
-def _most(one: Bounds, other: Bounds) -> float | None:
-    return None if one[1] is None or other[1] is None else max(one[1], other[1])

@@ -48,10 +48,10 @@ class Composer:
 
     def replaced(self, parts: Sequence[exp.Expr | None]) -> dict[exp.Expr, exp.Expr | str]:
         """What takes the place of each aggregate of some expressions, and of averages and sums that are composed of them."""
-        found = {call: self.composed(call) for part in parts for call in aggregates(part)}
+        expressions = {call: self.composed(call) for part in parts for call in aggregates(part)}
         for part in parts:
-            found |= dict(self._arithmetic(part))
-        return found
+            expressions |= dict(self._arithmetic(part))
+        return expressions
 
     def _basic(self, basic: Basic) -> exp.Expr:
         number = next((n for n, one in enumerate(self.basics) if one.key == basic.key), len(self.basics))
@@ -95,30 +95,26 @@ class Composer:
             return f"{name_of(call)} DISTINCT. Ask for the values and their numbers of rows"
         if call.args.get("count") is not None:
             return f"several values of {name_of(call)}. Ask for the values and their numbers of rows"
-        if isinstance(call, exp.CountIf):
-            only(call, "this")
-            return self._if_rows(self._rows(_both(wanted, call.this)), self._where_present(call.this, wanted))
-        if isinstance(call, exp.LogicalOr | exp.LogicalAnd):
-            only(call, "this")
-            return self._if_rows(self._decided(call, wanted), self._where_present(call.this, wanted))
         if isinstance(call, exp.Count):
             return self._count(call, wanted)
-        if isinstance(call, exp.Sum):
+        if isinstance(call, exp.CountIf | exp.LogicalOr | exp.LogicalAnd | exp.Sum | exp.Avg):
             only(call, "this")
+        if isinstance(call, exp.CountIf | exp.LogicalOr | exp.LogicalAnd):
+            return self._if_rows(self._decided(call, wanted), self._where_present(call.this, wanted))
+        if isinstance(call, exp.Sum):
             value = call.this.unnest()
             summed = self._sum_of_truths(value, wanted) or self._basic(self._in_groups(self._sum_of(value, wanted)))
             return self._unless_empty(summed, self._where_present(value, wanted))
         if isinstance(call, exp.Avg):
-            only(call, "this")
             return self._average(call.this.unnest(), wanted)
         if isinstance(call, OF_ONE) and call.this in self._keys and wanted is None:
             return self._keys[self._keys.index(call.this)]
         if quantiles := one_by_one(call):
             return exp.Array(expressions=[self._number(one, wanted) for one in quantiles])
-        if isinstance(call, exp.Min | exp.Max) and (made := self._extreme_of_two(call, wanted)) is not None:
-            return made
-        if isinstance(call, (*SPREADS, *PAIRS)) and (made := self._spread(call, wanted)) is not None:
-            return made
+        if isinstance(call, exp.Min | exp.Max) and (extreme := self._extreme_of_two(call, wanted)) is not None:
+            return extreme
+        if isinstance(call, (*SPREADS, *PAIRS)) and (spread := self._spread(call, wanted)) is not None:
+            return spread
         if isinstance(call, _KINDS):
             return self._number(call, wanted)
         return ". ".join(filter(None, [name_of(call), HINTS.get(type(call))]))
@@ -128,12 +124,12 @@ class Composer:
         return Basic("sum", value, wanted, unsigned=least >= 0, whole=whole)
 
     def _decided(self, call: exp.Expr, wanted: exp.Expr | None) -> exp.Expr:
-        """bool_or(x): x is true for some row; bool_and(x): x is false for none."""
-        zero = exp.Literal.number(0)
-        if isinstance(call, exp.LogicalOr):
-            return exp.GT(this=self._rows(_both(wanted, call.this)), expression=zero)
-        false = exp.Is(this=exp.paren(call.this.copy()), expression=exp.false())
-        return exp.EQ(this=self._rows(_both(wanted, false)), expression=zero)
+        """countif(x): the number of rows for which x is true; bool_or(x): there is one; bool_and(x): x is false for none."""
+        if isinstance(call, exp.LogicalAnd):
+            false = exp.Is(this=exp.paren(call.this.copy()), expression=exp.false())
+            return exp.EQ(this=self._rows(_both(wanted, false)), expression=exp.Literal.number(0))
+        number = self._rows(_both(wanted, call.this))
+        return number if isinstance(call, exp.CountIf) else exp.GT(this=number, expression=exp.Literal.number(0))
 
     def _extreme_of_two(self, call: exp.Expr, wanted: exp.Expr | None) -> exp.Expr | None:
         """The greatest or the least of one number where a condition holds, and another elsewhere: the one that is beyond if
@@ -146,9 +142,7 @@ class Composer:
         met, (one, two) = branches[0].this, numbers
         if (Fraction(one.name) < Fraction(two.name)) == isinstance(call, exp.Max):
             met, one, two = exp.Not(this=exp.Is(this=exp.paren(met.copy()), expression=exp.true())), two, one
-        some = exp.GT(this=self._rows(_both(wanted, met)), expression=exp.Literal.number(0))
-        made = exp.Case(ifs=[exp.If(this=some, true=one.copy())], default=two.copy())
-        return self._if_rows(made, wanted)
+        return self._if_rows(self._if_some(one.copy(), _both(wanted, met), two.copy()), wanted)
 
     def _count(self, call: exp.Count, wanted: exp.Expr | None) -> exp.Expr:
         only(call, "this", "big_int", "expressions")
@@ -206,7 +200,7 @@ class Composer:
         if isinstance(atom, Truth):
             return atom.false != negate(atom.true)
         if isinstance(atom, Of):
-            return any(a.may_be_null for a in self._reader.releases.attributes if a.name == atom.attribute)
+            return self._reader.attribute(atom).may_be_null
         if isinstance(atom, Item) or isinstance(tree, exp.Literal):
             return False
         parts = [child for _, child in children_of(tree)] if is_filled(tree) else []
@@ -247,11 +241,11 @@ class Composer:
         """The outermost quotients that are averages, and sums and differences of counts, with what takes their place."""
         if node is None or isinstance(node, exp.Query | exp.AggFunc | exp.Filter | exp.Window):
             return
-        made = self._quotient(node) if isinstance(node, exp.Div) else None
-        if made is None and isinstance(node, exp.Add | exp.Sub) and len(self._scopes) == 1:
-            made = self._combined(node)
-        if made is not None:
-            yield node, made
+        replacement = self._quotient(node) if isinstance(node, exp.Div) else None
+        if replacement is None and isinstance(node, exp.Add | exp.Sub) and len(self._scopes) == 1:
+            replacement = self._combined(node)
+        if replacement is not None:
+            yield node, replacement
             return
         for child in node.iter_expressions():
             yield from self._arithmetic(child)
@@ -324,11 +318,13 @@ class Composer:
         columns = [self._counted(call, wanted) for _, call, wanted in terms]
         if None in columns:
             return None
-        found = tuple((f, self.basics[int(c.name[1:])]) for (f, *_), c in zip(terms, columns, strict=True) if c is not None)
+        summands = tuple(
+            (f, self.basics[int(c.name[1:])]) for (f, *_), c in zip(terms, columns, strict=True) if c is not None
+        )
         if self._keys:
-            return self._remainder(found)
-        kinds = {basic.how for _, basic in found}
-        return self._basic(Basic("combined", terms=found)) if kinds in ({"rows"}, {"ids"}) else None
+            return self._remainder(summands)
+        kinds = {basic.how for _, basic in summands}
+        return self._basic(Basic("combined", terms=summands)) if kinds in ({"rows"}, {"ids"}) else None
 
     def _remainder(self, terms: Sequence[tuple[int, Basic]]) -> exp.Expr | None:
         """All rows less those of conditions: the rows of none, less those that are taken away again; None for other sums."""
@@ -356,10 +352,9 @@ class Composer:
         if isinstance(atom, Of | Number):
             return not (not self._reader.releases.summable and isinstance(atom, Number) and atom.weights.kind == VALUES)
         try:
-            found = self._reader.measure(tree)[0]
+            return self._reader.measure(tree)[0] is not None
         except InputError:
             return False
-        return found is not None
 
     def _number(self, call: exp.Expr, wanted: exp.Expr | None) -> exp.Expr:
         """An extreme, a quantile or a deviation."""
@@ -370,16 +365,13 @@ class Composer:
             only(call, "this")
             kind = SPREADS.get(type(call), kind)
         value = call.this.unnest()
-        made = self._measured(kind, value, wanted, share)
+        number = self._measured(kind, value, wanted, share)
         if isinstance(call, exp.Min | exp.Max):
             atoms = [self._reader.atom(tree) for tree in self._trees(value)]
-            if any(isinstance(a, Of) and self._is_date(a) for a in atoms):
+            if any(isinstance(a, Of) and self._reader.attribute(a).ends == "DATE" for a in atoms):
                 first = exp.cast(exp.Literal.string("1970-01-01"), "DATE")
-                return exp.Add(this=first, expression=exp.cast(exp.paren(made), "INTEGER"))
-        return made
-
-    def _is_date(self, atom: Of) -> bool:
-        return any(a.name == atom.attribute and a.ends == "DATE" for a in self._reader.releases.attributes)
+                return exp.Add(this=first, expression=exp.cast(exp.paren(number), "INTEGER"))
+        return number
 
 
 def _chosen(value: exp.Expr, wanted: exp.Expr | None) -> tuple[exp.Expr | None, exp.Expr]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
@@ -14,7 +14,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from anondb.answers.persons.decided import Decided, by_parts, certain, has_value, with_part
+from anondb.answers.persons.decided import by_parts, certain, constant_truth, has_value, with_part
 from anondb.answers.persons.domains import rows_of_atom
 from anondb.answers.persons.quantities import MIRRORED, Quantities, condition_in, is_literal
 from anondb.answers.persons.terms import Id, Item, Listing, Number, Of, OnPart, Part, Truth, Values
@@ -44,7 +44,7 @@ class Conditions(Quantities, ABC):
         """When an expression over atoms is true."""
         return self.decided(tree).true
 
-    def decided(self, tree: exp.Expr) -> Decided:
+    def decided(self, tree: exp.Expr) -> Truth:
         """When an expression over atoms is true and when it is false.
 
         Raises:
@@ -55,14 +55,12 @@ class Conditions(Quantities, ABC):
             parts = [self.decided(part) for part in operands(tree)]
             true, false = [p.true for p in parts], [p.false for p in parts]
             if isinstance(tree, exp.And):
-                return Decided(both(*true), either(*false))
-            return Decided(either(*true), both(*false))
+                return Truth(both(*true), either(*false))
+            return Truth(either(*true), both(*false))
         if isinstance(tree, exp.Not):
             return self.decided(tree.this).opposite
-        if isinstance(tree, exp.Boolean):
-            return certain(ALWAYS if tree.this else NEVER)
-        if isinstance(tree, exp.Null):
-            return Decided(NEVER, NEVER)
+        if isinstance(tree, exp.Boolean | exp.Null):
+            return constant_truth(self.value(tree))
         if isinstance(tree, exp.Is) and isinstance(tree.expression, exp.Boolean):
             inner = self.decided(tree.this)
             return certain(inner.true if tree.expression.this else inner.false)
@@ -72,11 +70,11 @@ class Conditions(Quantities, ABC):
             return certain(negate(inner.false) if other.this else inner.true)
         atom = self.atom(tree)
         if isinstance(atom, Truth):
-            return Decided(atom.true, atom.false)
+            return atom
         plain = isinstance(tree, exp.Predicate) or condition_in(tree) is not tree
         return self._leaf(tree if plain else exp.cast(tree, "BOOLEAN"))
 
-    def _leaf(self, tree: exp.Expr) -> Decided:
+    def _leaf(self, tree: exp.Expr) -> Truth:
         """A condition that is no connective; DuckDB converts numbers and texts to truth values."""
         if (parts := by_parts(tree)) is not None:
             return self.decided(parts)
@@ -84,7 +82,7 @@ class Conditions(Quantities, ABC):
             part = bare(tree.this)
             part = bare(part.this) if type(part) is exp.Cast else part
             if isinstance(part, exp.Predicate | exp.Connector | exp.Not):
-                return certain(negate(self.decided(part).known))
+                return certain(negate(self.decided(part).definite))
         name = name_of(condition_in(tree))
         atoms = self.atoms_of(tree)
         if any(isinstance(atom, Id) for atom in atoms):
@@ -92,8 +90,7 @@ class Conditions(Quantities, ABC):
         if any(isinstance(atom, Listing | Values) for atom in atoms):
             return self._on_list(tree)
         if not atoms:
-            value = self.value(tree)
-            return Decided(NEVER, NEVER) if value is None else certain(ALWAYS if value else NEVER)
+            return constant_truth(self.value(tree))
         rows = self.rows_of(tree)
         kinds = {("row", row) for row in rows} | {("atom", a) for a in atoms if not rows_of_atom(a)}
         truths = [atom for atom in atoms if isinstance(atom, Truth)]
@@ -131,21 +128,20 @@ class Conditions(Quantities, ABC):
 
     # ---------------------------------------------------------------- cases
 
-    def _by_truths(self, tree: exp.Expr, truths: Sequence[Truth]) -> Decided:
+    def _by_truths(self, tree: exp.Expr, truths: Sequence[Truth]) -> Truth:
         """A condition for each truth of conditions in it."""
         if len(truths) > MAX_TRUTHS:
             raise too_complex(f"more than {MAX_TRUTHS} conditions in one expression")
-        true, false = [], []
+        return self._either((met, self.decided(part)) for met, part in self.by_truths(tree, truths))
+
+    def by_truths(self, tree: exp.Expr, truths: Sequence[Truth]) -> Iterator[tuple[Condition, exp.Expr]]:
+        """An expression with constants in place of conditions in it, for each truth of these that some person may have."""
         for values in product((True, False, None), repeat=len(truths)):
             chosen = dict(zip(truths, values, strict=True))
             met = both(*(has_value(truth, value) for truth, value in chosen.items()))
-            if met == NEVER:
-                continue
             of = {truth: exp.null() if value is None else exp.convert(value) for truth, value in chosen.items()}
-            inner = self.decided(self.replaced(tree, lambda atom, of=of: of.get(atom)))  # type: ignore[misc]
-            true.append(both(met, inner.true))
-            false.append(both(met, inner.false))
-        return Decided(either(*true), either(*false))
+            if met != NEVER:
+                yield met, self.replaced(tree, lambda atom, of=of: of.get(atom))  # type: ignore[misc]
 
     def branches(self, tree: exp.Expr) -> list[tuple[Condition, exp.Expr]]:
         """The expressions without CASE that an expression stands for, each with the condition under which it does."""
@@ -159,17 +155,17 @@ class Conditions(Quantities, ABC):
             met = self.where(condition)
             here = both(*before, met)
             if here != NEVER:
-                made = value if case is tree else with_part(tree, case, value)
-                listed += [(both(here, more), part) for more, part in self.branches(made)]
+                branch = value if case is tree else with_part(tree, case, value)
+                listed += [(both(here, more), part) for more, part in self.branches(branch)]
                 if len(listed) > MAX_CASES:
                     raise too_complex(f"an expression has more than {MAX_CASES} cases")
             before.append(negate(met))
         return [(met, part) for met, part in listed if met != NEVER]
 
-    def _by_branches(self, tree: exp.Expr) -> Decided:
+    def _by_branches(self, tree: exp.Expr) -> Truth:
         return self._either((met, self.decided(part)) for met, part in self.branches(tree))
 
-    def _of_two_rows(self, tree: exp.Expr) -> Decided:
+    def _of_two_rows(self, tree: exp.Expr) -> Truth:
         """How values of two rows compare: for each of the one, the values of the other for which it is so."""
         one, two = ({v: met for v, met in self.values(side) if v is not None} for side in (tree.this, tree.expression))
         if len(one) > MAX_BESIDE:
@@ -182,24 +178,24 @@ class Conditions(Quantities, ABC):
             (both(met, either(*(there for w, there in two.items() if holds(v, w) is way))) for v, met in one.items())
             for way in (True, False)
         )
-        return Decided(*(either(*parts) for parts in ways))
+        return Truth(*(either(*parts) for parts in ways))
 
     @staticmethod
-    def _either(parts: Iterable[tuple[Condition, Decided]]) -> Decided:
+    def _either(parts: Iterable[tuple[Condition, Truth]]) -> Truth:
         """What is decided in cases, one of which each person is in."""
         cases = list(parts)
-        return Decided(*(either(*(both(met, getattr(part, w)) for met, part in cases)) for w in ("true", "false")))
+        return Truth(*(either(*(both(met, getattr(part, w)) for met, part in cases)) for w in ("true", "false")))
 
     # ---------------------------------------------------------------- one atom
 
-    def _on_ids(self, tree: exp.Expr) -> Decided:
+    def _on_ids(self, tree: exp.Expr) -> Truth:
         if tree.find(exp.Case, exp.If):
             return self._by_branches(tree)
         if isinstance(tree, exp.Is) and isinstance(tree.expression, exp.Null) and isinstance(self.atom(tree.this), Id):
             return certain(NEVER)
         of = [bare(tree.args[key]) for key in ("this", "expression")] if isinstance(tree, _COMPARED) else []
         if any(isinstance(side, exp.Null) for side in of):  # in a row that an outer join adds
-            return Decided(NEVER, NEVER)
+            return Truth(NEVER, NEVER)
         ids = [atom.person for side in of if isinstance(atom := self.atom(side), Id)]
         if len(ids) == 2 and isinstance(tree, exp.EQ | exp.NEQ):
             if len(set(map(self.person, ids))) == 1:
@@ -211,11 +207,7 @@ class Conditions(Quantities, ABC):
     def values(self, tree: exp.Expr) -> list[tuple[Any, Condition]]:
         """The values of an expression, each with the condition for it."""
 
-    @abstractmethod
-    def person(self, number: int) -> int:
-        """The person that equal ids show a person to be."""
-
-    def _on_list(self, tree: exp.Expr) -> Decided:
+    def _on_list(self, tree: exp.Expr) -> Truth:
         if isinstance(tree, exp.Is) and isinstance(tree.expression, exp.Null):
             atom = self.atom(tree.this)
             if isinstance(atom, Listing):
@@ -226,41 +218,41 @@ class Conditions(Quantities, ABC):
             around = around.parent
         raise unsupported(name_of(around or tree))
 
-    def _on_part(self, tree: exp.Expr) -> Decided:
+    def _on_part(self, tree: exp.Expr) -> Truth:
         places = [
             OnPart(self.releases.places(self.replaced(t, lambda _: exp.column("part"))))
             for t in (tree, exp.Not(this=exp.paren(tree)))
         ]
-        return Decided(*places)  # type: ignore[arg-type]
+        return Truth(*places)  # type: ignore[arg-type]
 
-    def _on_attribute(self, tree: exp.Expr, atom: Of) -> Decided:
+    def _on_attribute(self, tree: exp.Expr, atom: Of) -> Truth:
         """A condition on the values of an attribute: those that a literal compares, or else all that it may have."""
-        attribute = next(a for a in self.releases.attributes if a.name == atom.attribute)
+        attribute = self.attribute(atom)
         if isinstance(tree, _ATTRIBUTE):
-            made = tree.copy()
+            tested = tree.copy()
             for key in ("this", "expression", "low", "high"):
-                part = made.args.get(key)
+                part = tested.args.get(key)
                 if isinstance(part, exp.Expr) and not self.atoms_of(part) and not is_literal(part):
-                    made.set(key, self.constant(part))
-            place = next((k for k in ("this", "expression") if self.atom(made.args.get(k) or exp.null()) == atom), None)
-            told = attribute.ends is not None or isinstance(made, exp.In | exp.EQ) or attribute.unnamed
-            found = on_value(made, attribute, left=place == "this") if place is not None and told else None
-            if found is not None:
-                return Decided(found.settled(), found.opposite().settled())
+                    tested.set(key, self.constant(part))
+            place = next((k for k in ("this", "expression") if self.atom(tested.args.get(k) or exp.null()) == atom), None)
+            told = attribute.ends is not None or isinstance(tested, exp.In | exp.EQ) or attribute.unnamed
+            condition = on_value(tested, attribute, left=place == "this") if place is not None and told else None
+            if condition is not None:
+                return Truth(condition.settled(), condition.opposite().settled())
         values = self.attribute_values(tree, atom)
-        return Decided(*(self.among(atom, [v for v, met in values if met is truth]) for truth in (True, False)))
+        return Truth(*(self.among(atom, [v for v, met in values if met is truth]) for truth in (True, False)))
 
-    def _on_row(self, tree: exp.Expr, row: int) -> Decided:
+    def _on_row(self, tree: exp.Expr, row: int) -> Truth:
         """A condition on the item of a row."""
         labels = self._listed(tree)
         if labels is not None:
-            found = certain(on_item(row, Labels(labels)))
-            return found.opposite if isinstance(tree, exp.NEQ) else found
+            decided = certain(on_item(row, Labels(labels)))
+            return decided.opposite if isinstance(tree, exp.NEQ) else decided
         true = self.test(tree, lambda value: value is not None and bool(value))
         values = self.evaluated(tree)
         if None not in values.values.values() and values.other is not None:
             return certain(on_item(row, true))
-        return Decided(on_item(row, true), on_item(row, self.test(tree, lambda value: value is not None and not value)))
+        return Truth(on_item(row, true), on_item(row, self.test(tree, lambda value: value is not None and not value)))
 
     def _listed(self, tree: exp.Expr) -> frozenset[str] | None:
         """The texts that a condition compares an item with for equality; None for other conditions."""
@@ -290,52 +282,49 @@ class Conditions(Quantities, ABC):
         items = [exp.TryCast(this=exp.paren(value.copy()), to=kind.copy()) for value in values]
         same = [exp.EQ(this=item.copy(), expression=value) for item, value in zip(items, values, strict=True)]
         texts = [exp.cast(item, "VARCHAR") for item in items]
-        found = self.releases.rows(exp.select(*texts, *same))[0]
-        return frozenset(text for text, held in zip(found, found[len(texts) :], strict=False) if held)
+        row = self.releases.rows(exp.select(*texts, *same))[0]
+        return frozenset(text for text, held in zip(row, row[len(texts) :], strict=False) if held)
 
     # ---------------------------------------------------------------- numbers
 
-    def _on_number(self, tree: exp.Expr, atom: Number) -> Decided:
+    def _on_number(self, tree: exp.Expr, atom: Number) -> Truth:
         """A condition on one number: the values for which it is true and false."""
         if atom.present != ALWAYS:
             plain = self.column(replace(atom, present=ALWAYS))
             there = self.decided(self.replaced(tree, lambda a: plain if a == atom else None))
             none = self.decided(self.replaced(tree, lambda a: exp.null() if a == atom else None))
             absent = negate(atom.present)
-            return Decided(
-                either(both(atom.present, there.true), both(absent, none.true)),
-                either(both(atom.present, there.false), both(absent, none.false)),
-            )
+            return self._either([(atom.present, there), (absent, none)])
         if atom.values:
             listed = self.values_of_number(atom, tree)
-            found = self.of_values(tree, atom, [value for value, _ in listed])
-            if len(set(found)) == 1:  # whatever it is, also NULL
-                return Decided(NEVER, NEVER) if found[0] is None else certain(ALWAYS if found[0] else NEVER)
+            truths = self.of_values(tree, atom, [value for value, _ in listed])
+            if len(set(truths)) == 1:  # whatever it is, also NULL
+                return constant_truth(truths[0])
             ways = [
-                either(*(c for (_, c), met in zip(listed, found, strict=True) if met is truth)) for truth in (True, False)
+                either(*(c for (_, c), met in zip(listed, truths, strict=True) if met is truth)) for truth in (True, False)
             ]
-            if None not in found and atom.values and len(set(found)) == 2:
-                return self._at_threshold(atom, found) or Decided(*ways)
-            return Decided(*ways) if None in found else certain(ways[0])
+            if None not in truths and atom.values and len(set(truths)) == 2:
+                return self._at_threshold(atom, truths) or Truth(*ways)
+            return Truth(*ways) if None in truths else certain(ways[0])
         simple = self._simple(tree, atom)
         if simple is not None:
             return simple
         numbers = list(range(self.most(atom, tree) + 1))
-        found = self.of_values(tree, atom, numbers)
-        self._check_tail(atom, found)
-        ways = [self._in_ranges(atom, [n for n in numbers if found[n] is truth], numbers[-1]) for truth in (True, False)]
-        return Decided(*ways) if None in found else certain(ways[0])
+        truths = self.of_values(tree, atom, numbers)
+        self._check_tail(atom, truths)
+        ways = [self._in_ranges(atom, [n for n in numbers if truths[n] is truth], numbers[-1]) for truth in (True, False)]
+        return Truth(*ways) if None in truths else certain(ways[0])
 
-    def _at_threshold(self, atom: Number, found: Sequence[Any]) -> Decided | None:
+    def _at_threshold(self, atom: Number, truths: Sequence[Any]) -> Truth | None:
         """A condition that changes once along the values of an extreme: that somebody has an item beyond."""
         places = list(atom.values)[:: 1 if atom.weights.kind == MAX else -1]
-        changes = [n for n, (a, b) in enumerate(pairwise(found), 1) if a != b]
+        changes = [n for n, (a, b) in enumerate(pairwise(truths), 1) if a != b]
         if len(changes) != 1:
             return None
         beyond = certain(self._reaches(atom, places[changes[0]][0]))
-        return beyond if found[-1] else beyond.opposite
+        return beyond if truths[-1] else beyond.opposite
 
-    def _simple(self, tree: exp.Expr, atom: Number) -> Decided | None:
+    def _simple(self, tree: exp.Expr, atom: Number) -> Truth | None:
         """A comparison of a number of items with a constant; None for other conditions."""
         if not isinstance(tree, _COMPARED):
             return None
@@ -347,7 +336,7 @@ class Conditions(Quantities, ABC):
             return None
         value = self.value(right)
         if value is None:
-            return Decided(NEVER, NEVER)
+            return Truth(NEVER, NEVER)
         if not isinstance(value, int | float | Decimal) or isinstance(value, bool) or not isfinite(value):
             return None
         limit = Fraction(value)
@@ -355,13 +344,13 @@ class Conditions(Quantities, ABC):
         least = above - 1 if limit.denominator == 1 else above  # the least one that is not below it
         if kind in (exp.EQ, exp.NEQ):
             same = both(self.number_from(atom, least), negate(self.number_from(atom, least + 1)))
-            found = certain(same if limit.denominator == 1 and limit >= 0 else NEVER)
-            return found.opposite if kind is exp.NEQ else found
+            decided = certain(same if limit.denominator == 1 and limit >= 0 else NEVER)
+            return decided.opposite if kind is exp.NEQ else decided
         start = above if kind in (exp.GT, exp.LTE) else least
-        found = certain(self.number_from(atom, start))
-        return found if kind in (exp.GT, exp.GTE) else found.opposite
+        decided = certain(self.number_from(atom, start))
+        return decided if kind in (exp.GT, exp.GTE) else decided.opposite
 
-    def _on_numbers(self, tree: exp.Expr) -> Decided:
+    def _on_numbers(self, tree: exp.Expr) -> Truth:
         """A comparison of sums: of their difference with a constant; else the condition for each value of a number."""
         compared = isinstance(tree, _COMPARED)
         if isinstance(tree, exp.Is) and isinstance(tree.expression, exp.Null):
@@ -396,4 +385,4 @@ class Conditions(Quantities, ABC):
             exp.NEQ: either(negate(least), above),
         }
         holds = of_signs[type(tree)]
-        return Decided(both(present, holds), both(present, negate(holds)))
+        return Truth(both(present, holds), both(present, negate(holds)))

@@ -2,35 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Any
 
 from sqlglot import exp
 
 from anondb.answers.persons.terms import Truth
-from anondb.query.predicates import ALWAYS, NEVER, Condition, both, either, negate
+from anondb.query.predicates import ALWAYS, NEVER, Condition, both, negate
 
 
-@dataclass(frozen=True)
-class Decided:
-    """When an expression is true, and when it is false; else it is unknown."""
-
-    true: Condition
-    false: Condition
-
-    @property
-    def known(self) -> Condition:
-        """The condition that the value is not unknown."""
-        return ALWAYS if negate(self.true) == self.false else either(self.true, self.false)
-
-    @property
-    def opposite(self) -> Decided:
-        """The negation."""
-        return Decided(self.false, self.true)
-
-
-def certain(condition: Condition) -> Decided:
+def certain(condition: Condition) -> Truth:
     """A condition that is never unknown."""
-    return Decided(condition, negate(condition))
+    return Truth(condition, negate(condition))
+
+
+def constant_truth(value: Any) -> Truth:
+    """The truth of a constant, which is unknown if it is NULL."""
+    return Truth(NEVER, NEVER) if value is None else certain(ALWAYS if value else NEVER)
 
 
 def has_value(truth: Truth, value: bool | None) -> Condition:
@@ -56,7 +43,7 @@ def by_parts(tree: exp.Expr) -> exp.Expr | None:
 
 def with_part(tree: exp.Expr, part: exp.Expr, value: exp.Expr) -> exp.Expr:
     """A copy of an expression with another one in place of a part of it."""
-    made = tree.copy()
-    same = next(b for a, b in zip(tree.walk(), made.walk(), strict=True) if a is part)
+    copy = tree.copy()
+    same = next(b for a, b in zip(tree.walk(), copy.walk(), strict=True) if a is part)
     same.replace(exp.paren(value.copy()))
-    return made
+    return copy

@@ -33,9 +33,6 @@ def dependent(
     """
     items = items_of(reader, [scope], keys)
     taken = [call.this for part in parts for call in aggregates(part) if items and isinstance(call, OF_ONE)]
-    found: list[exp.Expr] = []
-    for value in dict.fromkeys(value for value in taken if isinstance(value, exp.Column) and value not in keys):
-        atom = reader.atom(reader.resolved(value, scope))
-        if isinstance(atom, Looked) and atom.row in items:
-            found.append(value)
-    return found
+    values = dict.fromkeys(value for value in taken if isinstance(value, exp.Column) and value not in keys)
+    atoms = {value: reader.atom(reader.resolved(value, scope)) for value in values}
+    return [value for value, atom in atoms.items() if isinstance(atom, Looked) and atom.row in items]

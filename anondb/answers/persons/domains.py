@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
+from itertools import count
 from math import isfinite
-from typing import Any, Protocol
+from typing import Any
 
 from sqlglot import exp
 
-from anondb.answers.persons.terms import Atom, Item, Looked, Refused, Truth
+from anondb.answers.persons.counts import Counts
+from anondb.answers.persons.terms import Atom, Item, Looked, Of, Refused, Truth
 from anondb.answers.ranged.compiler import Compiler
 from anondb.answers.ranged.literals import constant
 from anondb.query.item_tests import (
@@ -35,69 +37,12 @@ from anondb.query.values import Attribute
 UNKNOWN = object()
 """The value of an expression for items that nothing names."""
 OTHER = "\x1f another item"
+_GROUPED = (
+    *("BOOLEAN", "DECIMAL", "DOUBLE", "FLOAT", "DATE", "TIME", "VARCHAR", "INTEGER", "BIGINT", "SMALLINT", "TINYINT"),
+    *("UINTEGER", "USMALLINT", "UTINYINT"),
+)
+"""What the names of types begin with by whose values rows can be grouped."""
 _EQUAL = (exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ, exp.In, exp.Is)
-
-
-class Releases(Protocol):
-    """The facts of the releases that reading a query needs."""
-
-    @property
-    def items(self) -> Sequence[str]:
-        """The items that are listed."""
-
-    @property
-    def suppressed(self) -> bool:
-        """Whether items were suppressed, so that lists of items are not complete."""
-
-    @property
-    def typed(self) -> bool:
-        """Whether the items have another type than text."""
-
-    @property
-    def type(self) -> str:
-        """The type of the items."""
-
-    @property
-    def hidden(self) -> int | None:
-        """At most how many different items are not listed; None for any number."""
-
-    @property
-    def bags(self) -> bool:
-        """Whether persons may have an item several times."""
-
-    @property
-    def supported(self) -> bool:
-        """Whether releases have item supports, which say more of sums than the rows do."""
-
-    @property
-    def summable(self) -> bool:
-        """Whether the releases give sums over the items of persons."""
-
-    @property
-    def attributes(self) -> Sequence[Attribute]:
-        """The relational attributes, with the values of all files; none without records."""
-
-    def domain(self) -> exp.Query:
-        """The items that are listed or named, as rows (item, listed) of the session's database."""
-
-    def named(self) -> frozenset[str]:
-        """The items of ``domain``."""
-
-    def values_of(self, attribute: str) -> Sequence[Any]:
-        """The values that an attribute may have; dates as ISO texts."""
-
-    def rows(self, tree: exp.Query) -> list[tuple[Any, ...]]:
-        """Run a query on the session's database."""
-
-    def places(self, condition: exp.Expr) -> frozenset[int]:
-        """The files for which a condition on the column that divides them holds."""
-
-    @property
-    def part_type(self) -> str:
-        """The type in which the values of this column are shown."""
-
-    def parts(self) -> Sequence[Any]:
-        """The value of the column that divides the files, in each of them."""
 
 
 @dataclass(frozen=True)
@@ -108,11 +53,13 @@ class Evaluated:
         values: for each item that is listed or named.
         other: for items that nothing names; ``UNKNOWN`` if it depends on them.
         kind: the SQL type.
+        complete: whether these are the values of all items that persons may have.
     """
 
     values: Mapping[str, Any]
     other: Any
     kind: str
+    complete: bool
 
 
 class Domains:
@@ -120,16 +67,24 @@ class Domains:
 
     Args:
         releases: the releases.
-        compiler: reads the known tables.
+        compiler: reads the analyst's tables.
+
+    Attributes:
+        atoms: by the names of their columns.
+        lookups: the tables in which values are looked up for items.
+        kinds: the SQL types of expressions of one atom that were evaluated.
     """
 
-    def __init__(self, releases: Releases, compiler: Compiler) -> None:
+    def __init__(self, releases: Counts, compiler: Compiler) -> None:
         self.releases, self.compiler = releases, compiler
         self.atoms: dict[str, Atom] = {}
         self._names: dict[Atom, str] = {}
         self.lookups: dict[str, exp.Query] = {}
         self._evaluated: dict[exp.Expr, Evaluated] = {}
         self._constants: dict[exp.Expr, exp.Expr] = {}
+        self.kinds: dict[exp.Expr, str] = {}
+        self._fresh = count(1)
+        self._same: dict[int, int] = {}
 
     # ---------------------------------------------------------------- atoms
 
@@ -152,15 +107,15 @@ class Domains:
         Raises:
             InputError: ``unsupported_query``: one of them has no rule.
         """
-        found: dict[Atom, None] = {}
+        atoms: dict[Atom, None] = {}
         for column in tree.find_all(exp.Column):
             atom = self.atoms.get(column.name) if not column.table else None
             if atom is None:
                 continue
             if isinstance(atom, Refused):
                 raise unsupported(atom.construct, atom.hint)
-            found[atom] = None
-        return list(found)
+            atoms[atom] = None
+        return list(atoms)
 
     def replaced(self, tree: exp.Expr, value_of: Callable[[Atom], exp.Expr | None]) -> exp.Expr:
         """An expression with other expressions in place of some atoms."""
@@ -176,6 +131,24 @@ class Domains:
         """The item variables that an expression depends on."""
         return frozenset(row for atom in self.atoms_of(tree) for row in rows_of_atom(atom))
 
+    def attribute(self, atom: Of) -> Attribute:
+        """The attribute of which an atom is the person's value."""
+        return next(a for a in self.releases.attributes if a.name == atom.attribute)
+
+    # ---------------------------------------------------------------- persons
+
+    def person(self, number: int) -> int:
+        """The person that equal ids show a person to be."""
+        while number in self._same:
+            number = self._same[number]
+        return number
+
+    def unite(self, one: int, other: int) -> None:
+        """Make two persons one."""
+        left, right = self.person(one), self.person(other)
+        if left != right:
+            self._same[left] = right
+
     # ---------------------------------------------------------------- constants
 
     def constant(self, tree: exp.Expr) -> exp.Expr:
@@ -183,11 +156,11 @@ class Domains:
         tree = bare(tree)
         if isinstance(tree, exp.Literal | exp.Null | exp.Boolean):
             return tree
-        found = self._constants.get(tree)
-        if found is None:
+        literal = self._constants.get(tree)
+        if literal is None:
             check_fixed(tree)
-            found = self._constants[tree] = typed(*self._asked(exp.select(tree.copy(), typeof(tree)))[0])
-        return found
+            literal = self._constants[tree] = typed(*self.releases.rows(exp.select(tree.copy(), typeof(tree)))[0])
+        return literal
 
     def value(self, tree: exp.Expr) -> Any:
         """The value of an expression without atoms."""
@@ -197,7 +170,7 @@ class Domains:
         if isinstance(tree, exp.Boolean):
             return bool(tree.this)
         check_fixed(tree)
-        return self._asked(exp.select(tree.copy()))[0][0]
+        return self.releases.rows(exp.select(tree.copy()))[0][0]
 
     def common(self, kinds: Collection[str]) -> str:
         """The type of a column with values of these types."""
@@ -205,10 +178,7 @@ class Domains:
         if len(different) < 2:
             return next(iter(different), "VARCHAR")
         nulls = [exp.cast(exp.null(), kind, dialect="duckdb") for kind in different]
-        return str(self._asked(exp.select(typeof(exp.Coalesce(this=nulls[0], expressions=nulls[1:]))))[0][0])
-
-    def _asked(self, tree: exp.Query) -> list[tuple[Any, ...]]:
-        return self.releases.rows(tree)
+        return str(self.releases.rows(exp.select(typeof(exp.Coalesce(this=nulls[0], expressions=nulls[1:]))))[0][0])
 
     # ---------------------------------------------------------------- items
 
@@ -219,38 +189,28 @@ class Domains:
             InputError: ``ambiguous_item``: they depend on the type of the items.
         """
         tree = bare(tree)
-        found = self._evaluated.get(tree)
-        if found is None:
-            found = self._evaluated[tree] = self._evaluate(tree)
-        return found
+        evaluated = self._evaluated.get(tree)
+        if evaluated is None:
+            evaluated = self._evaluated[tree] = self._evaluate(tree)
+        return evaluated
 
     def _evaluate(self, tree: exp.Expr) -> Evaluated:
         check_fixed(tree)
-        atoms = self.atoms_of(tree)
-        tables = list(dict.fromkeys(a.table for a in atoms if isinstance(a, Looked)))
-
-        def value_of(atom: Atom) -> exp.Expr | None:
-            if isinstance(atom, Item):
-                return self.item("d")
-            return exp.column(atom.column, atom.table) if isinstance(atom, Looked) else None
-
-        value = self.replaced(tree, value_of)
+        value = self.replaced(tree, self.in_domain)
         domain = self.releases.domain()
         if self.releases.suppressed:
             other = exp.select(exp.convert(OTHER).as_("item"), exp.false().as_("listed"))
             domain = exp.union(domain, other, distinct=False)
         asked = exp.select(exp.column("item", "d"), value, typeof(value)).from_(domain.subquery("d"))
-        for table in tables:
-            same = exp.EQ(this=exp.column("item", table), expression=exp.column("item", "d"))
-            asked = asked.join(self.lookups[table].subquery(table), on=same, join_type="left")
+        asked = self.with_lookups(asked, self.atoms_of(tree))
         values: dict[str, Any] = {}
         kinds = set()
         unnamed: Any = UNKNOWN
         listed = frozenset(self.releases.items)
-        known = self._knows_others(tree) and not self.releases.typed
-        for item, one, kind in self._asked(asked):
+        knows_others = self._knows_others(tree) and not self.releases.typed
+        for item, one, kind in self.releases.rows(asked):
             if item == OTHER:
-                unnamed = one if known or not self._items_of(tree) else UNKNOWN
+                unnamed = one if knows_others or not self._items_of(tree) else UNKNOWN
                 if unnamed is UNKNOWN:
                     continue
             elif one is None and self.releases.typed and item not in listed:
@@ -262,7 +222,8 @@ class Domains:
         if any(kind.endswith("_NS") for kind in kinds):  # Python has no nanoseconds
             raise unsupported(f"a value of the type {kinds.pop()}", "Cast it to VARCHAR or TIMESTAMP.")
         check_plain([*values.values(), *([] if unnamed is UNKNOWN else [unnamed])])
-        return Evaluated(values, unnamed, kinds.pop() if len(kinds) == 1 else "VARCHAR")
+        complete = unnamed is not UNKNOWN or not self.releases.suppressed
+        return Evaluated(values, unnamed, kinds.pop() if len(kinds) == 1 else "VARCHAR", complete)
 
     def item(self, source: str) -> exp.Expr:
         """The item of a row of the domain, as a value of its type; NULL for items that nothing names."""
@@ -270,6 +231,19 @@ class Domains:
         if kind == "VARCHAR":
             return column
         return exp.TryCast(this=column, to=exp.DataType.build(kind, dialect="duckdb"))
+
+    def in_domain(self, atom: Atom) -> exp.Expr | None:
+        """The item of a row, or what is looked up for it, as a column of the domain ``d`` with lookups; None for others."""
+        if isinstance(atom, Item):
+            return self.item("d")
+        return exp.column(atom.column, atom.table) if isinstance(atom, Looked) else None
+
+    def with_lookups(self, tree: exp.Select, atoms: Iterable[Atom]) -> exp.Select:
+        """A query of the domain ``d``, joined with the tables in which these atoms are looked up."""
+        for table in dict.fromkeys(a.table for a in atoms if isinstance(a, Looked)):
+            same = exp.EQ(this=exp.column("item", table), expression=exp.column("item", "d"))
+            tree = tree.join(self.lookups[table].subquery(table), on=same, join_type="left")
+        return tree
 
     def _items_of(self, tree: exp.Expr) -> Iterator[exp.Column]:
         return [c for c in tree.find_all(exp.Column) if isinstance(self.atom(c), Item)]  # type: ignore[return-value]
@@ -289,9 +263,9 @@ class Domains:
 
     def test(self, tree: exp.Expr, wanted: Callable[[Any], bool]) -> ItemTest:
         """The items for which the value of an expression is wanted."""
-        found = self.evaluated(tree)
-        passing = frozenset(item for item, value in found.values.items() if wanted(value))
-        other = None if found.other is UNKNOWN else wanted(found.other)
+        evaluated = self.evaluated(tree)
+        passing = frozenset(item for item, value in evaluated.values.items() if wanted(value))
+        other = None if evaluated.other is UNKNOWN else wanted(evaluated.other)
         return self.test_of(passing, other, f"{tree.sql('duckdb')} {sorted(passing)[:3]} {len(passing)}")
 
     def test_of(self, passing: frozenset[str], other: bool | None, key: str = "") -> ItemTest:
@@ -308,6 +282,11 @@ class Domains:
         if other:
             return item_not(Labels(self.releases.named() - passing))
         return item_any(Labels(passing), Unnamed(key))
+
+    def is_one(self, test: ItemTest) -> bool:
+        """Whether exactly one item passes a test, and it is named."""
+        labels = self.labels(test)
+        return labels is not None and len(labels) == 1
 
     def labels(self, test: ItemTest) -> frozenset[str] | None:
         """The items that pass a test, if no item that nothing names can."""
@@ -347,21 +326,8 @@ def check_plain(values: Sequence[Any]) -> None:
 
 def check_kind(kind: str) -> None:
     """Refuse groups by values of a type that Python does not have."""
-    plain = (
-        "BOOLEAN",
-        "DECIMAL",
-        "DOUBLE",
-        "FLOAT",
-        "DATE",
-        "TIME",
-        "VARCHAR",
-        "INTEGER",
-        "BIGINT",
-        "SMALLINT",
-        "TINYINT",
-    )
-    known = kind.startswith((*plain, "UINTEGER", "USMALLINT", "UTINYINT")) or kind in ('"NULL"', "UUID")
-    if not known or kind.endswith(("]", "_NS")):
+    supported = kind.startswith(_GROUPED) or kind in ('"NULL"', "UUID")
+    if not supported or kind.endswith(("]", "_NS")):
         raise unsupported(f"GROUP BY a value of the type {kind}", "Cast it to BIGINT or VARCHAR.")
 
 
@@ -375,9 +341,9 @@ def check_fixed(tree: exp.Expr) -> None:
 
 def cell(value: Any, kind: str) -> exp.Expr:
     """A value of DuckDB as a constant of its type, with which DuckDB computes as it does with a column of this type."""
-    made = typed(value, kind)
-    plain = isinstance(made, exp.Null | exp.Boolean | exp.Cast) or isinstance(value, str) or kind == "INTEGER"
-    return made if plain else exp.cast(made, kind, dialect="duckdb")
+    literal = typed(value, kind)
+    plain = isinstance(literal, exp.Null | exp.Boolean | exp.Cast) or isinstance(value, str) or kind == "INTEGER"
+    return literal if plain else exp.cast(literal, kind, dialect="duckdb")
 
 
 def typed(value: Any, kind: str) -> exp.Expr:

@@ -42,12 +42,12 @@ def spread_of_flags(call: exp.Expr, average: Callable[[exp.Expr], exp.Expr], row
             return exp.paren(share * exp.paren(exp.convert(1) - share))
         return exp.paren(exp.paren(average(one * other)) - share * exp.paren(average(other.this)))
 
-    kind, made = SPREADS.get(type(call), call.key), together(x, y)
+    kind, spread = SPREADS.get(type(call), call.key), together(x, y)
     if kind == "corr":
-        return made / exp.paren(exp.Sqrt(this=together(x, x)) * exp.Sqrt(this=together(y, y)))
+        return spread / exp.paren(exp.Sqrt(this=together(x, x)) * exp.Sqrt(this=together(y, y)))
     if kind.endswith("samp"):
-        made = exp.paren(made * rows() / exp.Nullif(this=rows() - exp.convert(1), expression=exp.convert(0)))
-    return exp.Sqrt(this=made) if kind.startswith("stddev") else made
+        spread = exp.paren(spread * rows() / exp.Nullif(this=rows() - exp.convert(1), expression=exp.convert(0)))
+    return exp.Sqrt(this=spread) if kind.startswith("stddev") else spread
 
 
 def counted(of: Quotient, trees: Callable[[exp.Expr], Sequence[exp.Expr]]) -> Quotient:

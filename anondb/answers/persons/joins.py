@@ -1,4 +1,4 @@
-"""Conditions on the rows of persons, and joins of these with known tables."""
+"""Conditions on the rows of persons, and joins of these with tables of the analyst."""
 
 from __future__ import annotations
 
@@ -15,13 +15,7 @@ from anondb.answers.ranged.relation import Ranged
 from anondb.answers.ranged.sources import source_rows
 from anondb.errors import InputError
 from anondb.query.parsing import bare, conjoined, lowered, operands
-from anondb.query.predicates import (
-    NEVER,
-    both,
-    negate,
-    on_item,
-    renamed,
-)
+from anondb.query.predicates import NEVER, both, negate, on_item, renamed
 from anondb.query.refusals import unsupported
 
 MAX_BRANCHES = 400  # of the rows of persons
@@ -30,7 +24,7 @@ _SIGNS: Mapping[type[exp.Expr], str] = {exp.NEQ: "<>", exp.GT: ">", exp.GTE: ">=
 
 
 class Joins(PerPerson):
-    """Applies conditions to rows, and puts the rows of known tables beside them."""
+    """Applies conditions to rows, and puts the rows of tables of the analyst beside them."""
 
     def filtered(self, scope: Scope, pool: Sequence[exp.Expr]) -> Scope:
         """The rows that satisfy conditions which AND connects."""
@@ -53,49 +47,39 @@ class Joins(PerPerson):
             for part in operands(tree):
                 rows = self._where(part, rows)
             return rows
-        sides = (
-            [self.atom(tree.this), self.atom(tree.expression)]
-            if isinstance(tree, exp.EQ | exp.NEQ | exp.LT | exp.LTE | exp.GT | exp.GTE)
-            else []
-        )
-        if len(sides) == 2 and isinstance(sides[0], Id) and isinstance(sides[1], Id) and isinstance(tree, exp.EQ):
-            self._unite(sides[0].person, sides[1].person)
+        compared = isinstance(tree, (exp.EQ, *_SIGNS))
+        left, right = (self.atom(tree.this), self.atom(tree.expression)) if compared else (None, None)
+        if isinstance(left, Id) and isinstance(right, Id) and isinstance(tree, exp.EQ):
+            self.unite(left.person, right.person)
             return rows
-        if len(sides) == 2 and isinstance(sides[0], Item) and isinstance(sides[1], Item) and sides[0] != sides[1]:
+        if isinstance(left, Item) and isinstance(right, Item) and left != right:
             if isinstance(tree, exp.EQ):
-                return self._same_item(rows, sides[0].row, sides[1].row)
-            return replace(rows, compared=rows.compared | {(_SIGNS[type(tree)], sides[0].row, sides[1].row)})
-        return replace(rows, where=both(rows.where, self.where(tree)))
+                return self._same_item(rows, left.row, right.row)
+            return replace(rows, compared=rows.compared | {(_SIGNS[type(tree)], left.row, right.row)})
+        return rows.restricted(self.where(tree))
 
     def _same_item(self, rows: PersonRows, one: int, other: int) -> PersonRows:
         """Rows in which two variables have the same item: one variable in place of both."""
-
         if not {one, other} <= rows.rows or rows.compared or not rows.exact:
             raise unsupported("equal items in a self-join", "Compare their ids alone.")
-        of = {other: one}
-        columns = []
-        for c in rows.columns:
 
-            def value_of(atom: object) -> exp.Expr | None:
-                if isinstance(atom, Item | Looked) and atom.row == other:
-                    return self.column(replace(atom, row=one))
-                return None
+        def value_of(atom: object) -> exp.Expr | None:
+            return self.column(replace(atom, row=one)) if isinstance(atom, Item | Looked) and atom.row == other else None
 
-            columns.append(replace(c, value=self.replaced(c.value, value_of)))
-        return replace(rows, columns=tuple(columns), where=renamed(rows.where, of), rows=rows.rows - {other})
+        columns = tuple(replace(c, value=self.replaced(c.value, value_of)) for c in rows.columns)
+        return replace(rows, columns=columns, where=renamed(rows.where, {other: one}), rows=rows.rows - {other})
 
     # ---------------------------------------------------------------- joins
 
-    def _with_known(self, node: exp.Expr, join: exp.Join, scope: Scope, pool: list[exp.Expr]) -> list[Scope]:
-        """The rows of a scope beside those of a known table that is joined with them."""
-        known, alias = source_rows(self.compiler, node, scope.env)
-        if not known.exact:
-            return [self._chosen_items(node, join, scope, pool, known, lowered(alias))]
+    def _with_table(self, node: exp.Expr, join: exp.Join, scope: Scope, pool: list[exp.Expr]) -> list[Scope]:
+        """The rows of a scope beside those of a table of the analyst that is joined with them."""
+        relation, alias = source_rows(self.compiler, node, scope.env)
+        if not relation.exact:
+            return [self._chosen_items(node, join, scope, pool, relation, lowered(alias))]
         alias, kind = lowered(alias), join.kind.upper()
         outer = join.side.upper() == "LEFT" or kind in ("SEMI", "ANTI")
-        names = {lowered(c.name): n for n, c in reversed(list(enumerate(known.columns)))}
-        conditions = conjoined(join.args.get("on"))
-        shared = [lowered(u.name) for u in join.args.get("using") or ()]
+        names = {lowered(c.name) for c in relation.columns}
+        conditions, shared = conjoined(join.args.get("on")), shared_names(join)
         for name in shared:
             left = next((c.value for c in scope.rows.columns if c.name == name and not c.merged), None)
             if left is None or name not in names:
@@ -103,7 +87,7 @@ class Joins(PerPerson):
             conditions.append(exp.EQ(this=left.copy(), expression=exp.column(name, alias)))
         placed = [
             Column(alias, lowered(c.name), exp.column(f"c{n}", "k"), lowered(c.name) in shared)
-            for n, c in enumerate(known.columns)
+            for n, c in enumerate(relation.columns)
         ]
         inner = replace(scope, rows=replace(scope.rows, columns=(*scope.rows.columns, *placed)))
         trees = [self.resolved(c, inner) for c in conditions]
@@ -112,41 +96,49 @@ class Joins(PerPerson):
             for condition in pool:
                 if _is_of_joined(condition, inner, alias):
                     tree = self.resolved(condition, inner)
-                    if len(self.rows_of(tree)) == 1 and _uses_known_table(tree) and not _has_persons(self, tree):
+                    if self._links(tree):
                         taken.append(condition)
                         trees.append(tree)
-            linked = [t for t in trees if _uses_known_table(t) and len(self.rows_of(t)) == 1 and not _has_persons(self, t)]
-            row = next(iter({r for t in linked for r in self.rows_of(t)}), None) if linked else None
+            linked = [tree for tree in trees if self._links(tree)]
+            row = next(iter({r for t in linked for r in self.rows_of(t)}), None)
             used = [t for t in linked if self.rows_of(t) == {row}]
-            if row is None or (self.releases.suppressed and not self._all_named(known, used)):
-                return self._by_constants(known, alias, scope, inner, trees, shared)
-            made = self._looked_up(known, row, used, placed, scope, kind="inner")
+            if row is None or (self.releases.suppressed and not self._all_named(relation, used)):
+                return self._by_constants(relation, alias, scope, inner, trees, shared)
+            scopes = self._looked_up(relation, row, used, placed, scope, kind="inner")
             done = frozenset(
                 id(c) for c, t in zip(taken, trees[len(conditions) :], strict=True) if any(t is u for u in used)
             )
-            made = [replace(one, done=one.done | done) for one in made]
             rest = [c for c, t in zip(conditions, trees, strict=False) if not any(t is u for u in used)]
-            return [self.filtered(one, rest) for one in made]
+            return [self.filtered(replace(joined, done=joined.done | done), rest) for joined in scopes]
         rows = {r for t in trees for r in self.rows_of(t)}
-        if len(rows) == 1 and not any(_has_persons(self, t) for t in trees):
-            return self._looked_up(known, next(iter(rows)), trees, placed, scope, kind=kind.lower() or "left")
+        if len(rows) == 1 and not any(map(self._has_persons, trees)):
+            return self._looked_up(relation, next(iter(rows)), trees, placed, scope, kind=kind.lower() or "left")
         raise unsupported(f"{join.side or kind} JOIN with the table {alias!r} on other columns than an item")
 
+    def _links(self, tree: exp.Expr) -> bool:
+        """Whether an expression is of the table that is joined and the item of one row alone."""
+        of_table = any(c.table == "k" for c in tree.find_all(exp.Column))
+        return of_table and len(self.rows_of(tree)) == 1 and not self._has_persons(tree)
+
+    def _has_persons(self, tree: exp.Expr) -> bool:
+        """Whether an expression depends on persons by more than an item."""
+        return any(not isinstance(atom, Item | Looked) for atom in self.atoms_of(tree))
+
     def _chosen_items(
-        self, node: exp.Expr, join: exp.Join, scope: Scope, pool: Sequence[exp.Expr], known: Ranged, alias: str
+        self, node: exp.Expr, join: exp.Join, scope: Scope, pool: Sequence[exp.Expr], relation: Ranged, alias: str
     ) -> Scope:
         """The rows of a scope whose items are in a list of groups, each item once, that counts choose; the groups' numbers
         have no rule here but in conditions of WHERE, which choose groups, too."""
-        listed = [lowered(u.name) for u in join.args.get("using") or ()]
+        listed = shared_names(join)
         conditions: list[exp.Expr] = [exp.EQ(this=exp.column(n), expression=exp.column(n, alias)) for n in listed]
         conditions += conjoined(join.args.get("on"))
         ctes = {name: cte.node for name, cte in scope.env.items()}
         keys, _ = group_columns(node, ctes)
-        names = {lowered(c.name) for c in known.columns}
-        found = _link_of(conditions[0], alias) if len(conditions) == 1 else None
-        if found is None or keys != {lowered(found[1].name)} or join.side or join.kind not in ("", "INNER"):
+        names = {lowered(c.name) for c in relation.columns}
+        link = _link_of(conditions[0], alias) if len(conditions) == 1 else None
+        if link is None or keys != {lowered(link[1].name)} or join.side or join.kind not in ("", "INNER"):
             raise unsupported("a join of persons with estimates", "Join the results of two queries.")
-        left, key = self.resolved(found[0], scope), found[1]
+        left, key = self.resolved(link[0], scope), link[1]
         taken = [c for c in pool if id(c) not in scope.done and _is_of_source(c, alias, names - set(listed), scope)]
         source = node.copy()
         source.set("alias", source.args.get("alias") or exp.TableAlias(this=exp.to_identifier(alias)))
@@ -161,7 +153,7 @@ class Joins(PerPerson):
 
     def _looked_up(
         self,
-        known: Ranged,
+        relation: Ranged,
         row: int,
         conditions: Sequence[exp.Expr],
         placed: Sequence[Column],
@@ -169,106 +161,89 @@ class Joins(PerPerson):
         *,
         kind: str,
     ) -> list[Scope]:
-        """The rows of a scope with the rows of a known table that match the item of a variable."""
-        ranked = self._ranked(known, conditions)
-        found = self.releases.rows(exp.select("item", "place").from_(ranked.subquery("ranked")))
-        most = max((place for _, place in found), default=0)
-        if self.releases.suppressed and not self._all_named(known, conditions):
+        """The rows of a scope with the rows of a table of the analyst that match the item of a variable."""
+        ranked = self._ranked(relation, conditions)
+        matches = self.releases.rows(exp.select("item", "place").from_(ranked.subquery("ranked")))
+        most = max((place for _, place in matches), default=0)
+        if self.releases.suppressed and not self._all_named(relation, conditions):
             raise unsupported("a join on a computed item where items were suppressed")
         if kind in ("semi", "anti"):
-            met = on_item(row, self.test_of(frozenset(item for item, place in found if place == 1), False))
-            where = both(scope.rows.where, negate(met) if kind == "anti" else met)
-            return [replace(scope, rows=replace(scope.rows, where=where))]
+            met = on_item(row, self.test_of(frozenset(item for item, place in matches if place == 1), False))
+            return [scope.restricted(negate(met) if kind == "anti" else met)]
         if most > MAX_BRANCHES:
             raise unsupported("a join of items with too many rows each")
-        made = []
+        scopes = []
         for place in range(1, max(most, 1) + 1):
             name = f"l{len(self.lookups)}"
             at_place = exp.EQ(this=exp.column("place"), expression=exp.convert(place))
             self.lookups[name] = exp.select("*").from_(ranked.subquery("ranked")).where(at_place)
             columns = [replace(c, value=self.column(Looked(row, name, f"c{n}"))) for n, c in enumerate(placed)]
-            some = self.test_of(frozenset(item for item, at in found if at == place), False)
+            some = self.test_of(frozenset(item for item, at in matches if at == place), False)
             where = scope.rows.where if kind == "left" and place == 1 else both(scope.rows.where, on_item(row, some))
-            made.append(replace(scope, rows=replace(scope.rows, columns=(*scope.rows.columns, *columns), where=where)))
-        return made
+            scopes.append(replace(scope, rows=replace(scope.rows, columns=(*scope.rows.columns, *columns), where=where)))
+        return scopes
 
-    def _ranked(self, known: Ranged, conditions: Sequence[exp.Expr]) -> exp.Select:
-        """Each item with the rows of a known table that match it, numbered by ``place``."""
-        tables = list(dict.fromkeys(a.table for t in conditions for a in self.atoms_of(t) if isinstance(a, Looked)))
-        cells = [exp.column(f"c{n}", "k") for n in range(len(known.columns))]
+    def _ranked(self, relation: Ranged, conditions: Sequence[exp.Expr]) -> exp.Select:
+        """Each item with the rows of a table of the analyst that match it, numbered by ``place``."""
+        cells = [exp.column(f"c{n}", "k") for n in range(len(relation.columns))]
         item = exp.column("item", "d")
 
-        def value_of(atom: object) -> exp.Expr | None:
-            if isinstance(atom, Item):
-                return self.item("d")
-            return exp.column(atom.column, atom.table) if isinstance(atom, Looked) else None
-
         asked = exp.select(item.as_("item"), *cells).from_(self.releases.domain().subquery("d"))
-        for table in tables:
-            same = exp.EQ(this=exp.column("item", table), expression=item.copy())
-            asked = asked.join(self.lookups[table].subquery(table), on=same, join_type="left")
-        on = exp.and_(*(exp.paren(self.replaced(t, value_of)) for t in conditions))
-        source = exp.Subquery(this=known.tree.copy(), alias=exp.TableAlias(this=exp.to_identifier("k")))
+        asked = self.with_lookups(asked, (atom for tree in conditions for atom in self.atoms_of(tree)))
+        on = exp.and_(*(exp.paren(self.replaced(tree, self.in_domain)) for tree in conditions))
         order = exp.Order(expressions=[exp.Ordered(this=cell.copy()) for cell in cells])
         number = exp.Window(this=exp.RowNumber(), partition_by=[item.copy()], order=order, over="OVER")
-        return asked.join(source, on=on).select(number.as_("place"))
+        return asked.join(relation.tree.subquery("k"), on=on).select(number.as_("place"))
 
-    def _all_named(self, known: Ranged, conditions: Sequence[exp.Expr]) -> bool:
-        """Whether all items that a known table may match are named."""
+    def _all_named(self, relation: Ranged, conditions: Sequence[exp.Expr]) -> bool:
+        """Whether all items that a table of the analyst may match are named."""
         for tree in conditions:
             if isinstance(tree.unnest(), exp.EQ):
                 sides = [tree.unnest().this.unnest(), tree.unnest().expression.unnest()]
                 keys = [s for s in sides if isinstance(s, exp.Column) and s.table == "k"]
                 if len(keys) == 1 and any(isinstance(self.atom(s), Item) for s in sides):
-                    source = exp.Subquery(this=known.tree.copy(), alias=exp.TableAlias(this=exp.to_identifier("k")))
-                    listed = {
-                        row[0] for row in self.releases.rows(exp.select(exp.cast(keys[0].copy(), "VARCHAR")).from_(source))
-                    }
-                    return listed - {None} <= self.releases.named()
-                if any(isinstance(a, Looked) for a in self.atoms_of(tree)) and not any(
-                    isinstance(a, Item) for a in self.atoms_of(tree)
-                ):
+                    texts = exp.select(exp.cast(keys[0].copy(), "VARCHAR")).from_(relation.tree.subquery("k"))
+                    return {text for (text,) in self.releases.rows(texts)} - {None} <= self.releases.named()
+                kinds = set(map(type, self.atoms_of(tree)))
+                if Looked in kinds and Item not in kinds:
                     return True
         return False
 
     def _by_constants(
-        self, known: Ranged, alias: str, scope: Scope, inner: Scope, trees: Sequence[exp.Expr], shared: Sequence[str]
+        self, relation: Ranged, alias: str, scope: Scope, inner: Scope, trees: Sequence[exp.Expr], shared: Sequence[str]
     ) -> list[Scope]:
-        """The rows of a scope beside each row of a known table, whose columns are constants."""
-
-        source = exp.Subquery(this=known.tree.copy(), alias=exp.TableAlias(this=exp.to_identifier("k")))
-        width = len(known.columns)
+        """The rows of a scope beside each row of a table of the analyst, whose columns are constants."""
+        width = len(relation.columns)
         cells = [exp.column(f"c{n}", "k") for n in range(width)]
-        listed = self.releases.rows(exp.select(*cells, *map(typeof, cells)).from_(source).limit(MAX_CONSTANTS + 1))
+        query = exp.select(*cells, *map(typeof, cells)).from_(relation.tree.subquery("k"))
+        listed = self.releases.rows(query.limit(MAX_CONSTANTS + 1))
         if len(listed) > MAX_CONSTANTS:
             raise unsupported(f"a join with the table {alias!r} without an equal item", "Join it on the item column.")
-        made = []
+        scopes = []
         for row in listed:
             values = [cell(row[n], str(row[width + n])) for n in range(width)]
             columns = [
                 Column(alias, lowered(c.name), value, lowered(c.name) in shared)
-                for c, value in zip(known.columns, values, strict=True)
+                for c, value in zip(relation.columns, values, strict=True)
             ]
-            one = replace(scope, rows=replace(scope.rows, columns=(*scope.rows.columns, *columns)))
+            rows = replace(scope.rows, columns=(*scope.rows.columns, *columns))
             for tree in trees:
                 of = tree.copy().transform(
                     lambda n, values=values: (
                         values[int(n.name[1:])].copy() if isinstance(n, exp.Column) and n.table == "k" else n
                     )
                 )
-                one = replace(one, rows=self._where(of, one.rows))
-            if one.rows.where != NEVER:
-                made.append(one)
-        return made or [
-            replace(
-                inner,
-                rows=replace(
-                    inner.rows,
-                    where=NEVER,
-                    columns=(*scope.rows.columns, *(Column(alias, lowered(c.name), exp.null()) for c in known.columns)),
-                ),
-            )
-        ]
+                rows = self._where(of, rows)
+            if rows.where != NEVER:
+                scopes.append(replace(scope, rows=rows))
+        nulls = [Column(alias, lowered(c.name), exp.null()) for c in relation.columns]
+        absent = replace(inner.rows, where=NEVER, columns=(*scope.rows.columns, *nulls))
+        return scopes or [replace(inner, rows=absent)]
+
+
+def shared_names(join: exp.Join) -> list[str]:
+    """The columns of USING."""
+    return [lowered(column.name) for column in join.args.get("using") or ()]
 
 
 def _link_of(condition: exp.Expr, alias: str) -> tuple[exp.Expr, exp.Column] | None:
@@ -297,13 +272,3 @@ def _is_of_joined(condition: exp.Expr, inner: Scope, alias: str) -> bool:
         for column in condition.find_all(exp.Column)
     ]
     return all(of) and any(alias in aliases for aliases in of) and condition.find(exp.Query) is None
-
-
-def _uses_known_table(tree: exp.Expr) -> bool:
-    """Whether an expression has a column of the known table that is joined."""
-    return any(c.table == "k" for c in tree.find_all(exp.Column))
-
-
-def _has_persons(domains: Joins, tree: exp.Expr) -> bool:
-    """Whether an expression depends on persons by more than an item."""
-    return any(not isinstance(atom, Item | Looked) for atom in domains.atoms_of(tree))

@@ -40,16 +40,16 @@ class Kinds(Rows):
         if isinstance(atom, Number):
             return {_number_type(atom)}
         if isinstance(atom, Id | Listing):
-            found = type(atom).__name__
+            kind = type(atom).__name__
         elif isinstance(atom, Of):
-            found = next(a.ends or "VARCHAR" for a in self.releases.attributes if a.name == atom.attribute)
+            kind = self.attribute(atom).ends or "VARCHAR"
         elif not atoms:
-            ((found,),) = self.releases.rows(exp.select(typeof(tree)))
+            ((kind,),) = self.releases.rows(exp.select(typeof(tree)))
         elif len(self.rows_of(tree)) == 1 and all(isinstance(a, Item | Looked) for a in atoms):
-            found = self.evaluated(tree).kind
+            kind = self.evaluated(tree).kind
         else:
-            found = _NULL if isinstance(atom, Refused) else tree.sql()
-        return {_WHOLE if found in INTEGERS else found} - {_NULL, '"NULL"'}
+            kind = _NULL if isinstance(atom, Refused) else tree.sql()
+        return {_WHOLE if kind in INTEGERS else kind} - {_NULL, '"NULL"'}
 
 
 def _number_type(atom: Number) -> str:

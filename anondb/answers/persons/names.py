@@ -3,45 +3,30 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
 
 from anondb.answers.persons.conditions import LISTED_ITEMS
+from anondb.answers.persons.decided import certain
 from anondb.answers.persons.domains import wrapped
 from anondb.answers.persons.numbers import Numbers
-from anondb.answers.persons.terms import (
-    Id,
-    Item,
-    Listing,
-    Number,
-    Refused,
-    Scope,
-    Truth,
-    Values,
-)
+from anondb.answers.persons.terms import Id, Item, Listing, Number, Refused, Scope, Truth, Values
 from anondb.errors import InputError
 from anondb.query.item_tests import ItemTest, Labels, item_all, item_not
 from anondb.query.parsing import bare, lowered, operands
 from anondb.query.predicates import ALWAYS, NEVER, Condition, Weights, at_least, both, negate
 from anondb.query.refusals import unsupported
 
-LISTS = (
-    exp.ArrayContains,
-    exp.Contains,
-    exp.ArrayOverlaps,
-    exp.ArrayContainsAll,
-    exp.ArrayContainedBy,
-    exp.Length,
-    exp.ArraySize,
-)
 _OF_LISTS: Mapping[type[exp.Expr], str] = {
     exp.ArrayContains: "one",
     exp.ArrayOverlaps: "any",
     exp.ArrayContainsAll: "all",
     exp.ArrayContainedBy: "inside",
     exp.Contains: "one",
+    exp.Length: "len",
+    exp.ArraySize: "len",
 }
 _CALLS = {"list_has_all": "all", "array_has_all": "all", "list_has_any": "any", "array_has_any": "any", "len": "len"}
 _INTERSECTIONS = ("list_intersect", "array_intersect")
@@ -57,8 +42,8 @@ class Names(Numbers):
         Raises:
             InputError: ``unsupported_query``.
         """
-        made = node.copy()
-        return self.quietly(lambda part: self._visit(part, scope), made) if quiet else self._visit(made, scope)
+        copy = node.copy()
+        return self.quietly(lambda part: self._visit(part, scope), copy) if quiet else self._visit(copy, scope)
 
     def quietly(self, read: Callable[[exp.Expr], exp.Expr], node: exp.Expr) -> exp.Expr:
         """An expression over atoms; one that no rule reads is refused where it is used."""
@@ -75,14 +60,10 @@ class Names(Numbers):
         if isinstance(node, exp.And | exp.Or):
             parts = [self._visit(part, scope) for part in operands(node)]
             return (exp.and_ if isinstance(node, exp.And) else exp.or_)(*parts, copy=False)
-        made = self._special(node, scope)
-        if made is not None:
-            return made
-        for key, part in list(node.args.items()):
-            if isinstance(part, list):
-                node.set(key, [self._visit(p, scope) if isinstance(p, exp.Expr) else p for p in part])
-            elif isinstance(part, exp.Expr):
-                node.set(key, self._visit(part, scope))
+        special = self._special(node, scope)
+        if special is not None:
+            return special
+        set_children(node, lambda part: self._visit(part, scope))
         return self._filled(node) if isinstance(node, exp.Coalesce) else node
 
     def _named(self, node: exp.Column, scope: Scope) -> exp.Expr:
@@ -93,9 +74,9 @@ class Names(Numbers):
             return node
         table, name = lowered(node.table), lowered(node.name)
         for here in scope.around():
-            found = [c for c in here.rows.columns if c.name == name and (c.alias == table if table else not c.merged)]
-            if found:
-                return wrapped(found[0].value)
+            columns = [c for c in here.rows.columns if c.name == name and (c.alias == table if table else not c.merged)]
+            if columns:
+                return wrapped(columns[0].value)
             if here is scope and not table and name in scope.aliases:
                 inner = replace(scope, aliases={k: v for k, v in scope.aliases.items() if k != name})
                 return wrapped(self._visit(scope.aliases[name].copy(), inner))
@@ -121,10 +102,10 @@ class Names(Numbers):
 
     def _is_zero(self, total: exp.Expr, met: Condition) -> bool:
         """Whether a sum of numbers of items is 0 for those who meet a condition: they have none of the items that count."""
-        found = self.linear(total) if self._is_never_null(total) else None
-        if found is None or found[1]:
+        sum_ = self.linear(total) if self._is_never_null(total) else None
+        if sum_ is None or sum_[1]:
             return False
-        for weights in (atom.weights for atom in found[0]):
+        for weights in (atom.weights for atom in sum_[0]):
             labels = frozenset(label for label, weight in weights.by_label or () if weight)
             test = weights.test if weights.by_label is None else Labels(labels)
             if weights.others != (0.0, 0.0) or both(met, at_least(1, test)) != NEVER:
@@ -133,14 +114,19 @@ class Names(Numbers):
 
     # ---------------------------------------------------------------- lists
 
+    def _list_of(self, tree: exp.Expr, scope: Scope) -> Listing | None:
+        """The list of a person's items that an expression is; None for others."""
+        atom = self.atom(self.resolved(tree, scope, quiet=True))
+        return atom if isinstance(atom, Listing) else None
+
     def _list_function(self, node: exp.Expr, scope: Scope) -> exp.Expr | None:
         """A function of the list of a person's items; None for other expressions."""
         kind, this, other = "", None, None
         for read in (self._part_of_list, self._sorted_list, self._is_list):
-            if (made := read(node, scope)) is not None:
-                return made
-        if isinstance(node, LISTS):
-            kind = next((kind for of, kind in _OF_LISTS.items() if isinstance(node, of)), "len")
+            if (tree := read(node, scope)) is not None:
+                return tree
+        if isinstance(node, tuple(_OF_LISTS)):
+            kind = next(kind for of, kind in _OF_LISTS.items() if isinstance(node, of))
             this, other = node.this, node.args.get("expression")
         elif isinstance(node, exp.Anonymous) and lowered(node.name) in _CALLS:
             kind, this = _CALLS[lowered(node.name)], node.expressions[0]
@@ -158,8 +144,8 @@ class Names(Numbers):
         if isinstance(listing, Values) and other is not None:
             return self._has_values(listing, kind, self.resolved(other, scope).unnest())
         if not isinstance(listing, Listing) and kind in _TURNED and other is not None:
-            turned = self.atom(self.resolved(other, scope, quiet=True))
-            if isinstance(turned, Listing):
+            turned = self._list_of(other, scope)
+            if turned is not None:
                 kind, listing, other = _TURNED[kind], turned, this
         if not isinstance(listing, Listing):
             if kind == "one" and isinstance(node, exp.EQ) and isinstance(this.unnest(), exp.Array):
@@ -173,7 +159,6 @@ class Names(Numbers):
             return self.column(Number(Weights(listing.test), there))
         assert other is not None
         labels = self._texts(self.resolved(other, scope), one=kind == "one")
-        self.written |= labels
         if kind == "all":
             met = both(*(_in_list(listing, Labels(frozenset({label}))) for label in labels))
         elif kind == "inside":
@@ -185,12 +170,12 @@ class Names(Numbers):
 
     def _has_values(self, listing: Values, kind: str, other: exp.Expr) -> exp.Expr:
         """Whether a list of texts that are looked up for items has some constants: an item with this text."""
-        found = self.evaluated(listing.value)
+        evaluated = self.evaluated(listing.value)
         asked = [other] if kind == "one" else other.expressions if isinstance(other, exp.Array) else None
         texts = None if asked is None else [one.unnest() for one in asked]
-        inside = self.passing(listing.test, frozenset(found.values))
-        others = [found.other] if self.releases.suppressed and self._may_pass(listing.test) else []
-        values = [*(found.values[item] for item in inside), *others]  # of which a NULL may make a comparison unknown
+        inside = self.passing(listing.test, frozenset(evaluated.values))
+        others = [evaluated.other] if self.releases.suppressed and self._may_pass(listing.test) else []
+        values = [*(evaluated.values[item] for item in inside), *others]  # of which a NULL may make a comparison unknown
         plain = all(isinstance(value, str) for value in values)
         if (
             kind == "inside"
@@ -202,7 +187,7 @@ class Names(Numbers):
         wanted = [{t.name} for t in texts] if kind == "all" else [{t.name for t in texts}]
         tests = [self.test(listing.value, lambda value, these=these: value in these) for these in wanted]  # type: ignore[misc]
         met = both(*(at_least(1, item_all(listing.test, test)) for test in tests))
-        return self.column(self._truth(met))
+        return self.column(certain(met))
 
     def _part_of_list(self, node: exp.Expr, scope: Scope) -> exp.Expr | None:
         """The list of those items of a person that are in another list, or that a condition chooses; None for others."""
@@ -211,19 +196,18 @@ class Names(Numbers):
         if not (named or chosen):
             return None
         for this, other in [node.expressions, node.expressions[::-1]] if named else [(node.this, node.expression)]:
-            listing = self.atom(self.resolved(this, scope, quiet=True))
-            if not isinstance(listing, Listing):
+            listing = self._list_of(this, scope)
+            if listing is None:
                 continue
             if named:
-                labels = self._texts(self.resolved(other, scope), one=False)
-                self.written |= labels
+                labels = self._texts(self.resolved(other, scope))
                 return self.column(replace(listing, test=item_all(listing.test, Labels(labels))))
             if len(other.expressions) == 1 and not other.this.find(exp.Query, exp.Lambda):
-                made, name = exp.paren(other.this.copy()), lowered(other.expressions[0].name)
-                for each in [i for i in made.find_all(exp.Identifier) if not isinstance(i.parent, exp.Column)]:
+                body, name = exp.paren(other.this.copy()), lowered(other.expressions[0].name)
+                for each in [i for i in body.find_all(exp.Identifier) if not isinstance(i.parent, exp.Column)]:
                     if lowered(each.name) == name:
                         each.replace(self.column(Item(-1)))
-                tree = self.resolved(made, scope)
+                tree = self.resolved(body, scope)
                 if not all(isinstance(atom, Item) for atom in self.atoms_of(tree)):
                     return None
                 test = self.test(tree, lambda value: value is not None and bool(value))
@@ -234,8 +218,8 @@ class Names(Numbers):
         """The list of a person's items in order, or with each item once, as it is; None for other expressions."""
         if not isinstance(node, exp.ArraySort | exp.ArrayDistinct) or self.releases.bags:
             return None
-        listing = self.atom(self.resolved(node.this, scope, quiet=True))
-        if not isinstance(listing, Listing):
+        listing = self._list_of(node.this, scope)
+        if listing is None:
             return None
         falls = isinstance(node, exp.ArraySort) and node.args.get("asc") == exp.false()
         step = 0 if self.releases.typed or isinstance(node, exp.ArrayDistinct) else -1 if falls else 1
@@ -246,30 +230,39 @@ class Names(Numbers):
         if not isinstance(node, exp.EQ | exp.NEQ):
             return None
         for this, other in ((node.this, node.expression), (node.expression, node.this)):
-            listing = self.atom(self.resolved(this, scope, quiet=True)) if isinstance(other.unnest(), exp.Array) else None
-            if not isinstance(listing, Listing) or not listing.step:
+            listing = self._list_of(this, scope) if isinstance(other.unnest(), exp.Array) else None
+            if listing is None or not listing.step:
                 continue
-            labels = self._texts(other, one=False)
-            self.written |= labels
+            labels = self._texts(other)
             met = both(
                 *(_in_list(listing, Labels(frozenset({label}))) for label in labels),
                 negate(_in_list(listing, item_not(Labels(labels)))),
             )
             met = met if [e.unnest().name for e in other.unnest().expressions] == sorted(labels)[:: listing.step] else NEVER
-            made = both(met, _is_there(listing)), both(negate(met), _is_there(listing))
-            return self.column(Truth(*(made if isinstance(node, exp.EQ) else made[::-1])))
+            equal = Truth(both(met, _is_there(listing)), both(negate(met), _is_there(listing)))
+            return self.column(equal if isinstance(node, exp.EQ) else equal.opposite)
         return None
 
-    def _texts(self, tree: exp.Expr, *, one: bool) -> frozenset[str]:
-        values = [tree.unnest()] if one else tree.unnest().expressions if isinstance(tree.unnest(), exp.Array) else []
-        empty = isinstance(tree.unnest(), exp.Array) and not one
+    def _texts(self, tree: exp.Expr, *, one: bool = False) -> frozenset[str]:
+        """The items of a list of constants, or the item that a constant is if it is ``one``."""
+        tree = tree.unnest()
+        values = [tree] if one else tree.expressions if isinstance(tree, exp.Array) else None
         if self.releases.typed and values and not any(self.atoms_of(v) for v in values):
             kind = exp.DataType.build(self.releases.type, dialect="duckdb")
             texts = [exp.cast(exp.TryCast(this=exp.paren(v.copy()), to=kind.copy()), "VARCHAR") for v in values]
-            return frozenset(t for t in self.releases.rows(exp.select(*texts))[0] if t is not None)
-        if not (values or empty) or not all(isinstance(v.unnest(), exp.Literal) and v.unnest().is_string for v in values):
-            raise unsupported("a list of items compared with values that are not texts")
-        return frozenset(v.unnest().name for v in values)
+            labels = frozenset(t for t in self.releases.rows(exp.select(*texts))[0] if t is not None)
+        else:
+            labels = _texts_of(values)
+        self.written |= labels
+        return labels
+
+
+def _texts_of(values: Sequence[exp.Expr] | None) -> frozenset[str]:
+    """The texts that literals are; None is no list of values."""
+    literals = None if values is None else [value.unnest() for value in values]
+    if literals is None or not all(isinstance(literal, exp.Literal) and literal.is_string for literal in literals):
+        raise unsupported("a list of items compared with values that are not texts")
+    return frozenset(literal.name for literal in literals)
 
 
 def _is_there(listing: Listing) -> Condition:
@@ -290,6 +283,15 @@ def _all_of(node: exp.Expr) -> exp.Expr | None:
     named = isinstance(node, exp.Anonymous) and lowered(node.name) == "all" and len(node.expressions) == 1
     listed: exp.Expr | None = node.expressions[0].unnest() if named else None
     return listed
+
+
+def set_children(node: exp.Expr, visit: Callable[[exp.Expr], exp.Expr]) -> None:
+    """Put what ``visit`` makes of each child of an expression in its place."""
+    for key, part in list(node.args.items()):
+        if isinstance(part, list):
+            node.set(key, [visit(child) if isinstance(child, exp.Expr) else child for child in part])
+        elif isinstance(part, exp.Expr):
+            node.set(key, visit(part))
 
 
 def refused(error: InputError) -> Refused:

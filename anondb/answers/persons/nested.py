@@ -1,4 +1,4 @@
-"""Subqueries in an expression over the rows of persons: of the same person, of known tables, or of counts."""
+"""Subqueries in an expression over the rows of persons: of the same person, of tables of the analyst, or of counts."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from anondb.answers.persons.decided import certain
 from anondb.answers.persons.domains import cell, typeof, wrapped
 from anondb.answers.persons.names import Names
 from anondb.answers.persons.numbers import case_of
@@ -26,8 +27,8 @@ from anondb.query.refusals import name_of, only, unsupported
 if TYPE_CHECKING:
     from anondb.answers.persons.people import Persons
 
-_KNOWN_ROWS = {"expressions", "from_", "where", "distinct"}
-MAX_KNOWN = 100  # rows of known tables of which each is a condition on a person
+_PLAIN_PARTS = {"expressions", "from_", "where", "distinct"}
+MAX_ROWS = 100  # rows of tables of the analyst of which each is a condition on a person
 _ONE_ROW = {"expressions", "from_", "joins", "where", "with_"}  # parts of a SELECT that has one row if it aggregates
 
 
@@ -45,18 +46,6 @@ class Nested(Names):
         """The rows of FROM, joins and WHERE."""
 
     @abstractmethod
-    def is_linked(self, rows: PersonRows, scope: Scope | None) -> bool:
-        """Whether rows are of the person of a scope."""
-
-    @abstractmethod
-    def check_one(self, rows: PersonRows) -> None:
-        """Refuse rows of several persons."""
-
-    @abstractmethod
-    def _unite(self, one: int, two: int) -> None:
-        """Make two persons one."""
-
-    @abstractmethod
     def aggregated(self, node: exp.Expr, scopes: Sequence[Scope], met: Condition) -> exp.Expr:
         """An expression of aggregates over the rows of one person, over atoms."""
 
@@ -68,8 +57,8 @@ class Nested(Names):
         if isinstance(node, exp.Exists):
             query = node.this.unnest() if isinstance(node.this, exp.Subquery) else node.this
             if self.people.reads_persons(query, scope.env):
-                found = self._some_known(query, scope) or self._truth(self._some(query, scope, "EXISTS"))
-                return self.column(found)
+                truth = self._some_listed(query, scope) or certain(self._some(query, scope, "EXISTS"))
+                return self.column(truth)
             return exp.Exists(this=self._inlined(query, scope))
         if isinstance(node, exp.In) and node.args.get("query") is not None:
             return self._among(node, scope)
@@ -80,26 +69,26 @@ class Nested(Names):
 
     def _some(self, query: exp.Expr, scope: Scope, what: str) -> Condition:
         """The condition that a subquery has a row."""
-        made = query.copy()
-        if isinstance(made, exp.Select) and made.args.get("group") is None:
-            if self._has_aggregate(made):
-                only(made, *_ONE_ROW)
+        query = query.copy()
+        if isinstance(query, exp.Select) and query.args.get("group") is None:
+            if self._has_aggregate(query):
+                only(query, *_ONE_ROW)
                 return ALWAYS
-            made.set("expressions", [exp.Literal.number(1).as_("one")])
-            made.set("distinct", None)
-        listed = self.relation(made, scope.env, scope)
+            query.set("expressions", [exp.Literal.number(1).as_("one")])
+            query.set("distinct", None)
+        listed = self.relation(query, scope.env, scope)
         for rows in listed:
             if not self.is_linked(rows, scope):
                 raise unsupported(f"{what} without the outer id", "Compare the id with the one of the outer query.")
-        return either(*map(self.closed, listed))
+        return self.closed(*listed)
 
-    def _some_known(self, query: exp.Expr, scope: Scope) -> Truth | None:
-        """Whether some row of a known table meets conditions on the person of the queries around: of each row in turn, whose
-        columns are constants; None for rows of persons.
+    def _some_listed(self, query: exp.Expr, scope: Scope) -> Truth | None:
+        """Whether some row of a table of the analyst meets conditions on the person of the queries around; None for rows of
+        persons. The columns of each row, in turn, are constants.
 
         Double NOT EXISTS asks so whether the person has all items of a list.
         """
-        if not isinstance(query, exp.Select) or not {k for k, v in query.args.items() if v} <= _KNOWN_ROWS:
+        if not isinstance(query, exp.Select) or not {k for k, v in query.args.items() if v} <= _PLAIN_PARTS:
             return None
         place = query.args["from_"].this if query.args.get("from_") else None
         several = self._has_aggregate(query) or any(e.find(exp.Explode) for e in query.expressions)
@@ -110,23 +99,22 @@ class Nested(Names):
         listed = exp.select("*").from_(place.copy())
         names = {lowered(c.name) for c in self.compiler.query(listed, scope.env).columns}
         kept = [part for part in parts if not part.find(exp.Query) and _names_alone(part, alias, names)]
-        known = self.compiler.query(listed.where(*(part.copy() for part in kept)), scope.env)
-        columns = [exp.column(f"c{n}", "k") for n in range(len(known.columns))]
-        source = exp.Subquery(this=known.tree, alias=exp.TableAlias(this=exp.to_identifier("k")))
-        asked = exp.select(*columns, *map(typeof, columns)).from_(source).limit(MAX_KNOWN + 1)
-        rows = self.releases.rows(asked) if known.exact else []
-        if not known.exact or len(rows) > MAX_KNOWN:
+        relation = self.compiler.query(listed.where(*(part.copy() for part in kept)), scope.env)
+        columns = [exp.column(f"c{n}", "k") for n in range(len(relation.columns))]
+        asked = exp.select(*columns, *map(typeof, columns)).from_(relation.tree.subquery("k")).limit(MAX_ROWS + 1)
+        rows = self.releases.rows(asked) if relation.exact else []
+        if not relation.exact or len(rows) > MAX_ROWS:
             raise unsupported("EXISTS over many rows of a table of your own, or over rows that counts choose")
-        found: list[Condition] = []
+        conditions: list[Condition] = []
         for row in rows:
             values = [cell(value, str(kind)) for value, kind in zip(row, row[len(columns) :], strict=False)]
-            named = [Column(alias, lowered(c.name), v) for c, v in zip(known.columns, values, strict=True)]
+            named = [Column(alias, lowered(c.name), v) for c, v in zip(relation.columns, values, strict=True)]
             inner = Scope(PersonRows(tuple(named)), scope.env, scope)
-            found.append(both(*(self.where(self.resolved(p, inner)) for p in parts if p not in kept)))
-        return self._truth(either(*found))
+            conditions.append(both(*(self.where(self.resolved(p, inner)) for p in parts if p not in kept)))
+        return certain(either(*conditions))
 
     def _among(self, node: exp.In, scope: Scope) -> exp.Expr:
-        """IN with a subquery: of ids, of known values, or of items that counts choose."""
+        """IN with a subquery: of ids, of constants, or of items that counts choose."""
         query = node.args["query"].unnest()
         left = self.resolved(node.this, scope)
         atom = self.atom(left)
@@ -136,8 +124,8 @@ class Nested(Names):
                 ids = [self.atom(c.value) for c in rows.columns]
                 if len(ids) != 1 or not isinstance(ids[0], Id):
                     raise unsupported("IN with a subquery that does not select ids")
-                self._unite(ids[0].person, atom.person)
-            return self.column(self._truth(either(*map(self.closed, listed))))
+                self.unite(ids[0].person, atom.person)
+            return self.column(certain(self.closed(*listed)))
         if not self.atoms_of(left) and self.people.of_persons(query, scope.env):
             return self._of_items(node, query, scope)
         if self.people.reads_persons(query, scope.env):
@@ -145,10 +133,10 @@ class Nested(Names):
         inlined = self._inlined(query, scope)
         if (texts := self._texts_in(inlined)) is not None:
             return exp.In(this=left, expressions=texts) if texts else exp.false()
-        made = node.copy()
-        made.set("this", left)
-        made.set("query", exp.Subquery(this=inlined))
-        return made
+        condition = node.copy()
+        condition.set("this", left)
+        condition.set("query", exp.Subquery(this=inlined))
+        return condition
 
     def _of_items(self, node: exp.In, query: exp.Expr, scope: Scope) -> exp.Expr:
         """Whether a constant is among the items of the person, none of which is NULL."""
@@ -158,10 +146,10 @@ class Nested(Names):
         if not all(isinstance(self.atom(c.value), Item) for rows in listed for c in rows.columns):
             raise unsupported("a value among others than the items of a person")
         same = exp.EQ(this=query.expressions[0].unalias().copy(), expression=value)
-        return self.column(self._truth(self._some(query.where(same), scope, "IN")))
+        return self.column(certain(self._some(query.where(same), scope, "IN")))
 
     def _texts_in(self, query: exp.Expr) -> list[exp.Expr] | None:
-        """The texts that a query of known tables lists; None for other values, and where it depends on persons."""
+        """The texts that a query of tables of the analyst lists; None for other values, and where it depends on persons."""
         if self.atoms_of(query):
             return None
         alias = exp.TableAlias(this=exp.to_identifier("listed"), columns=[exp.to_identifier("c0")])
@@ -174,20 +162,21 @@ class Nested(Names):
 
     def among_chosen(self, left: exp.Expr, query: exp.Expr, scope: Scope) -> exp.Expr:
         """IN with a list of items that counts choose: some are certain, others possible."""
-        atom, known = self.atom(left), self.compiler.query(query, scope.env)
-        if not isinstance(atom, Item) or len(known.columns) != 1 or known.open or not replace(known, flagged=False).exact:
-            raise unsupported("IN with a subquery of estimates" + (", or of suppressed rows" if known.open else ""))
-        source = exp.Subquery(this=known.tree, alias=exp.TableAlias(this=exp.to_identifier("listed")))
-        sure = exp.column("sure") if known.flagged else exp.true()
-        rows = self.releases.rows(exp.select(exp.cast(exp.column("c0"), "VARCHAR"), sure).from_(source))
+        atom, relation = self.atom(left), self.compiler.query(query, scope.env)
+        exact = len(relation.columns) == 1 and not relation.open and replace(relation, flagged=False).exact
+        if not isinstance(atom, Item) or not exact:
+            raise unsupported("IN with a subquery of estimates" + (", or of suppressed rows" if relation.open else ""))
+        sure = exp.column("sure") if relation.flagged else exp.true()
+        texts = exp.select(exp.cast(exp.column("c0"), "VARCHAR"), sure).from_(relation.tree.subquery("listed"))
+        rows = self.releases.rows(texts)
         if any(label is None for label, _ in rows):
             raise unsupported("IN with a subquery of estimates that has NULLs", "Leave them out with IS NOT NULL.")
-        possible, certain = frozenset(x for x, _ in rows), frozenset(x for x, held in rows if held)
-        test: ItemTest = Labels(possible) if possible == certain else Choice(certain, possible)
+        possible, chosen = frozenset(item for item, _ in rows), frozenset(item for item, held in rows if held)
+        test: ItemTest = Labels(possible) if possible == chosen else Choice(chosen, possible)
         return self.column(Truth(on_item(atom.row, test), on_item(atom.row, item_not(test))))
 
     def _single(self, query: exp.Expr, scope: Scope) -> exp.Expr:
-        """A subquery with one value: of the person, of known tables, or of counts that are known."""
+        """A subquery with one value: of the person, of tables of the analyst, or of counts that are known."""
         if not self.people.reads_persons(query, scope.env):
             return exp.Subquery(this=self._inlined(query, scope))
         plain = isinstance(query, exp.Select) and {key for key, part in query.args.items() if part} <= _ONE_ROW
@@ -220,42 +209,42 @@ class Nested(Names):
         return any(has_aggregate(e, self.compiler.tables.is_aggregate) for e in query.expressions)
 
     def _inlined(self, query: exp.Expr, scope: Scope) -> exp.Expr:
-        """A subquery of known tables in which these are written out, and outer names are resolved."""
-        made = query.copy()
+        """A subquery of tables of the analyst in which these are written out, and outer names are resolved."""
+        copy = query.copy()
         inside: set[str] = set()
         aliases: set[str] = set()
-        own = {lowered(cte.alias) for cte in made.find_all(exp.CTE)}
-        for table in list(made.find_all(exp.Table)):
+        own = {lowered(cte.alias) for cte in copy.find_all(exp.CTE)}
+        for table in list(copy.find_all(exp.Table)):
             if lowered(table.name) in own and not table.db:
                 aliases.add(lowered(table.alias_or_name))
                 continue
-            known, alias = source_rows(self.compiler, table, scope.env)
-            if not known.exact:
+            relation, alias = source_rows(self.compiler, table, scope.env)
+            if not relation.exact:
                 raise unsupported("a subquery of estimates in a condition on persons")
-            columns = [exp.column(f"c{n}").as_(exp.to_identifier(c.name, quoted=True)) for n, c in enumerate(known.columns)]
-            inside |= {lowered(c.name) for c in known.columns}
+            columns = [
+                exp.column(f"c{n}").as_(exp.to_identifier(c.name, quoted=True)) for n, c in enumerate(relation.columns)
+            ]
+            inside |= {lowered(c.name) for c in relation.columns}
             aliases.add(lowered(alias))
-            source = exp.select(*columns).from_(
-                exp.Subquery(this=known.tree.copy(), alias=exp.TableAlias(this=exp.to_identifier("known")))
-            )
-            table.replace(exp.Subquery(this=source, alias=exp.TableAlias(this=exp.to_identifier(alias))))
-        aliases |= {lowered(s.alias) for s in made.find_all(exp.Subquery, exp.Values) if s.alias}
-        inside |= {lowered(e.alias) for e in made.find_all(exp.Alias)} | {
-            lowered(c.name) for a in made.find_all(exp.TableAlias) for c in a.args.get("columns") or ()
+            source = exp.select(*columns).from_(relation.tree.subquery("known"))
+            table.replace(source.subquery(alias))
+        aliases |= {lowered(s.alias) for s in copy.find_all(exp.Subquery, exp.Values) if s.alias}
+        inside |= {lowered(e.alias) for e in copy.find_all(exp.Alias)} | {
+            lowered(c.name) for a in copy.find_all(exp.TableAlias) for c in a.args.get("columns") or ()
         }
-        for column in list(made.find_all(exp.Column)):
+        for column in list(copy.find_all(exp.Column)):
             mine = lowered(column.table) in aliases if column.table else lowered(column.name) in inside
-            known_one = column.find_ancestor(exp.Subquery)
+            subquery = column.find_ancestor(exp.Subquery)
             if mine or (
-                column.name.startswith("c") and known_one is not None and not column.table and column.name[1:].isdigit()
+                column.name.startswith("c") and subquery is not None and not column.table and column.name[1:].isdigit()
             ):
                 continue
             if any(lowered(column.name) == c.name for s in scope.around() for c in s.rows.columns):
                 value = self._named(column.copy(), scope)
-                if column is made:
+                if column is copy:
                     return value
                 column.replace(wrapped(value))
-        return made
+        return copy
 
 
 def _names_alone(part: exp.Expr, alias: str, names: set[str]) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from decimal import Decimal
+from functools import reduce
 from itertools import product
 from math import inf
 from typing import Any
@@ -11,33 +13,15 @@ from typing import Any
 from sqlglot import exp
 
 from anondb.answers.persons.conditions import MAX_TRUTHS
-from anondb.answers.persons.decided import Decided
-from anondb.answers.persons.domains import UNKNOWN, typed
+from anondb.answers.persons.decided import certain
+from anondb.answers.persons.domains import typed
 from anondb.answers.persons.kinds import Kinds
 from anondb.answers.persons.rows import Cell
-from anondb.answers.persons.terms import (
-    Item,
-    Looked,
-    Number,
-    PersonRows,
-    Scope,
-    Truth,
-)
+from anondb.answers.persons.terms import Item, Looked, Number, PersonRows, Scope, Truth
 from anondb.answers.persons.weights import type_of_sum, values_of, weights_of
 from anondb.query.item_tests import ANY_ITEM, NO_ITEM, ItemTest, item_all, item_any
 from anondb.query.parsing import cases_of
-from anondb.query.predicates import (
-    ALWAYS,
-    NEVER,
-    AtLeast,
-    Condition,
-    Weights,
-    at_least,
-    both,
-    conjuncts,
-    either,
-    negate,
-)
+from anondb.query.predicates import ALWAYS, NEVER, AtLeast, Condition, Weights, at_least, both, conjuncts, either, negate
 from anondb.query.refusals import name_of, too_complex, unsupported
 from anondb.query.summed import MAX, MAX_VALUES, MIN
 
@@ -48,17 +32,12 @@ class Numbers(Kinds):
     """Reads aggregates over the rows of one person."""
 
     def _column_of(self, condition: Condition) -> exp.Expr:
-        return self.column(self._truth(condition))
-
-    @staticmethod
-    def _truth(condition: Condition) -> Truth:
-        return Truth(condition, negate(condition))
+        return self.column(certain(condition))
 
     @staticmethod
     def _holds(condition: Condition, met: Condition) -> bool:
         """Whether a condition follows from one that holds."""
-        known = set(conjuncts(met))
-        return all(part in known for part in conjuncts(condition) if part != ALWAYS)
+        return set(conjuncts(condition)) - {ALWAYS} <= set(conjuncts(met))
 
     def _one_row(self, rows: PersonRows, tree: exp.Expr) -> list[tuple[Condition, ItemTest]]:
         """The cases of a person in which an expression of one item has rows, of which at most one holds.
@@ -69,21 +48,20 @@ class Numbers(Kinds):
         if len(own) != 1:
             raise unsupported("an expression of several items")
         (row,) = own
-        settled = self.settled_rows(rows, own)
-        if any(row not in one.rows for one in settled):
+        if any(row not in part.rows for part in self.settled_rows(rows, own)):
             raise unsupported("an expression of an item that is compared with another one")
-        parts = self.divided(either(*(self.some_of(one, one.rows - {row}) for one in settled)), row)
+        parts = self.divided(self.closed_but(rows, own), row)
         conditions = [condition for _, condition in parts if condition != ALWAYS]
         if len(conditions) > MAX_TRUTHS:
             raise too_complex(f"more than {MAX_TRUTHS} conditions on a person beside those on an item")
-        found: dict[ItemTest, list[Condition]] = {}
+        by_test: dict[ItemTest, list[Condition]] = {}
         for truth in product((True, False), repeat=len(conditions)):
             met = dict(zip(conditions, truth, strict=True))
             case = both(*(c if held else negate(c) for c, held in met.items()))
             test = self._simpler(item_any(*(t for t, c in parts if met.get(c, True))))
             if case != NEVER and test != NO_ITEM:
-                found.setdefault(test, []).append(case)
-        return [(either(*cases), test) for test, cases in found.items()]
+                by_test.setdefault(test, []).append(case)
+        return [(either(*cases), test) for test, cases in by_test.items()]
 
     def _case_value(self, cases: Sequence[tuple[Condition, exp.Expr]], other: exp.Expr, met: Condition) -> exp.Expr:
         """The value of the case of a person that holds; another one in no case."""
@@ -103,13 +81,7 @@ class Numbers(Kinds):
         ]
         if (kinds := self._kinds_of_items(cells, met)) is not None:
             return kinds
-        parts = [self._number_of(cell, met) for cell in cells]
-        if not parts:
-            return exp.Literal.number(0)
-        total = parts[0]
-        for part in parts[1:]:
-            total = exp.Add(this=total, expression=part)
-        return total
+        return added([self._number_of(cell, met) for cell in cells]) if cells else exp.Literal.number(0)
 
     def _kinds_of_items(self, cells: Sequence[Cell], met: Condition) -> exp.Expr | None:
         """The number of rows where each kind is one row for those who have an item of a list, as the number of different
@@ -143,20 +115,18 @@ class Numbers(Kinds):
                 number = exp.Add(this=exp.paren(number), expression=n.copy())
         else:
             number = exp.Literal.number(1) if cell.test is None else self.column(Number(Weights(cell.test)))
-        return (
-            number if self._holds(cell.person, met) else case_of(self._column_of(cell.person), number, exp.Literal.number(0))
-        )
+        return self._case_value([(cell.person, number)], exp.Literal.number(0), met)
 
-    def _decided(self, parts: Sequence[tuple[Scope, Decided]], every: bool, met: Condition | None) -> Truth:
+    def _decided(self, parts: Sequence[tuple[Scope, Truth]], every: bool, met: Condition | None) -> Truth:
         """Whether a condition is true for some row, or for every row."""
 
         def some(which: str) -> Condition:
-            return either(*(self.closed(replace(s.rows, where=both(s.rows.where, getattr(d, which)))) for s, d in parts))
+            return self.closed(*(scope.rows.restricted(getattr(truth, which)) for scope, truth in parts))
 
         deciding, other = ("false", "true") if every else ("true", "false")
         first = some(deciding)
-        known = met is not None and all(d.false == negate(d.true) or d.true == negate(d.false) for _, d in parts)
-        second = negate(first) if known else both(negate(first), some(other))
+        definite = met is not None and all(d.false == negate(d.true) or d.true == negate(d.false) for _, d in parts)
+        second = negate(first) if definite else both(negate(first), some(other))
         return Truth(second, first) if every else Truth(first, second)
 
     def _different_of_kinds(self, scopes: Sequence[Scope], trees: Sequence[exp.Expr], met: Condition) -> exp.Expr:
@@ -174,11 +144,11 @@ class Numbers(Kinds):
         else:
             listed: list[tuple[str, Any]] = []
             for tree, _, test in parts:
-                found = self.evaluated(tree)
-                if self.releases.suppressed and self._may_pass(test) and found.other is not None:
+                evaluated = self.evaluated(tree)
+                if self.releases.suppressed and self._may_pass(test) and evaluated.other is not None:
                     raise unsupported("count(DISTINCT ...) of an expression of items that may be suppressed")
-                inside = self.passing(test, frozenset(found.values))
-                listed += [(x, v) for x, v in found.values.items() if v is not None and x in inside]
+                inside = self.passing(test, frozenset(evaluated.values))
+                listed += [(x, v) for x, v in evaluated.values.items() if v is not None and x in inside]
             weights = values_of(listed)
         return self._case_value([(parts[0][1], self.column(Number(weights)))], exp.Literal.number(0), met)
 
@@ -190,15 +160,11 @@ class Numbers(Kinds):
         there: list[Condition] = []
         for scope, tree in zip(scopes, trees, strict=True):
             for branch, value in self.branches(tree) if self._is_mixed(tree) else [(ALWAYS, tree)]:
-                rows = replace(scope.rows, where=both(scope.rows.where, branch))
-                parts += self._sum_of(rows, value, met, there)
+                parts += self._sum_of(scope.rows.restricted(branch), value, met, there)
         if not parts:
             return exp.null()
-        total = parts[0]
-        for part in parts[1:]:
-            total = exp.Add(this=total, expression=part)
         present = both(*(part for part in conjuncts(either(*there)) if not self._holds(part, met)))
-        return total if present == ALWAYS else case_of(self._column_of(present), total, exp.null())
+        return added(parts) if present == ALWAYS else case_of(self._column_of(present), added(parts), exp.null())
 
     def _is_mixed(self, tree: exp.Expr) -> bool:
         atoms = self.atoms_of(tree)
@@ -230,44 +196,37 @@ class Numbers(Kinds):
         if any(cell.test is not None for cell in cells):
             raise unsupported("a sum of a number of the person over their rows")
         there.append(either(*(cell.person for cell in cells)))
-        return [
-            tree.copy()
-            if self._holds(cell.person, met)
-            else case_of(self._column_of(cell.person), tree.copy(), exp.Literal.number(0))
-            for cell in cells
-        ]
+        return [self._case_value([(cell.person, tree.copy())], exp.Literal.number(0), met) for cell in cells]
 
     def _sum_of_cell(self, cell: Cell, tree: exp.Expr, met: Condition, there: list[Condition]) -> exp.Expr:
         """The sum of an expression of the items of a cell."""
         weights, some = self.weights(tree, cell.test or ANY_ITEM)
         present = both(cell.person, some)
         there.append(present)
-        number = self._summed(tree, weights)
-        return number if self._holds(present, met) else case_of(self._column_of(present), number, exp.Literal.number(0))
+        return self._case_value([(present, self._summed(tree, weights))], exp.Literal.number(0), met)
 
     def _summed(self, tree: exp.Expr, weights: Weights) -> exp.Expr:
         return self.column(Number(weights, type=type_of_sum(self.evaluated(tree).kind)))
 
     def weights(self, tree: exp.Expr, test: ItemTest) -> tuple[Weights, Condition]:
         """The numbers of items that pass a test, by an expression, and the condition that there is one that is not NULL."""
-        found = self.evaluated(tree)
-        listed = [(x, int(v) if isinstance(v, bool) else v) for x, v in found.values.items() if v is not None]
-        zeros_and_ones = {v for _, v in listed} <= {0, 1} and (found.other is not UNKNOWN or not self.releases.suppressed)
-        if zeros_and_ones and (self.labels(test) is not None or None not in found.values.values()):
+        evaluated = self.evaluated(tree)
+        listed = [(x, int(v) if isinstance(v, bool) else v) for x, v in evaluated.values.items() if v is not None]
+        if (
+            {v for _, v in listed} <= {0, 1}
+            and evaluated.complete
+            and (self.labels(test) is not None or None not in evaluated.values.values())
+        ):
             counted = item_all(test, self.test(tree, lambda v: v == 1))
             return Weights(self._simpler(counted)), at_least(1, item_all(test, self.test(tree, lambda v: v is not None)))
-        made = weights_of(listed)
-        some = (
-            self.test(tree, lambda v: v is not None) if found.other is not UNKNOWN or not self.releases.suppressed else None
-        )
-        others = (0.0, 0.0)
+        weights = replace(weights_of(listed), test=test)
+        present = self.test(tree, lambda v: v is not None) if evaluated.complete else ANY_ITEM
         if self.releases.suppressed:
-            ends = [found.other] if found.other is not UNKNOWN else self._ends(tree)
+            ends = [evaluated.other] if evaluated.complete else self._ends(tree)
             numbers = [float(n) for n in ends if n is not None]
             others = (-inf if min(numbers, default=0) < 0 else 0.0, inf if max(numbers, default=0) > 0 else 0.0)
-            some = ANY_ITEM if some is None else some
-        assert some is not None
-        return replace(made, test=test, others=others), at_least(1, item_all(test, some))
+            weights = replace(weights, others=others)
+        return weights, at_least(1, item_all(test, present))
 
     def _ends(self, tree: exp.Expr) -> list[Any]:
         """The values that CASE may have for items that nothing names.
@@ -275,17 +234,13 @@ class Numbers(Kinds):
         Raises:
             InputError: ``unsupported_query``: they are not known.
         """
-        parts = [self.value(value) for _, value in self._results(tree)]
-        if any(part is None for part in parts):
-            raise unsupported("the sum of CASE that is NULL for an item", "Write ELSE 0.")
-        return parts
-
-    def _results(self, tree: exp.Expr) -> list[tuple[exp.Expr, exp.Expr]]:
-
         case = tree.unnest()
         if not isinstance(case, exp.Case | exp.If) or any(self.atoms_of(v) for _, v in cases_of(case)):
             raise unsupported("a sum of numbers of all items, which may be suppressed", "Sum a CASE of numbers with ELSE.")
-        return cases_of(case)
+        values = [self.value(value) for _, value in cases_of(case)]
+        if None in values:
+            raise unsupported("the sum of CASE that is NULL for an item", "Write ELSE 0.")
+        return values
 
     # ---------------------------------------------------------------- extremes
 
@@ -295,8 +250,7 @@ class Numbers(Kinds):
             return self._extreme_of_kinds(call, scopes, trees, met)
         (scope,), (tree,) = scopes, trees
         if not self.rows_of(tree):
-            present = self.closed(scope.rows)
-            return tree if self._holds(present, met) else case_of(self._column_of(present), tree, exp.null())
+            return self._case_value([(self.closed(scope.rows), tree)], exp.null(), met)
         kind = MAX if isinstance(call, exp.Max) else MIN
         if self._is_mixed(tree):
             raise unsupported(f"{name_of(call)} of an item beside another value")
@@ -324,29 +278,23 @@ class Numbers(Kinds):
         self, tree: exp.Expr, test: ItemTest, kind: str, name: str, condition: Condition, met: Condition
     ) -> exp.Expr:
         """The greatest or the least value of the items that pass a test, if a condition on the person holds; else NULL."""
-        found = self.evaluated(tree)
-        if found.other is UNKNOWN and self.releases.suppressed and not isinstance(self.atom(tree), Item):
+        evaluated = self.evaluated(tree)
+        if self.releases.suppressed and (not evaluated.complete or isinstance(self.atom(tree), Item)):
             raise unsupported(f"{name} of items that may be suppressed")
-        if self.releases.suppressed and isinstance(self.atom(tree), Item):
-            raise unsupported(f"{name} of items that may be suppressed")
-        inside = self.passing(test, frozenset(found.values))
-        listed = {x: v for x, v in found.values.items() if v is not None and x in inside}
-        other = found.other if self.releases.suppressed and self._may_pass(test) else None
-        values = sorted(set(listed.values()) | ({other} if other is not None and other is not UNKNOWN else set()))
+        inside = self.passing(test, frozenset(evaluated.values))
+        listed = {x: v for x, v in evaluated.values.items() if v is not None and x in inside}
+        other = evaluated.other if self.releases.suppressed and self._may_pass(test) else None
+        values = sorted({*listed.values(), other} - {None})
         if not values:
             return exp.null()
-        numeric = all(isinstance(v, int | float) or hasattr(v, "as_tuple") for v in values)
-        if numeric:
-            made = weights_of(list(listed.items()), kind)
-            weight_of = {v: float(v * made.scale) for v in values}
+        if all(isinstance(v, int | float | Decimal) for v in values):
+            weights = replace(weights_of(list(listed.items()), kind), test=test)
+            weight_of = {v: float(v * weights.scale) for v in values}
         else:
             weight_of = {v: float(n) for n, v in enumerate(values)}
-            made = Weights(ANY_ITEM, tuple(sorted((x, weight_of[v]) for x, v in listed.items())), kind=kind)
-        weights = replace(made, test=test, kind=kind)
-        places = tuple((weight_of[v], int(v) if isinstance(v, bool) else v) for v in values)
-        if all(isinstance(v, bool) for v in values):
-            places = tuple((w, bool(v)) for w, v in places)
-        number = Number(weights, ALWAYS, places, None if other is None or other is UNKNOWN else weight_of[other])
+            weights = Weights(test, tuple(sorted((x, weight_of[v]) for x, v in listed.items())), kind=kind)
+        places = tuple((weight_of[v], v) for v in values)
+        number = Number(weights, ALWAYS, places, None if other is None else weight_of[other])
         present = both(condition, self._reaches(number, places[0][0] if kind == MAX else places[-1][0]))
         tree_of: exp.Expr = self.column(number)
         if len(places) == 1:
@@ -355,11 +303,16 @@ class Numbers(Kinds):
             far, near = (places[1], places[0]) if kind == MAX else (places[0], places[1])
             beyond = self._column_of(self._reaches(number, far[0]))
             tree_of = case_of(beyond, _literal(far[1]), _literal(near[1]))
-        return tree_of if self._holds(present, met) else case_of(self._column_of(present), tree_of, exp.null())
+        return self._case_value([(present, tree_of)], exp.null(), met)
 
     def _may_pass(self, test: ItemTest) -> bool:
         """Whether items that nothing names may pass a test."""
         return self.labels(test) is None
+
+
+def added(parts: Sequence[exp.Expr]) -> exp.Expr:
+    """The sum of expressions."""
+    return reduce(lambda one, other: exp.Add(this=one, expression=other), parts)
 
 
 def case_of(condition: exp.Expr, value: exp.Expr, other: exp.Expr) -> exp.Expr:
@@ -368,5 +321,5 @@ def case_of(condition: exp.Expr, value: exp.Expr, other: exp.Expr) -> exp.Expr:
 
 
 def _literal(value: Any) -> exp.Expr:
-    made = typed(value, "")
-    return exp.cast(made, "DOUBLE") if isinstance(value, float) else made
+    literal = typed(value, "")
+    return exp.cast(literal, "DOUBLE") if isinstance(value, float) else literal

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Sized
 from dataclasses import replace
 from itertools import product
 from typing import Any
@@ -77,8 +77,7 @@ class _Grouped(Aggregates):
 
     def __init__(self, people: Persons, compiler: Compiler) -> None:
         super().__init__(people.counts, compiler)
-        self.people, self.answers = people, people.counts
-        self.start()
+        self.people = people
 
     def grouped(self, node: exp.Select, env: Env, ended: bool) -> Grouped:
         scopes = self.scopes(node, env)
@@ -96,7 +95,7 @@ class _Grouped(Aggregates):
         quick = self._listed_once(scopes, trees, basics)
         items = [isinstance(self.atom(tree), Item) and self.releases.typed for tree in trees[0]]
         if quick is not None:
-            tree = self.people.counts.put_listed(quick, len(basics))
+            tree = self.releases.put_listed(quick, len(basics))
             sure = all(lower >= 1 for _, lower, upper in quick if upper != 0)
             some = self.releases.suppressed
         else:
@@ -106,11 +105,11 @@ class _Grouped(Aggregates):
                 rows = rows or {(): [*empty, NONE]}
             sure = all((of[-1][0] or 0) >= 1 for of in rows.values())
             listed = rows if keys else {key: of[:-1] for key, of in rows.items()}
-            tree = self.people.counts.put([*map(self.common, kinds)], listed, len(basics))
+            tree = self.releases.put([*map(self.common, kinds)], listed, len(basics))
         columns = [Column(f"#k{n}", item=item, plain=item) for n, item in enumerate(items)]
         columns += [_column(n, basics, len(keys), maybe=not keys and not sure) for n in range(len(basics))]
-        known = Ranged(marked(tree, columns), tuple(columns), flagged=bool(keys), open=some and bool(keys))
-        return Grouped(replace(known, unsure=bool(keys) and not sure), {key: n for n, key in enumerate(keys)}, replaced)
+        relation = Ranged(marked(tree, columns), tuple(columns), flagged=bool(keys), open=some and bool(keys))
+        return Grouped(replace(relation, unsure=bool(keys) and not sure), {key: n for n, key in enumerate(keys)}, replaced)
 
     def have_one_row(self, node: exp.Select, env: Env) -> bool:
         """Whether each person has at most one row of a SELECT."""
@@ -134,20 +133,17 @@ class _Grouped(Aggregates):
         if len(scopes) != 1 or len(trees[0]) != 1 or len(basics) > 1:
             return None
         atom, rows = self.atom(trees[0][0]), scopes[0].rows
-        if (
-            not isinstance(atom, Item)
-            or rows.rows != {atom.row}
-            or any(b.wanted is not None or b.how not in ("rows", "ids") for b in basics)
-        ):
+        counted = [basic.how for basic in basics if basic.wanted is None]
+        if not isinstance(atom, Item) or rows.rows != {atom.row} or counted not in ([], ["rows"], ["ids"]):
             return None
-        if basics and basics[0].how == "rows" and not rows.exact:
+        if len(counted) < len(basics) or (counted == ["rows"] and not rows.exact):
             return None
         parts = self.divided(rows.where, atom.row)
         if len(parts) != 1:
             return None
         ((test, person),) = parts
-        notes = (LISTED_NOTE, *((MERGED_NOTE,) if basics and basics[0].how == "rows" else ()))
-        return self.answers.answer(self._named_by(Plan(ITEMS, self._plain(person), test, notes=notes)))
+        notes = (LISTED_NOTE, MERGED_NOTE) if counted == ["rows"] else (LISTED_NOTE,)
+        return self.answer(Plan(ITEMS, self._plain(person), test, notes=notes))
 
     # ---------------------------------------------------------------- groups
 
@@ -162,23 +158,20 @@ class _Grouped(Aggregates):
         """The groups, each with the bounds of each aggregate, and of the persons of the group; whether others may exist."""
         groups: dict[tuple[Any, ...], Group] = {}
         for scope, of in zip(scopes, trees, strict=True):
-            for one in self._divided_groups(scope, of, kinds):
-                apart = any(not isinstance(what, Of) for _, what in one.listed)
-                key = one.values, one.listed, one.scopes if apart else None
-                before = groups.get(key)
-                groups[key] = one if before is None else replace(before, scopes=before.scopes + one.scopes)
-        if len(groups) > MAX_GROUPS:
-            raise too_complex(f"it has over {MAX_GROUPS} groups")
+            for group in self._divided_groups(scope, of, kinds):
+                apart = any(not isinstance(what, Of) for _, what in group.listed)
+                same = group.values, group.listed, group.scopes if apart else None
+                before = groups.get(same)
+                groups[same] = group if before is None else replace(before, scopes=before.scopes + group.scopes)
+        _check_number(groups)
         rows: dict[Row, list[Bounds]] = {}
         open_ = False
         for group in groups.values():
-            found = self._group_rows(group, basics, most if len(groups) == 1 else None)
             open_ = open_ or any(self._is_open(what) for _, what in group.listed)
-            for key, bounds in found.items():
+            for key, bounds in self._group_rows(group, basics, most if len(groups) == 1 else None).items():
                 if key in rows:
-                    bounds = [
-                        self._together(b, x, y) for b, x, y in zip([*basics, Basic("rows")], rows[key], bounds, strict=True)
-                    ]
+                    parts = zip([*basics, Basic("rows")], rows[key], bounds, strict=True)
+                    bounds = [self._together(*part) for part in parts]
                 rows[key] = bounds
         there = {key: bounds for key, bounds in rows.items() if not trees[0] or bounds[-1][1] != 0}
         return there, open_ and bool(trees[0])
@@ -189,58 +182,43 @@ class _Grouped(Aggregates):
 
     def _together(self, basic: Basic, one: Bounds, two: Bounds) -> Bounds:
         """An aggregate of a group over two alternatives of rows."""
-        if basic.how in ("rows", "sum"):
-            return self.total([one, two])
-        if basic.how in ("ids", "distinct"):
-            total = self.total([one, two])
-            return max(one[0] or 0, two[0] or 0), total[1]
-        raise unsupported(f"the function {basic.how.upper()} over rows of several kinds")
+        if basic.how not in (*COUNTED, "sum"):
+            raise unsupported(f"the function {basic.how.upper()} over rows of several kinds")
+        total = self.total([one, two])
+        return total if basic.how in ("rows", "sum") else (max(one[0] or 0, two[0] or 0), total[1])
 
     def _divided_groups(self, scope: Scope, trees: Sequence[exp.Expr], kinds: Sequence[set[str]]) -> list[Group]:
         """The groups of the rows of a scope: the values of expressions, or what a release lists."""
-        listed: list[tuple[int, Item | Of | Number]] = []
-        for n, tree in enumerate(trees):
-            atom = self.atom(tree)
-            if isinstance(atom, Item) or (
-                isinstance(atom, Number)
-                and not (atom.values or atom.type)
-                and atom.weights.kind in (SUM, VALUES)
-                and (atom.weights.by_label is None or atom.weights.kind == VALUES)
-            ):
-                listed.append((n, atom))
-        if any(isinstance(what, Item) for _, what in listed):
-            listed = [(n, what) for n, what in listed if isinstance(what, Item)]
-        if len(listed) > 2 or (len(listed) == 2 and not all(isinstance(what, Item) for _, what in listed)):
-            listed = listed[:1]
-        if not listed:
-            ofs = [(n, self.atom(tree)) for n, tree in enumerate(trees)]
-            listed += [(n, atom) for n, atom in ofs if isinstance(atom, Of)][-1:]
-        at = {n for n, _ in listed}
+        listed = self._listed_keys(trees)
+        at = dict(listed)
         choices: list[list[tuple[Any, Any]]] = []
         for n, tree in enumerate(trees):
             if n in at:
-                atom = self.atom(tree)
+                atom = at[n]
                 null = [negate(atom.present)] if isinstance(atom, Number) and atom.present != ALWAYS else []
                 choices.append([(None, met) for met in (None, *null)])
-                listed_kind = "VARCHAR" if isinstance(atom, Item) else "BIGINT"
-                kind = self._attribute(atom).ends or "VARCHAR" if isinstance(atom, Of) else listed_kind
+                ends = self.attribute(atom).ends if isinstance(atom, Of) else None
+                kind = "BIGINT" if isinstance(atom, Number) else ends or "VARCHAR"
             else:
                 choices.append(list(self.values(tree)))
                 check_kind(kind := self.kinds.get(tree.unnest(), "VARCHAR"))
             kinds[n].add(kind)
         groups = []
         for cell in product(*choices):
-            where = both(scope.rows.where, *(met for _, met in cell if met is not None))
-            part = replace(scope, rows=replace(scope.rows, where=where))
-            if where != NEVER:
-                here = tuple(one for one in listed if cell[one[0]][1] is None)
+            part = scope.restricted(*(met for _, met in cell if met is not None))
+            if part.rows.where != NEVER:
+                here = tuple((n, what) for n, what in listed if cell[n][1] is None)
                 groups.append(Group(tuple(v for v, _ in cell), (part,), here))
-            if len(groups) > MAX_GROUPS:
-                raise too_complex(f"it has over {MAX_GROUPS} groups")
+            _check_number(groups)
         return groups
 
-    def _attribute(self, atom: Of) -> Any:
-        return next(a for a in self.releases.attributes if a.name == atom.attribute)
+    def _listed_keys(self, trees: Sequence[exp.Expr]) -> Sequence[tuple[int, Item | Of | Number]]:
+        """The keys whose values a release lists, with their places: one item or two, else a number, else an attribute."""
+        atoms = [(n, self.atom(tree)) for n, tree in enumerate(trees)]
+        items = [(n, atom) for n, atom in atoms if isinstance(atom, Item)]
+        numbers = [(n, atom) for n, atom in atoms if isinstance(atom, Number) and _is_whole(atom)]
+        attributes = [(n, atom) for n, atom in atoms if isinstance(atom, Of)]
+        return (items if len(items) == 2 else items[:1]) or numbers[:1] or attributes[-1:]
 
     def _group_rows(self, group: Group, basics: Sequence[Basic], most: int | None) -> dict[Row, list[Bounds]]:
         """The rows of a group, or of the groups that a release lists."""
@@ -250,13 +228,13 @@ class _Grouped(Aggregates):
                 return {}
             return {group.values: [*(self.value_of(basic, group.scopes) for basic in basics), there]}
         scopes, whats = group.scopes, list(dict.fromkeys(what for _, what in group.listed))
-        known: dict[Row, Bounds] = {}
+        persons: dict[Row, Bounds] = {}
         for scope in scopes:
-            known |= self._listing(whats, scope, Basic("ids"), most)
-        known = known if len(scopes) == 1 else self._by_value(whats, scopes, Basic("ids"), known)
-        answers = [self._aggregate_by_value(whats, scopes, basic, known) for basic in basics]
+            persons |= self._listing(whats, scope, Basic("ids"), most)
+        persons = persons if len(scopes) == 1 else self._by_value(whats, scopes, Basic("ids"), persons)
+        answers = [self._aggregate_by_value(whats, scopes, basic, persons) for basic in basics]
         rows: dict[Row, list[Bounds]] = {}
-        for cells, there in known.items():
+        for cells, there in persons.items():
             at, of = list(group.values), dict(zip(whats, cells, strict=True))
             for n, what in group.listed:
                 at[n] = of[what]
@@ -283,43 +261,41 @@ class _Grouped(Aggregates):
         return [cell.test for cell in self.cells(rows)] == [what.weights.test]
 
     def _aggregate_by_value(
-        self, whats: Sequence[Any], scopes: Sequence[Scope], basic: Basic, known: Mapping[Row, Bounds]
+        self, whats: Sequence[Any], scopes: Sequence[Scope], basic: Basic, persons: Mapping[Row, Bounds]
     ) -> Mapping[Row, Bounds]:
         """An aggregate for each listed value; those of numbers, and of rows of several kinds, are asked one by one."""
         alone = len(scopes) == 1
         if alone and self._each_row(basic, scopes[0], whats):
-            return known
+            return persons
         if alone and self._adds_key(basic, scopes[0], whats):
             return {
                 (n,): (None if low is None else n * low, None if high is None else n * high)
-                for (n,), (low, high) in known.items()
+                for (n,), (low, high) in persons.items()
             }
         if alone and (basic.how == "ids" or (basic.how == "rows" and self.is_listed(whats[0], basic, scopes[0]))):
-            found = self._listing(whats, scopes[0], basic, None)
+            numbers = self._listing(whats, scopes[0], basic, None)
             parts = self.releases.suppressed and basic.wanted is not None and len(self.releases.parts()) > 1
-            return found if not parts else {key: found.get(key, (0, None)) for key in known}
-        return self._by_value(whats, scopes, basic, known)
+            return numbers if not parts else {key: numbers.get(key, (0, None)) for key in persons}
+        return self._by_value(whats, scopes, basic, persons)
 
     def _by_value(
-        self, whats: Sequence[Any], scopes: Sequence[Scope], basic: Basic, known: Mapping[Row, Bounds]
+        self, whats: Sequence[Any], scopes: Sequence[Scope], basic: Basic, keys: Mapping[Row, Bounds]
     ) -> dict[Row, Bounds]:
         """An aggregate of the rows of each listed value."""
-        if len(known) > MAX_GROUPS:
-            raise too_complex(f"it has over {MAX_GROUPS} groups")
-        return {key: self.value_of(basic, [self._at(whats, key, scope) for scope in scopes]) for key in known}
+        _check_number(keys)
+        return {key: self.value_of(basic, [self._at(whats, key, scope) for scope in scopes]) for key in keys}
 
     def _at(self, whats: Sequence[Any], key: Row, scope: Scope) -> Scope:
         """The rows of a listed value."""
-        where = scope.rows.where
         for what, value in zip(whats, key, strict=True):
             if isinstance(what, Item):
-                where = both(where, on_item(what.row, Labels(frozenset({value}))))
+                scope = scope.restricted(on_item(what.row, Labels(frozenset({value}))))
             elif isinstance(what, Of):
-                where = both(where, self.among(what, [value]))
+                scope = scope.restricted(self.among(what, [value]))
             else:
                 ends = self.number_from(what, value), negate(self.number_from(what, value + 1))
-                where = both(where, what.present, *ends)
-        return replace(scope, rows=replace(scope.rows, where=where))
+                scope = scope.restricted(what.present, *ends)
+        return scope
 
     def _listing(self, whats: Sequence[Any], scope: Scope, basic: Basic, most: int | None) -> dict[Row, Bounds]:
         """The number of rows or persons for each value that a release lists."""
@@ -327,30 +303,26 @@ class _Grouped(Aggregates):
         rows, ids = scope.rows, basic.how == "ids"
         if len(whats) == 2:
             plans = self.pair_plans(rows, [what.row for what in whats], ids=ids)
-            answers = (self.answers.answer(replace(plan, most=most)) for plan in plans)
-            return {row[:-2]: row[-2:] for answer in answers for row in answer}
+            return self.by_key([replace(plan, most=most) for plan in plans])
         (what,) = whats
         if isinstance(what, Item):
-            return {(item,): bounds for item, bounds in self.by_item(rows, what.row, ids=ids).items()}
+            return self.by_item(rows, what.row, ids=ids)
         if isinstance(what, Of):
             return self._by_attribute(rows, what, ids=ids)
         if ids or not rows.rows:
             met = both(self.closed(rows), what.present)
             if not ids:
                 self.check_exact(rows)
-            plan = Plan(MEASURE, met, measure=what.weights, aggregate="histogram")
-            return {row[:-2]: row[-2:] for row in self.answers.answer(self._named_by(plan))}
+            return self.by_key([Plan(MEASURE, met, measure=what.weights, aggregate="histogram")])
         raise unsupported("a number of rows for each number of items")
 
     def _by_attribute(self, rows: PersonRows, what: Of, *, ids: bool) -> dict[Row, Bounds]:
         """The number of rows or persons for each value of an attribute."""
         if any(isinstance(leaf, OnSum) for leaf in leaves(rows.where)):  # of each value alone
             every = self._by_attribute(replace(rows, where=ALWAYS, rows=frozenset(), compared=frozenset()), what, ids=True)
-            if len(every) > MAX_GROUPS:
-                raise too_complex(f"it has over {MAX_GROUPS} groups")
-            parts = {key: replace(rows, where=both(rows.where, self.among(what, [key[0]]))) for key in every}
+            _check_number(every)
+            parts = {key: rows.restricted(self.among(what, [key[0]])) for key in every}
             return {key: self.persons(self.closed(one)) if ids else self.rows_in(one) for key, one in parts.items()}
-        attribute = self._attribute(what)
         if ids:
             plans = [Plan(IDS, self.closed(rows))]
         else:
@@ -359,13 +331,19 @@ class _Grouped(Aggregates):
                 if cell.second is not None:
                     raise unsupported("a number of pairs of items by an attribute")
                 plans.append(Plan(IDS, cell.person) if cell.test is None else Plan(ROWS, cell.person, cell.test))
-        found: dict[Row, Bounds] = {}
-        for plan in plans:
-            plan = self._named_by(replace(plan, grouped=attribute, notes=(VALUES_NOTE,)))
-            for row in self.answers.answer(plan):
-                of: Bounds = row[-2:]
-                found[row[:-2]] = self.total([found[row[:-2]], of]) if row[:-2] in found else of
-        return found
+        return self.by_key([replace(plan, grouped=self.attribute(what), notes=(VALUES_NOTE,)) for plan in plans])
+
+
+def _is_whole(number: Number) -> bool:
+    """Whether a number is one of items, or of their different values."""
+    weights = number.weights
+    counts = weights.kind == VALUES or (weights.kind == SUM and weights.by_label is None)
+    return counts and not number.values and not number.type
+
+
+def _check_number(groups: Sized) -> None:
+    if len(groups) > MAX_GROUPS:
+        raise too_complex(f"it has over {MAX_GROUPS} groups")
 
 
 def _column(number: int, basics: Sequence[Basic], keys: int, *, maybe: bool) -> Column:

@@ -9,24 +9,15 @@ from typing import Any
 
 from sqlglot import exp
 
-from anondb.answers.persons.domains import UNKNOWN, cell, wrapped
+from anondb.answers.persons.domains import cell, wrapped
+from anondb.answers.persons.names import set_children
 from anondb.answers.persons.numbers import case_of
-from anondb.answers.persons.places import Places
-from anondb.answers.persons.terms import (
-    Column,
-    Id,
-    Item,
-    Listing,
-    Looked,
-    Number,
-    PersonRows,
-    Scope,
-    Values,
-)
+from anondb.answers.persons.places import Places, put_column
+from anondb.answers.persons.terms import Column, Id, Item, Listing, Looked, Number, PersonRows, Scope, Values
 from anondb.answers.persons.weights import values_of
 from anondb.answers.ranged.sources import grouped
 from anondb.query.item_tests import ANY_ITEM
-from anondb.query.parsing import conjoined, lowered
+from anondb.query.parsing import conjoined, is_null, lowered
 from anondb.query.predicates import ALWAYS, NEVER, Condition, Weights, both, either, on_item
 from anondb.query.refusals import name_of, unsupported
 
@@ -46,18 +37,15 @@ class PerPerson(Places):
         trees = [[self.resolved(key, scope) for key in keys] for scope in scopes]
         if not all(any(isinstance(self.atom(tree), Id) for tree in of) for of in trees):  # an outer join has NULL for ids
             raise unsupported("a subquery with GROUP BY that does not group by the id")
-        made: dict[tuple[Any, ...], list[Scope]] = {}
+        groups: dict[tuple[Any, ...], list[Scope]] = {}
         for scope, of in zip(scopes, trees, strict=True):
             parts = self._divided_by(scope, keys, of)
-            new = [part for values, part in parts if values not in made]
-            if not self._are_others(keys, new, made.values()):
+            new = [part for values, part in parts if values not in groups]
+            if not self._are_others(keys, new, groups.values()):
                 raise unsupported("GROUP BY the id and values of rows of several kinds", "Group by the id alone.")
             for values, part in parts:
-                made.setdefault(values, []).append(part)
-        listed = []
-        for group in made.values():
-            listed += self._grouped(node, keys, group)
-        return listed
+                groups.setdefault(values, []).append(part)
+        return [self._grouped(node, keys, group) for group in groups.values()]
 
     def with_windows(self, node: exp.Select, scopes: Sequence[Scope]) -> tuple[exp.Select, list[Scope]]:
         """A SELECT with columns in place of its aggregates over the rows of each person, and its rows with these columns;
@@ -66,30 +54,26 @@ class PerPerson(Places):
         ``f(x) OVER (PARTITION BY id)`` without an order is f over those rows of FROM and WHERE that have the id of the row,
         and the row is one of them: the number that GROUP BY the id gives to this person.
         """
-        made, met, listed = node.copy(), either(*(self.closed(scope.rows) for scope in scopes)), list(scopes)
-        for n, window in enumerate(w for w in list(made.find_all(exp.Window)) if w.parent_select is made):
+        node, met, listed = node.copy(), self.closed(*(scope.rows for scope in scopes)), list(scopes)
+        for n, window in enumerate(w for w in list(node.find_all(exp.Window)) if w.parent_select is node):
             if not self._is_of_persons(window, scopes):
                 continue
             call = window.this
             value = self.quietly(lambda part: self.aggregated(part, scopes, met), call)
             column = Column("", f"_over{n}", value)
             listed = [replace(s, rows=replace(s.rows, columns=(*s.rows.columns, column))) for s in listed]
-            named = exp.column(exp.to_identifier(column.name, quoted=True))
-            holder = window.parent
-            window.replace(exp.alias_(named, window.alias_or_name) if isinstance(holder, exp.Select) else named)
-        listed = self.with_places(made, listed)
-        names = {lowered(e.alias): e.this for e in made.expressions if isinstance(e, exp.Alias)}
-        listed = [replace(scope, aliases=names) for scope in listed]
-        qualify = made.args.get("qualify")
-        return made, possible([self.filtered(s, conjoined(qualify.this)) for s in listed]) if qualify else listed
+            put_column(window, column.name)
+        names = aliases(node)
+        listed = [replace(scope, aliases=names) for scope in self.with_places(node, listed)]
+        qualify = node.args.get("qualify")
+        return node, possible([self.filtered(s, conjoined(qualify.this)) for s in listed]) if qualify else listed
 
     def _is_of_persons(self, window: exp.Window, scopes: Sequence[Scope]) -> bool:
         """Whether a window function is an aggregate over all rows of the person of the row."""
         function = window.this.this if isinstance(window.this, exp.Filter) else window.this
-        by = window.args.get("partition_by") or []
-        if not isinstance(function, exp.AggFunc) or len(by) != 1 or any(window.args.get(k) for k in ("order", "spec")):
+        if not isinstance(function, exp.AggFunc) or any(window.args.get(key) for key in ("order", "spec")):
             return False
-        return all(isinstance(self.atom(self.resolved(by[0], scope, quiet=True)), Id) for scope in scopes)
+        return self.is_by_person(window, scopes)
 
     def _are_others(self, keys: Sequence[exp.Expr], parts: Sequence[Scope], groups: Iterable[Sequence[Scope]]) -> bool:
         """Whether rows have other values of the keys than those of groups, or belong to other persons."""
@@ -129,10 +113,11 @@ class PerPerson(Places):
                 continue
             if len(self.rows_of(tree)) > 1:
                 raise unsupported("GROUP BY an expression over both items of a self-join")
-            found = self.evaluated(tree)
-            if found.other is UNKNOWN and self.releases.suppressed:
+            evaluated = self.evaluated(tree)
+            if not evaluated.complete:
                 raise unsupported("GROUP BY an expression of items that may be suppressed")
-            listed = list(dict.fromkeys([*found.values.values(), *([found.other] if self.releases.suppressed else [])]))
+            others = [evaluated.other] if self.releases.suppressed else []
+            listed = list(dict.fromkeys([*evaluated.values.values(), *others]))
             if len(listed) > MAX_VALUES:
                 raise unsupported("GROUP BY the id and an expression of an item with too many values")
             (row,) = self.rows_of(tree)
@@ -140,45 +125,32 @@ class PerPerson(Places):
             for values, part in parts:
                 for value in listed:
                     test = self.test(tree, lambda v, value=value: v == value and type(v) is type(value))  # type: ignore[misc]
-                    where = both(part.rows.where, on_item(row, test))
-                    if where == NEVER:
-                        continue
-
-                    fixed = cell(value, found.kind)
-                    rows = replace(part.rows, where=where)
-                    more.append(((*values, (repr(value),)), replace(part, rows=rows, fixed={**part.fixed, key: fixed})))
+                    here = part.restricted(on_item(row, test))
+                    if here.rows.where != NEVER:
+                        fixed = {**part.fixed, key: cell(value, evaluated.kind)}
+                        more.append(((*values, (repr(value),)), replace(here, fixed=fixed)))
             parts = more or [_without_rows(*parts[0], key)]
         return [(tuple(v if not isinstance(v, exp.Expr) else v.sql() for v in values), part) for values, part in parts]
 
-    def _grouped(self, node: exp.Select, keys: Sequence[exp.Expr], group: Sequence[Scope]) -> list[PersonRows]:
+    def _grouped(self, node: exp.Select, keys: Sequence[exp.Expr], group: Sequence[Scope]) -> PersonRows:
         """The row of each person, or of each item of a person, for alternatives of rows with equal keys."""
-        first = group[0].rows
-        kept: frozenset[int] = frozenset()
-        for key in keys:
-            atom = self.atom(self.resolved(group[0].fixed.get(key, key), group[0]))
-            if isinstance(atom, Item):
-                kept |= {atom.row}
+        atoms = [self.atom(self.resolved(group[0].fixed.get(key, key), group[0])) for key in keys]
+        kept = frozenset(atom.row for atom in atoms if isinstance(atom, Item))
         if kept and len(group) > 1:
             raise unsupported("GROUP BY the id and the item of rows of several kinds")
         for scope in group:
             self.check_one(scope.rows)
-        if kept:
-            found = [self.some_of(part, part.rows - kept) for part in self.settled_rows(first, kept)]
-            met = either(*found)
-            inside = [replace(group[0], rows=replace(first, where=both(first.where)))]
-        else:
-            met = either(*(self.closed(scope.rows) for scope in group))
-            inside = list(group)
+        met = either(*(self.closed_but(scope.rows, kept) for scope in group))
 
         def value_of(part: exp.Expr) -> exp.Expr:
-            return self.aggregated(part, inside, met, keys=keys, kept=kept)
+            return self.aggregated(part, group, met, keys=keys, kept=kept)
 
         columns = [Column("", lowered(e.alias_or_name), self.quietly(value_of, e.unalias())) for e in node.expressions]
-        rows = PersonRows(tuple(columns), kept, met, exact=True, people=first.people)
+        rows = PersonRows(tuple(columns), kept, met, exact=True, people=group[0].rows.people)
         having = node.args.get("having")
         if having is not None:
-            rows = replace(rows, where=both(met, self.where(value_of(having.this))))
-        return [] if rows.where == NEVER and len(group) < 1 else [rows]
+            rows = rows.restricted(self.where(value_of(having.this)))
+        return rows
 
     # ---------------------------------------------------------------- aggregates over the rows of a person
 
@@ -208,9 +180,8 @@ class PerPerson(Places):
             if key is not None and key in scopes[0].fixed:
                 return scopes[0].fixed[key].copy()
             if isinstance(part, exp.Column):
-                alias = (
-                    scopes[0].aliases.get(lowered(part.name)) if not part.table and not self._has(part, scopes[0]) else None
-                )
+                is_alias = not part.table and not self._has(part, scopes[0])
+                alias = scopes[0].aliases.get(lowered(part.name)) if is_alias else None
                 if alias is not None and alias is not node:
                     return wrapped(visit(alias.copy()))
                 value = self.resolved(part, scopes[0])
@@ -222,11 +193,7 @@ class PerPerson(Places):
                 return special
             if isinstance(part, exp.Window):
                 raise unsupported("a window function over the rows of a person")
-            for name, child in list(part.args.items()):
-                if isinstance(child, list):
-                    part.set(name, [visit(c) if isinstance(c, exp.Expr) else c for c in child])
-                elif isinstance(child, exp.Expr):
-                    part.set(name, visit(child))
+            set_children(part, visit)
             if isinstance(part, exp.Coalesce):
                 return self._filled(part)
             return self._list_function(part, scopes[0]) or part
@@ -256,10 +223,9 @@ class PerPerson(Places):
             return self._count(inner, scopes, met)
         if isinstance(call, exp.CountIf):
             there = [self._with(s, self.resolved(inner, s)) for s in scopes]
-            met_or_not = [(scope, self.decided(self.resolved(inner, scope)).known) for scope in scopes]
-            some = either(*(self.closed(replace(s.rows, where=both(s.rows.where, known))) for s, known in met_or_not))
+            definite = [s.rows.restricted(self.decided(self.resolved(inner, s)).definite) for s in scopes]
             number = self._numbers(there, met)  # DuckDB sums ones and zeros
-            return number if self._holds(some, met) else case_of(self._column_of(some), number, exp.null())
+            return self._case_value([(self.closed(*definite), number)], exp.null(), met)
         if isinstance(call, exp.LogicalOr | exp.LogicalAnd):
             parts = [(scope, self.decided(self.resolved(inner, scope))) for scope in scopes]
             return self.column(self._decided(parts, isinstance(call, exp.LogicalAnd), met if wanted is None else None))
@@ -270,11 +236,7 @@ class PerPerson(Places):
             total = self._sum(scopes, trees, met)
             if isinstance(call, exp.Sum):
                 return total
-            there = [
-                self._with(s, exp.Not(this=exp.paren(exp.Is(this=exp.paren(t.copy()), expression=exp.null()))))
-                for s, t in zip(scopes, trees, strict=True)
-            ]
-            number = self._numbers(there, met)
+            number = self._numbers(self._where_present(scopes, trees), met)
             return exp.Div(this=exp.cast(exp.paren(total), "DOUBLE"), expression=exp.paren(number))
         if isinstance(call, exp.AnyValue | exp.First):
             trees = [self.resolved(inner, scope) for scope in scopes]
@@ -308,7 +270,11 @@ class PerPerson(Places):
         return Listing(False, cases[0][1], step) if alone else None
 
     def _with(self, scope: Scope, tree: exp.Expr) -> Scope:
-        return replace(scope, rows=replace(scope.rows, where=both(scope.rows.where, self.where(tree))))
+        return scope.restricted(self.where(tree))
+
+    def _where_present(self, scopes: Sequence[Scope], trees: Sequence[exp.Expr]) -> list[Scope]:
+        """The rows in which a value is not NULL."""
+        return [self._with(s, exp.Not(this=exp.paren(is_null(tree)))) for s, tree in zip(scopes, trees, strict=True)]
 
     def _count(self, inner: exp.Expr | None, scopes: Sequence[Scope], met: Condition) -> exp.Expr:
         if inner is None or isinstance(inner, exp.Star | exp.Literal):
@@ -318,34 +284,31 @@ class PerPerson(Places):
             raise unsupported("count(DISTINCT ...) of several columns")
         what = inner.expressions[0] if distinct else inner
         trees = [self.resolved(what, scope) for scope in scopes]
-        there = [
-            self._with(s, exp.Not(this=exp.paren(exp.Is(this=exp.paren(t.copy()), expression=exp.null()))))
-            for s, t in zip(scopes, trees, strict=True)
-        ]
+        there = self._where_present(scopes, trees)
         if not distinct:
             return self._numbers(there, met)
         if len(scopes) > 1:
             return self._different_of_kinds(there, trees, met)
         (tree,), (scope,) = trees, there
         if not self.rows_of(tree):
-            return exp.Case(
-                ifs=[exp.If(this=self.column(self._truth(self.closed(scope.rows))), true=exp.Literal.number(1))],
-                default=exp.Literal.number(0),
-            )
+            return case_of(self._column_of(self.closed(scope.rows)), exp.Literal.number(1), exp.Literal.number(0))
         atom = self.atom(tree)
         cases = self._one_row(scope.rows, tree)
         weights = Weights(ANY_ITEM)
         if not isinstance(atom, Item):
-            found = self.evaluated(tree)
-            if found.other is UNKNOWN and self.releases.suppressed:
+            evaluated = self.evaluated(tree)
+            if self.releases.suppressed and evaluated.other is not None:
                 raise unsupported("count(DISTINCT ...) of an expression of items that may be suppressed")
-            listed = [(x, v) for x, v in found.values.items() if v is not None]
-            if found.other is not UNKNOWN and found.other is not None and self.releases.suppressed:
-                raise unsupported("count(DISTINCT ...) of an expression of items that may be suppressed")
+            listed = [(x, v) for x, v in evaluated.values.items() if v is not None]
             if len({v for _, v in listed}) < len(listed):  # else each value is one item
                 weights = values_of(listed)
         numbers = [(condition, self.column(Number(replace(weights, test=test)))) for condition, test in cases]
         return self._case_value(numbers, exp.Literal.number(0), met)
+
+
+def aliases(node: exp.Select) -> dict[str, exp.Expr]:
+    """The names that a SELECT gives to its expressions."""
+    return {lowered(e.alias): e.this for e in node.expressions if isinstance(e, exp.Alias)}
 
 
 def possible(scopes: Sequence[Scope]) -> list[Scope]:

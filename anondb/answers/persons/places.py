@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from anondb.answers.persons.nested import Nested
 from anondb.answers.persons.terms import Column, Id, Item, Number, PersonRows, Refused, Scope
-from anondb.query.predicates import Condition, either
+from anondb.query.predicates import Condition
 from anondb.query.refusals import too_complex, unsupported
 
 MAX_PLACES = 100  # of the rows of a person
@@ -25,31 +25,33 @@ _UNPLACED = Refused("an item by its place among those of the person", "Name the 
 class Places(Nested):
     """Reads the places of the rows of each person."""
 
-    def with_places(self, made: exp.Select, scopes: Sequence[Scope]) -> list[Scope]:
+    def with_places(self, node: exp.Select, scopes: Sequence[Scope]) -> list[Scope]:
         """The rows of a SELECT with a column in place of a window function that numbers those of each person.
 
         Args:
-            made: the SELECT, in which the function becomes a column.
+            node: the SELECT, in which the function becomes a column.
             scopes: the rows of FROM and WHERE.
         """
-        windows = [w for w in made.find_all(exp.Window) if w.parent_select is made and self._numbers_rows(w, scopes)]
+        windows = [w for w in node.find_all(exp.Window) if w.parent_select is node and self._numbers_rows(w, scopes)]
         if not windows:
             return list(scopes)
         if len(set(windows)) > 1:
             raise unsupported("several numbers of the rows of a person")
         listed = self._one_each(windows[0], scopes)
         for window in windows:
-            named = exp.column(exp.to_identifier("_place", quoted=True))
-            holder = window.parent
-            window.replace(exp.alias_(named, window.alias_or_name) if isinstance(holder, exp.Select) else named)
+            put_column(window, "_place")
         return listed
+
+    def is_by_person(self, window: exp.Window, scopes: Sequence[Scope]) -> bool:
+        """Whether a window is PARTITION BY the id alone."""
+        by = window.args.get("partition_by") or []
+        return len(by) == 1 and all(isinstance(self.atom(self.resolved(by[0], s, quiet=True)), Id) for s in scopes)
 
     def _numbers_rows(self, window: exp.Window, scopes: Sequence[Scope]) -> bool:
         """Whether a window function gives the rows of each person the numbers from 1 on, each once."""
-        by = window.args.get("partition_by") or []
-        if len(by) != 1 or window.args.get("spec") or not isinstance(window.this, exp.RowNumber | exp.Rank | exp.DenseRank):
+        if window.args.get("spec") or not isinstance(window.this, (exp.RowNumber, *_RANKS)):
             return False
-        if not all(isinstance(self.atom(self.resolved(by[0], scope, quiet=True)), Id) for scope in scopes):
+        if not self.is_by_person(window, scopes):
             return False
         if not isinstance(window.this, _RANKS):
             return True
@@ -58,7 +60,7 @@ class Places(Nested):
 
     def _one_each(self, window: exp.Window, scopes: Sequence[Scope]) -> list[Scope]:
         """One row of a person for each place."""
-        first, met = scopes[0], either(*(self.closed(scope.rows) for scope in scopes))
+        first, met = scopes[0], self.closed(*(scope.rows for scope in scopes))
         for scope in scopes:
             self.check_exact(scope.rows)
             self.check_one(scope.rows)
@@ -87,17 +89,24 @@ class Places(Nested):
                 return {}
         return {}
 
-    def _placed(self, place: int, where: Condition, scope: Scope, known: dict[exp.Expr, exp.Expr]) -> Scope:
+    def _placed(self, place: int, where: Condition, scope: Scope, values: dict[exp.Expr, exp.Expr]) -> Scope:
         """The rows with a place, of those persons for whom a condition holds."""
-        columns = [self._of_place(column, known) for column in scope.rows.columns]
+        columns = [self._of_place(column, values) for column in scope.rows.columns]
         columns.append(Column("", "_place", exp.Literal.number(place)))
         return replace(scope, rows=PersonRows(tuple(columns), where=where, people=scope.rows.people))
 
-    def _of_place(self, column: Column, known: dict[exp.Expr, exp.Expr]) -> Column:
+    def _of_place(self, column: Column, values: dict[exp.Expr, exp.Expr]) -> Column:
         if not self.rows_of(column.value):
             return column
-        value = known.get(column.value.unnest())
+        value = values.get(column.value.unnest())
         return replace(column, value=self.column(_UNPLACED) if value is None else value.copy())
+
+
+def put_column(window: exp.Window, name: str) -> None:
+    """Replace a window function by a column; if it is selected, the column takes its name."""
+    column = exp.column(exp.to_identifier(name, quoted=True))
+    selected = isinstance(window.parent, exp.Select)
+    window.replace(exp.alias_(column, window.alias_or_name) if selected else column)
 
 
 def _keys(window: exp.Window) -> list[exp.Expr]:

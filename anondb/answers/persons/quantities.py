@@ -13,7 +13,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from anondb.answers.persons.domains import Domains, check_plain, typed
+from anondb.answers.persons.domains import Domains, check_plain, typed, typeof
 from anondb.answers.persons.terms import Atom, Number, Of, Part
 from anondb.answers.persons.weights import values_of, weights_of
 from anondb.query.item_tests import ItemTest, Labels, choices, passes, patterns
@@ -27,6 +27,8 @@ from anondb.query.values import on_value
 MIRRORED: Mapping[type[exp.Expr], type[exp.Expr]] = {
     exp.LT: exp.GT, exp.GT: exp.LT, exp.LTE: exp.GTE, exp.GTE: exp.LTE
 }  # fmt: skip
+Linear = tuple[dict[Number, Fraction], Fraction]
+"""A sum of multiples of numbers, with the coefficient of each, and a constant."""
 FAR = 400  # a number of items that no constant of a query comes near
 MAX_VALUES = 8  # of a number, by which an expression of several is divided
 _PLAIN = (
@@ -43,38 +45,24 @@ class Quantities(Domains):
     written: frozenset[str] = frozenset()
     """The items that the conditions name."""
 
-    kinds: dict[exp.Expr, str]
-    """The SQL types of expressions of one atom that were evaluated."""
-
     # ---------------------------------------------------------------- attributes
 
     def attribute_values(self, tree: exp.Expr, atom: Of) -> list[tuple[Any, Any]]:
         """The values of an attribute, each with the value of an expression of it."""
-        attribute = next(a for a in self.releases.attributes if a.name == atom.attribute)
-        kind, listed = attribute.ends or "VARCHAR", list(self.releases.values_of(atom.attribute))
-        if not listed:
-            return []
-        cells = [exp.Tuple(expressions=[exp.convert(n), _cell(v, kind)]) for n, v in enumerate(listed)]
-        names = [exp.to_identifier(name) for name in ("n", "value")]
-        rows = exp.Values(expressions=cells, alias=exp.TableAlias(this=exp.to_identifier("listed"), columns=names))
-        value = self.replaced(tree, lambda _: exp.column("value", "listed"))
-        kinds = exp.Anonymous(this="typeof", expressions=[value.copy()])
-        found = self.releases.rows(exp.select(exp.column("n", "listed"), value, kinds).from_(rows))
-        self.kinds[tree] = next((str(k) for *_, k in found if k != '"NULL"'), "VARCHAR")
-        check_plain([of for _, of, _ in found])
-        return [(listed[n], of) for n, of, _ in found]
+        listed = self.releases.values_of(atom.attribute)
+        return list(zip(listed, self.of_values(tree, atom, listed), strict=True))
 
     def among(self, atom: Of, values: Sequence[Any]) -> Condition:
         """The condition that an attribute has one of some of its values."""
-        attribute = next(a for a in self.releases.attributes if a.name == atom.attribute)
+        attribute = self.attribute(atom)
         column = exp.column("value")
-        given = [_cell(value, attribute.ends or "VARCHAR", plain=True) for value in values if value is not None]
+        literals = [_cell(value, attribute.ends or "VARCHAR", plain=True) for value in values if value is not None]
         asked: list[exp.Expr] = [exp.Is(this=column, expression=exp.null())] if None in values else []
-        asked += [exp.In(this=column, expressions=given)] if given else []
-        conditions = [on_value(one, attribute, left=True) for one in asked]
+        asked += [exp.In(this=column, expressions=literals)] if literals else []
+        conditions = [on_value(test, attribute, left=True) for test in asked]
         if None in conditions:
             raise unsupported(f"single values of {attribute.name!r}", "Use BETWEEN.")
-        return either(*(one.settled() for one in conditions if one is not None))
+        return either(*(condition.settled() for condition in conditions if condition is not None))
 
     # ---------------------------------------------------------------- numbers
 
@@ -106,13 +94,10 @@ class Quantities(Domains):
 
     def _extremes(self, atom: Number) -> list[tuple[Any, Condition]]:
         """The values of the least or the greatest weight."""
-        made = []
-        sign = 1 if atom.weights.kind == MAX else -1
-        places = list(atom.values)[::sign]
-        for n, (weight, value) in enumerate(places):
-            beyond = both(*(negate(self._reaches(atom, w)) for w, _ in places[n + 1 : n + 2]))
-            made.append((value, both(self._reaches(atom, weight), beyond)))
-        return made
+        places = atom.values[:: 1 if atom.weights.kind == MAX else -1]
+        reached = [self._reaches(atom, weight) for weight, _ in places]
+        beyond = [*map(negate, reached[1:]), ALWAYS]
+        return [(value, both(*ends)) for (_, value), *ends in zip(places, reached, beyond, strict=True)]
 
     def _reaches(self, atom: Number, weight: float) -> Condition:
         """The condition that somebody has an item of this weight or more, or less for the least one."""
@@ -130,8 +115,8 @@ class Quantities(Domains):
             return NEVER
         return OnSum(atom.weights, least, open=False) if least > 0 else ALWAYS
 
-    def _check_tail(self, atom: Number, found: Sequence[Any]) -> None:
-        if atom.weights.kind == SUM and self.labels(atom.weights.test) is None and len(set(found[FAR // 2 :])) > 1:
+    def _check_tail(self, atom: Number, results: Sequence[Any]) -> None:
+        if atom.weights.kind == SUM and self.labels(atom.weights.test) is None and len(set(results[FAR // 2 :])) > 1:
             raise unsupported("a condition on a number of items that may be suppressed")
 
     def _in_ranges(self, atom: Number, numbers: Sequence[int], most: int) -> Condition:
@@ -148,20 +133,22 @@ class Quantities(Domains):
 
     def of_values(self, tree: exp.Expr, atom: Atom, values: Sequence[Any]) -> list[Any]:
         """The value of an expression for each value of an atom."""
-        doubles = any(isinstance(value, float) for value in values)  # keys, which match as texts
-        kind_of = self.releases.part_type if isinstance(atom, Part) else "DOUBLE" if doubles else ""
-        kind_of = kind_of or (atom.type if isinstance(atom, Number) else "")
-        cells = [exp.Tuple(expressions=[exp.convert(n), _cell(v, kind_of)]) for n, v in enumerate(values)]
-        if not cells:
+        if not values:
             return []
+        kind = self.releases.part_type if isinstance(atom, Part) else ""
+        if isinstance(atom, Of):
+            kind = self.attribute(atom).ends or "VARCHAR"
+        elif isinstance(atom, Number):
+            doubles = any(isinstance(value, float) for value in values)  # keys, which match as texts
+            kind = "DOUBLE" if doubles else atom.type
+        cells = [exp.Tuple(expressions=[exp.convert(n), _cell(v, kind)]) for n, v in enumerate(values)]
         names = [exp.to_identifier(name) for name in ("n", "value")]
         rows = exp.Values(expressions=cells, alias=exp.TableAlias(this=exp.to_identifier("listed"), columns=names))
         value = self.replaced(tree, lambda a: exp.column("value", "listed") if a == atom else None)
-        kind = exp.Anonymous(this="typeof", expressions=[value.copy()])
-        found = self.releases.rows(exp.select(value, kind).from_(rows).order_by("n"))
-        check_plain([one for one, _ in found])
-        self.kinds[tree] = next((str(k) for _, k in found if k != '"NULL"'), "VARCHAR")
-        return [one for one, _ in found]
+        results = self.releases.rows(exp.select(value, typeof(value)).from_(rows).order_by("n"))
+        check_plain([result for result, _ in results])
+        self.kinds[tree] = next((str(k) for _, k in results if k != '"NULL"'), "VARCHAR")
+        return [result for result, _ in results]
 
     def by_number(
         self, tree: exp.Expr, *, every: bool = False, most: int = MAX_VALUES
@@ -209,7 +196,7 @@ class Quantities(Domains):
         kind = MIRRORED.get(type(tree), type(tree)) if sides[0] is least else type(tree)
         return kind(this=number, expression=exp.Literal.number(1))
 
-    def linear(self, tree: exp.Expr) -> tuple[dict[Number, Fraction], Fraction] | None:
+    def linear(self, tree: exp.Expr) -> Linear | None:
         """An expression as a sum of multiples of numbers and a constant; None if it is none."""
         tree = bare(tree)
         atom = self.atom(tree)
@@ -224,7 +211,8 @@ class Quantities(Domains):
             others = [None if self.atoms_of(one) else self.value(one) for one in tree.expressions]
             return self.linear(tree.this) if all(type(one) in (int, float, Decimal) for one in others) else None
         if isinstance(tree, exp.Neg):
-            return _times(self.linear(tree.this), Fraction(-1))
+            inner = self.linear(tree.this)
+            return None if inner is None else _times(inner, Fraction(-1))
         if (
             isinstance(tree, exp.Cast)
             and tree.to.this in exp.DataType.NUMERIC_TYPES
@@ -233,21 +221,20 @@ class Quantities(Domains):
             inner = self.linear(tree.this)
             whole = inner is not None and inner[1].denominator == 1 and all(map(_is_whole, inner[0].items()))
             return inner if tree.to.is_type("DOUBLE") or whole else None
+        if not isinstance(tree, exp.Add | exp.Sub | exp.Mul | exp.Div):
+            return None
+        one, two = self.linear(tree.this), self.linear(tree.expression)
+        if one is None or two is None:
+            return None
         if isinstance(tree, exp.Add | exp.Sub):
-            one, two = self.linear(tree.this), self.linear(tree.expression)
             two = _times(two, Fraction(-1)) if isinstance(tree, exp.Sub) else two
-            if one is None or two is None:
-                return None
             total = {a: one[0].get(a, Fraction(0)) + two[0].get(a, Fraction(0)) for a in {**one[0], **two[0]}}
             return total, one[1] + two[1]
-        if isinstance(tree, exp.Mul | exp.Div):
-            one, two = self.linear(tree.this), self.linear(tree.expression)
-            if isinstance(tree, exp.Mul) and one is not None and not one[0]:
-                one, two = two, one
-            if one is None or two is None or two[0] or (isinstance(tree, exp.Div) and not two[1]):
-                return None
-            return _times(one, two[1] if isinstance(tree, exp.Mul) else 1 / two[1])
-        return None
+        if isinstance(tree, exp.Mul) and not one[0]:
+            one, two = two, one
+        if two[0] or (isinstance(tree, exp.Div) and not two[1]):
+            return None
+        return _times(one, two[1] if isinstance(tree, exp.Mul) else 1 / two[1])
 
     def _is_never_null(self, tree: exp.Expr) -> bool:
         """Whether a sum of multiples of numbers is there for every person."""
@@ -271,8 +258,8 @@ class Quantities(Domains):
                 total[label] = total.get(label, Fraction(0)) + factor * Fraction(of[label]) / weights.scale
         if all(weight == 1 for weight in total.values()):
             return Weights(Labels(frozenset(total)))
-        made = [(label, Decimal(w.numerator) / Decimal(w.denominator)) for label, w in total.items()]
-        return weights_of([(label, value if value % 1 else int(value)) for label, value in made])
+        numbers = [(label, Decimal(w.numerator) / Decimal(w.denominator)) for label, w in total.items()]
+        return weights_of([(label, value if value % 1 else int(value)) for label, value in numbers])
 
     @staticmethod
     def beyond(weights: Weights, limit: Fraction) -> tuple[Condition, Condition]:
@@ -301,8 +288,8 @@ def _cell(value: Any, kind: str, *, plain: bool = False) -> exp.Expr:
         return exp.cast(exp.null(), kind) if kind else exp.null()
     if kind in ("DATE", "TIMESTAMP"):
         return exp.cast(exp.Literal.string(str(value)), kind)
-    made = typed(value, kind)
-    return exp.cast(made, kind) if kind and not plain and not isinstance(value, str) else made
+    literal = typed(value, kind)
+    return exp.cast(literal, kind) if kind and not plain and not isinstance(value, str) else literal
 
 
 def _is_whole(multiple: tuple[Number, Fraction]) -> bool:
@@ -311,11 +298,7 @@ def _is_whole(multiple: tuple[Number, Fraction]) -> bool:
     return factor.denominator == 1 and atom.weights.scale == 1 and all(weight.is_integer() for _, weight in of)
 
 
-def _times(
-    sum_: tuple[dict[Number, Fraction], Fraction] | None, factor: Fraction
-) -> tuple[dict[Number, Fraction], Fraction] | None:
-    if sum_ is None:
-        return None
+def _times(sum_: Linear, factor: Fraction) -> Linear:
     return {atom: c * factor for atom, c in sum_[0].items()}, sum_[1] * factor
 
 

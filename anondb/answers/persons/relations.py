@@ -4,27 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import count, takewhile
+from itertools import takewhile
 
 from sqlglot import exp
 
 from anondb.answers.persons.different import Different
-from anondb.answers.persons.joins import MAX_BRANCHES
-from anondb.answers.persons.per_person import possible
+from anondb.answers.persons.joins import MAX_BRANCHES, shared_names
+from anondb.answers.persons.per_person import aliases, possible
 from anondb.answers.persons.terms import Column, Id, Item, Listing, Of, Part, PersonRows, Scope
 from anondb.answers.ranged.compiler import Env, with_ctes
 from anondb.answers.ranged.sources import source_rows
 from anondb.query.parsing import bare, conjoined, lowered
-from anondb.query.predicates import (
-    ALWAYS,
-    NEVER,
-    NOT_EMPTY,
-    Condition,
-    both,
-    either,
-    negate,
-    on_item,
-)
+from anondb.query.predicates import ALWAYS, NEVER, NOT_EMPTY, Condition, both, either, negate, on_item
 from anondb.query.refusals import name_of, only, unsupported
 from anondb.query.values import LISTED
 
@@ -33,35 +24,6 @@ PARTS = ("expressions", "from_", "joins", "where", "group", "having", "qualify",
 
 class Relations(Different):
     """Reads queries whose rows belong to single persons. Such rows are listed as alternatives, whose rows add up."""
-
-    # ---------------------------------------------------------------- persons
-
-    def start(self) -> None:
-        """Begin with no persons and no variables."""
-        self._fresh = count(1)
-        self._same: dict[int, int] = {}
-        self.kinds = {}
-
-    def person(self, number: int) -> int:
-        """The person that equal ids show a person to be."""
-        while number in self._same:
-            number = self._same[number]
-        return number
-
-    def _unite(self, one: int, two: int) -> None:
-        left, right = self.person(one), self.person(two)
-        if left != right:
-            self._same[left] = right
-
-    def check_one(self, rows: PersonRows) -> None:
-        """Refuse rows of several persons."""
-        if len({self.person(p) for p in rows.people}) > 1:
-            raise unsupported("a join without equal ids", "Join the copies of the table on the id column.")
-
-    def is_linked(self, rows: PersonRows, scope: Scope | None) -> bool:
-        """Whether rows are of the person of a scope."""
-        mine = {self.person(p) for p in rows.people}
-        return scope is not None and any(mine & {self.person(p) for p in s.rows.people} for s in scope.around())
 
     # ---------------------------------------------------------------- queries
 
@@ -80,12 +42,12 @@ class Relations(Different):
         if not isinstance(node, exp.Select):
             raise unsupported(name_of(node))
         only(node, *PARTS)
-        made = self._select(node, self.scopes(node, env, outer))
-        if len(made) > MAX_BRANCHES:
+        listed = self._select(node, self.scopes(node, env, outer))
+        if len(listed) > MAX_BRANCHES:
             raise unsupported("rows of persons with too many cases")
-        for rows in made:
+        for rows in listed:
             self.check_one(rows)
-        return made
+        return listed
 
     def _select(self, node: exp.Select, scopes: Sequence[Scope]) -> list[PersonRows]:
         """The rows that a SELECT makes of those of its FROM and WHERE."""
@@ -93,12 +55,7 @@ class Relations(Different):
         if distinct is not None:
             only(distinct)
         if node.args.get("group") is not None or node.args.get("having") is not None:
-            if node.args.get("group") is None or any(
-                True
-                for e in node.expressions
-                for _ in e.find_all(exp.Star)
-                if not isinstance(e.unalias(), exp.AggFunc | exp.Filter) and isinstance(e.unalias(), exp.Star)
-            ):
+            if node.args.get("group") is None or any(isinstance(e.unalias(), exp.Star) for e in node.expressions):
                 raise unsupported("HAVING without GROUP BY the id")
             if any(e.find(exp.Explode) for e in node.expressions):
                 raise unsupported("UNNEST beside GROUP BY the id", "Put it around, in a query of the lists.")
@@ -107,12 +64,11 @@ class Relations(Different):
         if self._has_aggregate(node):
             raise unsupported("an aggregate of all persons beside rows of single ones")
         node, scopes = self.with_windows(node, scopes)
-        made = []
-        for scope in scopes:
-            made += self._projected(node, scope)
-        return self.once(made) if distinct is not None else self.united(made)
+        listed = [self._projected(node, scope) for scope in scopes]
+        return self.once(listed) if distinct is not None else self.united(listed)
 
-    def _projected(self, node: exp.Select, scope: Scope) -> list[PersonRows]:
+    def _projected(self, node: exp.Select, scope: Scope) -> PersonRows:
+        """The rows of a scope with the selected columns."""
         columns: list[Column] = []
         rows = scope.rows
         for selected in node.expressions:
@@ -129,7 +85,7 @@ class Relations(Different):
                 columns.append(Column("", lowered(selected.alias_or_name or "unnest"), item))
                 continue
             columns.append(Column("", lowered(selected.alias_or_name), self.resolved(inner, scope, quiet=True)))
-        return [replace(rows, columns=tuple(columns))]
+        return replace(rows, columns=tuple(columns))
 
     # ---------------------------------------------------------------- FROM
 
@@ -142,7 +98,7 @@ class Relations(Different):
         where = node.args.get("where")
         pool = conjoined(where.this if where is not None else None)
         places: list[exp.Expr] = [clause, *joins]
-        if not self.people.is_source(clause.this, env):  # a known table comes first
+        if not self.people.is_source(clause.this, env):  # a table of the analyst comes first
             first = next(n for n, place in enumerate(places) if self.people.is_source(place.this, env))
             if any(join.side for join in joins[:first]):
                 raise unsupported(
@@ -158,29 +114,29 @@ class Relations(Different):
             for shared in moved.args.get("using") or ():
                 self._with_name(lowered(shared.name), before, env).append("using", shared.copy())
             places = [exp.From(this=moved.this), *before, *joins[first:]]
-        made = [Scope(PersonRows(people=frozenset()), env, outer, self.aliases(node))]
+        scopes = [Scope(PersonRows(), env, outer, aliases(node))]
         for place in self._by_links(places, pool, env):
             if place.args.get("side") in ("FULL", "RIGHT"):
-                made = self._right(exp.Join(**place.args), made)
+                scopes = self._right(exp.Join(**place.args), scopes)
                 continue
             joined: list[Scope] = []
-            for scope in made:
+            for scope in scopes:
                 joined = possible([*joined, *self._joined(place, scope, pool)])
                 if len(joined) > MAX_BRANCHES:
                     raise unsupported("rows of persons with too many cases")
-            made = joined
-        return possible([self.filtered(scope, pool) for scope in made])
+            scopes = joined
+        return possible([self.filtered(scope, pool) for scope in scopes])
 
     def _with_name(self, name: str, places: Sequence[exp.Join], env: Env) -> exp.Join:
-        """The first of some known tables that has a column."""
+        """The first of some of the analyst's tables that has a column."""
         for place in places if len(places) > 1 else ():
-            known, _ = source_rows(self.compiler, place.this, env)
-            if any(lowered(column.name) == name for column in known.columns):
+            relation, _ = source_rows(self.compiler, place.this, env)
+            if any(lowered(column.name) == name for column in relation.columns):
                 return place
         return places[0]
 
     def _by_links(self, places: Sequence[exp.Expr], pool: Sequence[exp.Expr], env: Env) -> Iterator[exp.Expr]:
-        """The sources of FROM, of which known tables that only WHERE joins follow one that it compares them with."""
+        """The sources of FROM: a table of the analyst that only WHERE joins follows a source that it compares it with."""
 
         def free(place: exp.Expr) -> bool:
             args = {key for key, value in place.args.items() if value}
@@ -197,11 +153,6 @@ class Relations(Different):
             before.add(lowered(place.this.alias_or_name))
             yield place
 
-    @staticmethod
-    def aliases(node: exp.Select) -> dict[str, exp.Expr]:
-        """The names that a SELECT gives to its expressions."""
-        return {lowered(e.alias): e.this for e in node.expressions if isinstance(e, exp.Alias)}
-
     def _joined(self, place: exp.Expr, scope: Scope, pool: list[exp.Expr]) -> list[Scope]:
         """The rows of a scope beside those of a further source."""
         join = place if isinstance(place, exp.Join) else exp.Join()
@@ -212,7 +163,7 @@ class Relations(Different):
         if isinstance(place.this, exp.Unnest):
             return [self._unnested(place.this, scope)]
         if not self.people.is_source(place.this, scope.env):
-            return self._with_known(place.this, join, scope, pool)
+            return self._with_table(place.this, join, scope, pool)
         listed = self.source(place.this, scope.env)
         if not side and kind not in ("SEMI", "ANTI"):
             return [self.filtered(*self._beside(scope, rows, join)) for rows in listed]
@@ -220,22 +171,22 @@ class Relations(Different):
         for rows in listed:
             inner, conditions = self._beside(scope, rows, join)
             start = replace(inner.rows, where=rows.where, rows=rows.rows, compared=rows.compared, exact=rows.exact)
-            found = self.filtered(replace(inner, rows=start), conditions)
-            if found.rows.where != NEVER:
-                self.check_one(found.rows)
-            matched.append(found)
-        present = either(*(self.closed(found.rows) for found in matched))
+            match = self.filtered(replace(inner, rows=start), conditions)
+            if match.rows.where != NEVER:
+                self.check_one(match.rows)
+            matched.append(match)
+        present = self.closed(*(match.rows for match in matched))
         if kind in ("SEMI", "ANTI"):
             met = negate(present) if kind == "ANTI" else present
-            return [replace(scope, rows=replace(scope.rows, where=both(scope.rows.where, met)))]
+            return [scope.restricted(met)]
         joined = []
-        for found in (found for found in matched if found.rows.where != NEVER):
+        for match in (match for match in matched if match.rows.where != NEVER):
             rows = replace(
-                found.rows,
-                where=both(scope.rows.where, found.rows.where),
-                rows=scope.rows.rows | found.rows.rows,
-                compared=scope.rows.compared | found.rows.compared,
-                exact=scope.rows.exact and found.rows.exact,
+                match.rows,
+                where=both(scope.rows.where, match.rows.where),
+                rows=scope.rows.rows | match.rows.rows,
+                compared=scope.rows.compared | match.rows.compared,
+                exact=scope.rows.exact and match.rows.exact,
             )
             joined.append(replace(scope, rows=rows))
         mine = len(scope.rows.columns)
@@ -250,13 +201,13 @@ class Relations(Different):
         if not self.people.is_source(join.this, scope.env) or isinstance(join.this, exp.Unnest):
             raise unsupported(f"{side} JOIN")
         left = exp.Join(**{**join.args, "side": "LEFT" if side == "FULL" else ""})
-        joined = [more for one in scopes for more in self._joined(left, one, [])]
-        names = [lowered(u.name) for u in join.args.get("using") or ()]
+        joined = [more for other in scopes for more in self._joined(left, other, [])]
+        names = shared_names(join)
         nulls = [replace(c, value=exp.null(), merged=c.merged or c.name in names) for c in scope.rows.columns]
         for rows in self.source(join.this, scope.env):
-            present = either(*(self.closed(one.rows) for one in scopes if self._is_by_id(one, rows, join)))
-            where = both(rows.where, negate(present))
-            joined.append(replace(scope, rows=replace(rows, columns=(*nulls, *rows.columns), where=where)))
+            present = self.closed(*(other.rows for other in scopes if self._is_by_id(other, rows, join)))
+            absent = replace(rows, columns=(*nulls, *rows.columns)).restricted(negate(present))
+            joined.append(replace(scope, rows=absent))
         return joined
 
     def _is_by_id(self, scope: Scope, rows: PersonRows, join: exp.Join) -> bool:
@@ -277,7 +228,7 @@ class Relations(Different):
     def _beside(scope: Scope, rows: PersonRows, join: exp.Join) -> tuple[Scope, list[exp.Expr]]:
         """Rows of a scope and of a source side by side, and the conditions of the join."""
         conditions = conjoined(join.args.get("on"))
-        shared = [lowered(u.name) for u in join.args.get("using") or ()]
+        shared = shared_names(join)
         columns = [replace(c, merged=c.merged or c.name in shared) for c in rows.columns]
         for name in shared:
             left = [c.value for c in scope.rows.columns if c.name == name and not c.merged]
@@ -285,7 +236,7 @@ class Relations(Different):
             if len(left) != 1 or len(right) != 1:
                 raise unsupported(f"USING ({name})", "Write the condition of the join with ON.")
             conditions.append(exp.EQ(this=left[0].copy(), expression=right[0].copy()))
-        made = PersonRows(
+        beside = PersonRows(
             (*scope.rows.columns, *columns),
             scope.rows.rows | rows.rows,
             both(scope.rows.where, rows.where),
@@ -293,7 +244,7 @@ class Relations(Different):
             scope.rows.exact and rows.exact,
             scope.rows.people | rows.people,
         )
-        return replace(scope, rows=made), conditions
+        return replace(scope, rows=beside), conditions
 
     def _unnested(self, node: exp.Unnest, scope: Scope) -> Scope:
         """The rows of a scope with each of the items of a list."""
@@ -344,7 +295,7 @@ class Relations(Different):
     def _table(self, node: exp.Table) -> PersonRows:
         """The rows of a table of persons."""
         person, row = next(self._fresh), next(self._fresh)
-        table = self.people.counts.described(node)
+        table = self.releases.described(node)
         columns = [Column("", table.id, self.column(Id(person)))]
         where: Condition = ALWAYS
         rows: frozenset[int] = frozenset()
@@ -359,5 +310,3 @@ class Relations(Different):
             columns.append(Column("", lowered(table.part), self.column(Part())))
         exact = not (rows and self.releases.bags)
         return PersonRows(tuple(columns), rows, where, exact=exact, people=frozenset({person}))
-
-    # ---------------------------------------------------------------- known tables

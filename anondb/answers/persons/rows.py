@@ -9,7 +9,7 @@ from itertools import product
 from sqlglot import exp
 
 from anondb.answers.persons.conditions import Conditions
-from anondb.answers.persons.terms import Item, PersonRows
+from anondb.answers.persons.terms import Item, PersonRows, Scope
 from anondb.query.item_tests import ANY_ITEM, NO_ITEM, ItemTest, Labels, item_all, item_any, item_not
 from anondb.query.pairs import SIGNS
 from anondb.query.predicates import (
@@ -35,8 +35,6 @@ MAX_LABELS = 12  # of a row that is divided into its items
 MOST_OUTER = 120  # items of a row around a subquery, each of which its items are compared with
 FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "<>": "<>"}
 _SIGNS: Mapping[str, type[exp.Expr]] = {"<": exp.LT, "<=": exp.LTE, ">": exp.GT, ">=": exp.GTE, "<>": exp.NEQ}
-
-
 MOST_CELLS = 8  # whose persons are compared
 
 
@@ -60,26 +58,36 @@ class Cell:
 class Rows(Conditions):
     """Reads which rows of a person satisfy a condition."""
 
+    def check_one(self, rows: PersonRows) -> None:
+        """Refuse rows of several persons."""
+        if len({self.person(p) for p in rows.people}) > 1:
+            raise unsupported("a join without equal ids", "Join the copies of the table on the id column.")
+
+    def is_linked(self, rows: PersonRows, scope: Scope | None) -> bool:
+        """Whether rows are of the person of a scope."""
+        mine = {self.person(p) for p in rows.people}
+        return scope is not None and any(mine & {self.person(p) for p in s.rows.people} for s in scope.around())
+
     # ---------------------------------------------------------------- some row
 
     def of_one(self, cell: Cell) -> Condition | None:
         """The condition that a person has a row of a kind of which nobody has two; None for other kinds."""
-        labels = None if cell.test is None or self.releases.bags else self.labels(cell.test)
-        if cell.second is not None or not (cell.test is None or (labels is not None and len(labels) == 1)):
+        alone = cell.test is None or (not self.releases.bags and self.is_one(cell.test))
+        if cell.second is not None or not alone:
             return None
         return cell.person if cell.test is None else both(cell.person, at_least(1, cell.test))
 
-    def closed(self, rows: PersonRows) -> Condition:
+    def closed(self, *alternatives: PersonRows) -> Condition:
         """The condition that the person has such a row; variables of an outer query stay."""
-        return either(*(close(part.where, part.rows) for part in self.settled_rows(rows)))
+        return either(*(self.closed_but(rows, frozenset()) for rows in alternatives))
 
-    @staticmethod
-    def some_of(rows: PersonRows, rest: frozenset[int]) -> Condition:
-        """The condition that rows exist for some values of these variables."""
-        return close(rows.where, rest)
+    def closed_but(self, rows: PersonRows, kept: frozenset[int]) -> Condition:
+        """The condition that the person has such a row with the items of these variables."""
+        return either(*(close(part.where, part.rows - kept) for part in self.settled_rows(rows, kept)))
 
     def settled_rows(self, rows: PersonRows, kept: frozenset[int] = frozenset()) -> list[PersonRows]:
-        """Rows without comparisons of two items, of which one exists with the same items of these variables if one did."""
+        """Rows without comparisons of two items: one of them exists with some items of the kept variables if one of these
+        does."""
         todo, done = [rows], []
         while todo:
             one = todo.pop()
@@ -99,39 +107,28 @@ class Rows(Conditions):
         self, rows: PersonRows, sign: str, left: int, right: int, most: int = MAX_LABELS
     ) -> list[PersonRows] | None:
         """The rows for each item of the side that has few of them; None if neither does."""
-        found: list[tuple[int, frozenset[str]]] = []
-        for row in (left, right):
-            labels = self.labels(split(rows.where)[0].get(row, ANY_ITEM))
-            if labels is not None and len(labels) <= most:
-                found.append((len(labels), labels))
-            else:
-                found.append((most + 1, frozenset()))
-        if min(found)[0] > most:
+        tests = split(rows.where)[0]
+        listed = [self.labels(tests.get(row, ANY_ITEM)) for row in (left, right)]
+        sizes = [most + 1 if labels is None else min(len(labels), most + 1) for labels in listed]
+        if min(sizes) > most:
             return None
-        place = 0 if (found[0][0], left in rows.rows) <= (found[1][0], right in rows.rows) else 1
+        place = 0 if (sizes[0], left in rows.rows) <= (sizes[1], right in rows.rows) else 1
         fixed, other = (left, right) if place == 0 else (right, left)
         shown = sign if place == 0 else FLIPPED[sign]
         return [
-            replace(
-                rows,
-                where=both(
-                    rows.where,
-                    on_item(fixed, Labels(frozenset({label}))),
-                    on_item(other, self._beyond(label, shown, other)),
-                ),
-            )
-            for label in sorted(found[place][1])
+            rows.restricted(on_item(fixed, Labels(frozenset({label}))), on_item(other, self._beyond(label, shown, other)))
+            for label in sorted(listed[place] or ())
         ]
 
     def _beyond(self, label: str, sign: str, row: int) -> ItemTest:
-        """The test of an item that a given one compares with."""
+        """The test of items with which one compares so."""
         if sign == "<>":
             return item_not(Labels(frozenset({label})))
         tree = _SIGNS[sign](this=exp.Literal.string(label), expression=self.column(Item(row)))
         return self.test(tree, lambda value: bool(value))
 
     def _some_pair(self, rows: PersonRows, sign: str, left: int, right: int, kept: frozenset[int]) -> PersonRows:
-        """Rows of which one exists if two items compare so: a number of items takes the place of variables that go."""
+        """Rows of which one exists if two items compare so; a condition on a number of items replaces the variables."""
         tests, person, mixed = split(settled(rows.where))
         one, two = tests.get(left, ANY_ITEM), tests.get(right, ANY_ITEM)
         outer = {left, right} - rows.rows
@@ -157,12 +154,10 @@ class Rows(Conditions):
         if any(inner in rows_of(part) for part in mixed) or any(inner in (a, b) for _, a, b in rows.compared):
             raise unsupported("a comparison of the items of a self-join", "Group by both items, or name one of them.")
         test = tests.pop(inner, ANY_ITEM)
-        two, one = (
-            both(on_item(outer, test), at_least(2, test)),
-            both(on_item(outer, item_not(test)), at_least(1, test)),
-        )
+        passing = both(on_item(outer, test), at_least(2, test))
+        failing = both(on_item(outer, item_not(test)), at_least(1, test))
         others = (on_item(row, of) for row, of in tests.items())
-        return replace(rows, where=both(person, *mixed, either(two, one), *others), rows=rows.rows - {inner})
+        return replace(rows, where=both(person, *mixed, either(passing, failing), *others), rows=rows.rows - {inner})
 
     # ---------------------------------------------------------------- numbers of rows
 
@@ -237,32 +232,32 @@ class Rows(Conditions):
         parts = {row: self.divided(where, row) for row in rows.rows}
         few = {row: self._number(of) for row, of in parts.items()}
         row = min((r for r in rows.rows if r not in open_rows), key=lambda r: (few[r], r), default=min(rows.rows))
-        rest, made = replace(rows, rows=rows.rows - {row}), list[Cell]()
+        rest, cells = replace(rows, rows=rows.rows - {row}), list[Cell]()
         for test, condition in parts[row]:
             labels = self.labels(test)
             if len(rows.rows) == 1 and (row in open_rows or labels is None or len(labels) != 1):
-                made.append(Cell(condition, test))
+                cells.append(Cell(condition, test))
                 continue
             if labels is None or len(labels) > MAX_LABELS:
                 raise unsupported("a number of rows of a self-join", "Use count(DISTINCT id).")
             for label in sorted(labels):
                 held = both(condition, at_least(1, Labels(frozenset({label}))))
-                made += self._cells(replace(rest, where=held), open_rows)
-        return made
+                cells += self._cells(replace(rest, where=held), open_rows)
+        return cells
 
     def _number(self, parts: list[tuple[ItemTest, Condition]]) -> int:
-        found = [self.labels(test) for test, _ in parts]
-        return 1 << 30 if None in found else sum(len(labels) for labels in found if labels is not None)
+        labels_of = [self.labels(test) for test, _ in parts]
+        return 1 << 30 if None in labels_of else sum(len(labels) for labels in labels_of if labels is not None)
 
     def divided(self, where: Condition, row: int) -> list[tuple[ItemTest, Condition]]:
         """The items of a variable, divided by what a condition says of them: each test with the rest of the condition."""
         tests = list(dict.fromkeys(leaf.test for leaf in leaves(where) if isinstance(leaf, OnItem) and leaf.row == row))
-        found: dict[Condition, ItemTest] = {}
+        parts: dict[Condition, ItemTest] = {}
         for truth, test in self._choices(tests):
-            rest = _given(where, row, truth)
+            rest = _for_items(where, row, truth)
             if rest != NEVER:
-                found[rest] = item_any(found[rest], test) if rest in found else test
-        return [(self._simpler(test), rest) for rest, test in found.items()]
+                parts[rest] = item_any(parts[rest], test) if rest in parts else test
+        return [(self._simpler(test), rest) for rest, test in parts.items()]
 
     def _choices(self, tests: Sequence[ItemTest]) -> Iterator[tuple[dict[ItemTest, bool], ItemTest]]:
         """What an item may pass of some tests, each time with the test of such items."""
@@ -293,7 +288,7 @@ class Rows(Conditions):
         return test if labels - listed else self.test_of(labels, False)
 
 
-def _given(where: Condition, row: int, truth: Mapping[ItemTest, bool]) -> Condition:
+def _for_items(where: Condition, row: int, truth: Mapping[ItemTest, bool]) -> Condition:
     """A condition for items of a variable that pass some of its tests and fail the others."""
 
     def leaf_of(leaf: Condition) -> Condition:

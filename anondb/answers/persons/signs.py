@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from sqlglot import exp
 
@@ -26,8 +26,13 @@ def ends_of(trees: Iterable[exp.Expr], atom: Atom) -> Ends:
         trees: the expressions, over atoms.
         atom: the atom that a name stands for.
     """
-    known = [_ends_of(tree, atom) or (-math.inf, math.inf, False) for tree in trees]
-    return min(of[0] for of in known), max(of[1] for of in known), all(of[2] for of in known)
+    return _around([_ends_of(tree, atom) or (-math.inf, math.inf, False) for tree in trees])
+
+
+def _around(numbers: Sequence[Ends]) -> Ends:
+    """The ends of numbers each of which is one of some."""
+    lows, highs, whole = zip(*numbers, strict=True)
+    return min(lows), max(highs), all(whole)
 
 
 def _ends_of(tree: exp.Expr, atom: Atom) -> Ends | None:
@@ -39,15 +44,13 @@ def _ends_of(tree: exp.Expr, atom: Atom) -> Ends | None:
         return (0, len(test.labels) if isinstance(test, Labels) else math.inf, True) if counts else None
     if isinstance(tree, exp.Case) and tree.this is None:
         values = [branch.args["true"] for branch in tree.args["ifs"]] + [tree.args.get("default") or exp.null()]
-        parts = [_ends_of(value, atom) for value in values if not isinstance(bare(value), exp.Null)]
-        known = [part for part in parts if part is not None]
-        lows, highs, whole = zip(*known, strict=True) if known else ((), (), ())
-        return (min(lows), max(highs), all(whole)) if known and len(known) == len(parts) else None
+        ends = [_ends_of(value, atom) for value in values if not isinstance(bare(value), exp.Null)]
+        return _around([of for of in ends if of is not None]) if ends and None not in ends else None
     if not isinstance(tree, exp.Add | exp.Sub | exp.Mul):
         return None
     one, two = _ends_of(tree.left, atom), _ends_of(tree.right, atom)
     if one is None or two is None:
         return None
     combine = {exp.Add: operator.add, exp.Sub: operator.sub, exp.Mul: operator.mul}[type(tree)]
-    ends = [combine(a, b) for a in one[:2] for b in two[:2] if not math.isnan(combine(a, b))]
-    return min(ends), max(ends), one[2] and two[2]
+    results = [combine(a, b) for a in one[:2] for b in two[:2] if not math.isnan(combine(a, b))]
+    return min(results), max(results), one[2] and two[2]

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from itertools import combinations, pairwise
 from math import isfinite
-from typing import Any, Protocol
+from typing import Any
 
 from sqlglot import exp
 
 from anondb.answers.persons.bounds import NONE, Bounds, Row, both_of
-from anondb.answers.persons.domains import UNKNOWN
 from anondb.answers.persons.rows import FLIPPED, MOST_CELLS, Cell
 from anondb.answers.persons.terms import Item, Looked, Number, Of, PersonRows, Truth
 from anondb.answers.persons.values import CONDITIONS, MAX_TERMS, Values, with_cases
@@ -50,30 +49,30 @@ MERGED_NOTE = "Rows are counted as in the release: an item that is repeated with
 FEW = 6  # numbers of items whose rows are counted one by one
 
 
-class Answers(Protocol):
-    """Answers plans."""
-
-    def answer(self, plan: Plan) -> Sequence[Row]:
-        """The groups of a plan: their keys, then lower bound and upper bound."""
-
-
 class Sums(Values):
     """Answers numbers of rows and sums."""
-
-    answers: Answers
 
     # ---------------------------------------------------------------- counts
 
     def one(self, plan: Plan) -> Bounds:
         """A plan with a single number."""
-        plan = self._named_by(plan)
         if plan.condition == NEVER and plan.counts != MEASURE:
             return NONE
-        ((*_, lower, upper),) = self.answers.answer(plan)
+        ((*_, lower, upper),) = self.answer(plan)
         return lower, upper
 
-    def _named_by(self, plan: Plan) -> Plan:
-        return replace(plan, labels=self.written)
+    def answer(self, plan: Plan) -> Sequence[Row]:
+        """The groups of a plan, with the items that the conditions name: keys, then lower bound and upper bound."""
+        return self.releases.answer(replace(plan, labels=self.written))
+
+    def by_key(self, plans: Iterable[Plan]) -> dict[Row, Bounds]:
+        """The groups of plans by their keys; those with the same key add up."""
+        numbers: dict[Row, Bounds] = {}
+        for plan in plans:
+            for *key, lower, upper in self.answer(plan):
+                before = [numbers[tuple(key)]] if tuple(key) in numbers else []
+                numbers[tuple(key)] = self.total([*before, (lower, upper)])
+        return numbers
 
     @staticmethod
     def _plain(condition: Condition) -> Condition:
@@ -106,16 +105,14 @@ class Sums(Values):
             plan = Plan(PAIRS, self._plain(cell.person), cell.test, cell.second, cell.signs)
             if not all(map(is_single, conjuncts(plan.condition))):
                 raise unsupported("a number of pairs of items of some persons")
-            listed = [row[-2:] for row in self.answers.answer(self._named_by(plan))]
-            lower, upper = self.total(listed)
-            found: Bounds = lower, None if self.releases.suppressed else upper
+            lower, upper = self.total([row[-2:] for row in self.answer(plan)])
+            bounds: Bounds = lower, None if self.releases.suppressed else upper
             alike = cell.test == cell.second and not self.releases.suppressed
-            return self.within(found, lambda: self._pairs_of_each(cell)) if alike else found
+            return self.within(bounds, lambda: self._pairs_of_each(cell)) if alike else bounds
         if cell.test is None:
-            return self.one(Plan(IDS, cell.person))
+            return self.persons(cell.person)
         rows = self.one(Plan(ROWS, cell.person, cell.test, notes=(MERGED_NOTE,)))
-        few = self.labels(cell.test)
-        alone = few is not None and len(few) == 1  # then it is a number of persons
+        alone = self.is_one(cell.test)  # then it is a number of persons
         if alone or not (self.releases.supported and any(isinstance(leaf, AtLeast) for leaf in leaves(cell.person))):
             return rows
         plan = Plan(MEASURE, both(cell.person, at_least(1, cell.test)), measure=Weights(cell.test), aggregate="sum")
@@ -161,13 +158,13 @@ class Sums(Values):
         """The sum of an expression over rows; 0 where no row has a value."""
         if self._is_mixed(tree):
             tree = with_cases(tree)  # a condition as a number: the rows for which it is true
-        parts = self.branches(tree) if self._is_mixed(tree) and tree.find(exp.Case, exp.If) else [(ALWAYS, tree)]
-        found = [self._sum_of_values(rows, [(self.value(v), met) for met, v in parts if not self.atoms_of(v)])]
+        parts = self.branches(tree) if self._is_mixed(tree) else [(ALWAYS, tree)]
+        sums = [self._sum_of_values(rows, [(self.value(v), met) for met, v in parts if not self.atoms_of(v)])]
         for met, value in parts:
-            here = replace(rows, where=both(rows.where, met))
+            here = rows.restricted(met)
             if here.where != NEVER and self.atoms_of(value):
-                found.append(self._sum_of_branch(here, value.unnest()))
-        return self.total(found)
+                sums.append(self._sum_of_branch(here, value.unnest()))
+        return self.total(sums)
 
     def _sum_of_branch(self, rows: PersonRows, tree: exp.Expr) -> Bounds:
         atoms, own = self.atoms_of(tree), self.rows_of(tree)
@@ -177,8 +174,8 @@ class Sums(Values):
             return self._sum_of_values(rows, self.values(tree))
         if own:
             raise unsupported("the sum of an item beside another value")
-        found = [self._sum_of_persons(cell.person, tree) for cell in self._single_cells(rows, "sum")]
-        return self.total(found)
+        sums = [self._sum_of_persons(cell.person, tree) for cell in self._single_cells(rows, "sum")]
+        return self.total(sums)
 
     def _single_cells(self, rows: PersonRows, how: str) -> list[Cell]:
         cells = self.cells(rows)
@@ -224,8 +221,8 @@ class Sums(Values):
         else:
             one = self.one(Plan(MEASURE, here, measure=measured, aggregate="sum"))
             bounds = both_of(one, by_value or (None, None))
-        found = self.times(bounds, float(factor))
-        return found if not constant else self.total([found, self.times(self.persons(here), float(constant))])
+        multiple = self.times(bounds, float(factor))
+        return multiple if not constant else self.total([multiple, self.times(self.persons(here), float(constant))])
 
     def _sum_of_numbers(self, condition: Condition, tree: exp.Expr) -> Bounds | None:
         """The sum over persons of an expression that rises, or falls, with a number of items; None for others.
@@ -239,18 +236,18 @@ class Sums(Values):
         if atom.weights.kind != VALUES and (atom.weights.kind != SUM or atom.weights.by_label is not None):
             return None
         plain = replace(atom, present=ALWAYS)
-        found = self.of_values(tree, atom, range(self.most(plain, tree) + 1))
-        self._check_tail(plain, found)
+        results = self.of_values(tree, atom, range(self.most(plain, tree) + 1))
+        self._check_tail(plain, results)
         absent = self._absent(tree, atom)
-        numbers = [*found, *(of for of, _ in absent)]
+        numbers = [*results, *(of for of, _ in absent)]
         if not all(isinstance(of, int | float | Decimal) and isfinite(of) for of in numbers):
             return None
-        changes = [Fraction(new) - Fraction(old) for old, new in pairwise(found)]
+        changes = [Fraction(new) - Fraction(old) for old, new in pairwise(results)]
         if not (all(change >= 0 for change in changes) or all(change <= 0 for change in changes)):
             return None
         added = {both(condition, met): Fraction(of) for of, met in absent}
         steps: dict[Condition, Fraction] = {}
-        for number, change in enumerate([Fraction(found[0]), *changes]):
+        for number, change in enumerate([Fraction(results[0]), *changes]):
             met = both(condition, atom.present, self.number_from(plain, number))
             steps[met] = steps.get(met, Fraction(0)) + change
         parts = [self.times(self.persons(met), _number(times)) for met, times in added.items() if times]
@@ -275,17 +272,17 @@ class Sums(Values):
         """A number of the person that a release aggregates, with a factor and a constant; None for other expressions."""
         atom = self.atom(tree)
         if isinstance(atom, Of):
-            attribute = next(a for a in self.releases.attributes if a.name == atom.attribute)
+            attribute = self.attribute(atom)
             present = self.decided(exp.Not(this=is_null(tree))).true if attribute.may_be_null else ALWAYS
             return (attribute, present), Fraction(1), Fraction(0)
         if isinstance(atom, Number):
             if atom.values and not all(isinstance(v, int | float) or hasattr(v, "as_tuple") for _, v in atom.values):
                 raise unsupported("an aggregate of values that are not numbers")
             return (atom.weights, atom.present), Fraction(1), Fraction(0)
-        found = self.linear(tree) if all(isinstance(a, Number) for a in self.atoms_of(tree)) else None
-        if found is None or not found[0]:
+        multiples = self.linear(tree) if all(isinstance(a, Number) for a in self.atoms_of(tree)) else None
+        if multiples is None or not multiples[0]:
             return None, Fraction(1), Fraction(0)
-        coefficients, constant = found
+        coefficients, constant = multiples
         present = both(*(a.present for a in coefficients))
         if len(coefficients) == 1:
             ((number, factor),) = coefficients.items()
@@ -294,14 +291,13 @@ class Sums(Values):
 
     def _sum_of_items(self, rows: PersonRows, tree: exp.Expr, row: int) -> Bounds:
         """The sum of an expression of the item of a row."""
-        found = self.evaluated(tree)
-        values = {v for v in found.values.values() if v is not None}
-        known = not self.releases.suppressed or found.other is not UNKNOWN
+        evaluated = self.evaluated(tree)
+        values = {v for v in evaluated.values.values() if v is not None}
         if any(isinstance(v, str) for v in values):
             raise unsupported("the sum of values that are not numbers")
-        if known and self.releases.suppressed and found.other is not None:
-            values.add(found.other)
-        if not known or len({float(v) for v in values} - {0.0}) > FEW:
+        if evaluated.complete and self.releases.suppressed and evaluated.other is not None:
+            values.add(evaluated.other)
+        if not evaluated.complete or len({float(v) for v in values} - {0.0}) > FEW:
             return self._sum_of_weights(rows, tree, row)
         listed = [(v, on_item(row, self.test(tree, lambda x, v=v: x == v))) for v in sorted(values)]  # type: ignore[misc]
         one = self._sum_of_values(rows, listed)

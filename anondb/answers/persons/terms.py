@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from anondb.answers.ranged.compiler import Env
 from anondb.query.item_tests import ANY_ITEM, ItemTest
-from anondb.query.predicates import ALWAYS, Condition, Weights
+from anondb.query.predicates import ALWAYS, Condition, Weights, both, either, negate
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Looked:
-    """A column of a known table that is joined with the item of a row."""
+    """A column of a table of the analyst that is joined with the item of a row."""
 
     row: int
     table: str
@@ -78,6 +78,16 @@ class Truth:
 
     true: Condition
     false: Condition
+
+    @property
+    def definite(self) -> Condition:
+        """The condition that the value is not unknown."""
+        return ALWAYS if negate(self.true) == self.false else either(self.true, self.false)
+
+    @property
+    def opposite(self) -> Truth:
+        """The negation."""
+        return Truth(self.false, self.true)
 
 
 @dataclass(frozen=True)
@@ -151,6 +161,10 @@ class PersonRows:
     exact: bool = True
     people: frozenset[int] = frozenset()
 
+    def restricted(self, *conditions: Condition) -> PersonRows:
+        """The rows for which further conditions hold."""
+        return replace(self, where=both(self.where, *conditions))
+
     def renamed(self, alias: str, names: list[str]) -> PersonRows:
         """The rows as a source: the alias, and new names of the first columns."""
         shown = [c for c in self.columns if not c.merged]
@@ -171,6 +185,10 @@ class Scope:
     aliases: dict[str, exp.Expr] = field(default_factory=dict)
     done: frozenset[int] = frozenset()
     fixed: dict[exp.Expr, exp.Expr] = field(default_factory=dict)
+
+    def restricted(self, *conditions: Condition) -> Scope:
+        """The scope with the rows for which further conditions hold."""
+        return replace(self, rows=self.rows.restricted(*conditions))
 
     def around(self) -> Iterator[Scope]:
         """This scope, and those around it."""

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from functools import reduce
-from itertools import product
 from math import fsum, prod
 from operator import add
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlglot import exp
 
 from anondb.answers.persons.decided import has_value
-from anondb.answers.persons.domains import UNKNOWN, check_fixed, check_plain, typed, typeof
+from anondb.answers.persons.domains import check_fixed, check_plain, typed, typeof
 from anondb.answers.persons.relations import Relations
 from anondb.answers.persons.terms import Item, Looked, Number, Of, OnPart, Part, Truth
 from anondb.answers.persons.weights import EXACT
@@ -24,6 +23,7 @@ from anondb.query.predicates import ALWAYS, NEVER, Condition, Weights, both, eit
 from anondb.query.refusals import name_of, too_complex, unsupported
 from anondb.query.summed import SUM
 
+T = TypeVar("T")
 CONDITIONS = (exp.Predicate, exp.Connector, exp.Not, exp.Boolean)
 MAX_TERMS = 120  # of a sum of counts
 LARGE = 2**53 / EXACT  # up to which sums of multiples of its inverse are doubles
@@ -47,72 +47,61 @@ class Values(Relations):
             return [(value, ALWAYS)]
         if isinstance(tree, CONDITIONS) or isinstance(self.atom(tree), Truth):
             self.kinds[tree] = "BOOLEAN"
-            found = self.decided(tree)
-            unknown = both(negate(found.true), negate(found.false))
-            unknown = NEVER if negate(found.true) == found.false else unknown
-            return [(v, met) for v, met in ((True, found.true), (False, found.false), (None, unknown)) if met != NEVER]
+            truth = self.decided(tree)
+            return [(v, met) for v in (True, False, None) if (met := has_value(truth, v)) != NEVER]
         atoms = self.atoms_of(tree)
         own = self.rows_of(tree)
         if len(own) == 1 and all(isinstance(a, Item | Looked) for a in atoms):
             return self._values_of_item(tree, next(iter(own)))
         if len(atoms) == 1 and isinstance(atoms[0], Of):
-            grouped: dict[Any, list[Any]] = {}
-            for value, of in self.attribute_values(tree, atoms[0]):
-                grouped.setdefault(of, []).append(value)
+            grouped = collected((of, value) for value, of in self.attribute_values(tree, atoms[0]))
             return [(of, self.among(atoms[0], members)) for of, members in grouped.items()]
         if len(atoms) == 1 and isinstance(atoms[0], Part):
             return self._values_of_part(tree)
         if len(atoms) == 1 and isinstance(atoms[0], Number):
             return self._values_of_number(tree, atoms[0])
-        made = self._values_by_case(tree, [a for a in atoms if isinstance(a, Truth)])
-        if made is None:
+        by_case = self._values_by_case(tree, [a for a in atoms if isinstance(a, Truth)])
+        if by_case is None:
             raise unsupported(f"GROUP BY an expression ({name_of(tree)})", "Group by each of its parts.")
-        return made
+        return by_case
 
     def _values_of_item(self, tree: exp.Expr, row: int) -> list[tuple[Any, Condition]]:
-        found = self.evaluated(tree)
-        self.kinds[tree] = found.kind
-        if found.other is UNKNOWN and self.releases.suppressed:
-            made = self._values_by_case(tree, []) if isinstance(tree, exp.Case | exp.If) else None
-            if made is not None:
-                return made
+        evaluated = self.evaluated(tree)
+        self.kinds[tree] = evaluated.kind
+        if not evaluated.complete:
+            by_case = self._values_by_case(tree, []) if isinstance(tree, exp.Case | exp.If) else None
+            if by_case is not None:
+                return by_case
             raise unsupported(f"GROUP BY an expression of items that may be suppressed ({name_of(tree)})")
-        tests: dict[Any, list[str]] = {}
-        listed = frozenset(self.releases.items)
-        for label, value in found.values.items():
-            if self.releases.suppressed or label in listed:
-                tests.setdefault(value, []).append(label)
-        others = self.releases.suppressed
+        listed, others = frozenset(self.releases.items), self.releases.suppressed
+        tests = collected((value, label) for label, value in evaluated.values.items() if others or label in listed)
         if others:
-            tests.setdefault(found.other, [])
+            tests.setdefault(evaluated.other, [])
         return [
             (
                 value,
                 on_item(
                     row,
-                    self.test_of(frozenset(labels), others and value == found.other and type(value) is type(found.other)),
+                    self.test_of(
+                        frozenset(labels), others and value == evaluated.other and type(value) is type(evaluated.other)
+                    ),
                 ),
             )
             for value, labels in tests.items()
         ]
 
     def _values_of_part(self, tree: exp.Expr) -> list[tuple[Any, Condition]]:
-        places: dict[Any, set[int]] = {}
-        values = list(self.releases.parts())
-        for place, of in enumerate(self.of_values(tree, Part(), values)):
-            places.setdefault(of, set()).add(place)
+        values = self.of_values(tree, Part(), self.releases.parts())
+        places = collected((of, place) for place, of in enumerate(values))
         return [(of, OnPart(frozenset(where))) for of, where in places.items()]  # type: ignore[misc]
 
     def _values_of_number(self, tree: exp.Expr, atom: Number) -> list[tuple[Any, Condition]]:
         """The values of an expression of one number; that for great numbers is the one for all beyond."""
         plain = replace(atom, present=ALWAYS)
-        made: dict[Any, list[int]] = {}
         if atom.values:
             listed = self.values_of_number(plain, tree)
-            found = self.of_values(tree, atom, [value for value, _ in listed])
-            grouped: dict[Any, list[Condition]] = {}
-            for (_, met), of in zip(listed, found, strict=True):
-                grouped.setdefault(of, []).append(met)
+            results = self.of_values(tree, atom, [value for value, _ in listed])
+            grouped = collected((of, met) for (_, met), of in zip(listed, results, strict=True))
             return [(of, both(atom.present, either(*mets))) for of, mets in grouped.items()] + self._absent(tree, atom)
         if atom.weights.by_label is not None and atom.weights.kind == SUM:
             cases = as_cases(tree) or self._of_counts(tree, atom)
@@ -122,14 +111,13 @@ class Values(Relations):
             self.kinds[tree] = self.kinds[cases]  # type: ignore[index]
             return by_case
         numbers = list(range(self.most(plain, tree) + 1))
-        found = self.of_values(tree, atom, numbers)
-        self._check_tail(plain, found)
-        for number, of in zip(numbers, found, strict=True):
-            made.setdefault(of, []).append(number)
-        listed_ = [(of, both(atom.present, self._in_ranges(plain, members, numbers[-1]))) for of, members in made.items()]
-        if len(listed_) > MAX_TERMS:
+        results = self.of_values(tree, atom, numbers)
+        self._check_tail(plain, results)
+        members = collected(zip(results, numbers, strict=True))
+        if len(members) > MAX_TERMS:
             raise too_complex(f"it has over {MAX_TERMS} groups of numbers of items")
-        return listed_ + self._absent(tree, atom)
+        values = [(of, both(atom.present, self._in_ranges(plain, ns, numbers[-1]))) for of, ns in members.items()]
+        return values + self._absent(tree, atom)
 
     def _of_counts(self, tree: exp.Expr, atom: Number) -> exp.Expr | None:
         """An expression of a sum of few weights, with a multiple of the number of each item, 0 or 1, in place of it, or of
@@ -163,24 +151,25 @@ class Values(Relations):
         number."""
         parts: list[tuple[Condition, exp.Expr]] = []
         if truths and len(truths) <= 4:
-            for held in product((True, False, None), repeat=len(truths)):
-                chosen = dict(zip(truths, held, strict=True))
-                met = both(*(has_value(t, v) for t, v in chosen.items()))
-                of = {t: exp.null() if v is None else exp.convert(v) for t, v in chosen.items()}
-                if met != NEVER:
-                    part = self.replaced(tree, lambda a, of=of: of.get(a))  # type: ignore[misc]
-                    parts += [(both(met, more), one) for more, one in self.branches(part)]
+            for met, part in self.by_truths(tree, truths):
+                parts += [(both(met, more), branch) for more, branch in self.branches(part)]
         elif (cases := with_cases(tree)).find(exp.Case, exp.If):
             parts = self.branches(cases)
         parts = parts or self.by_number(tree, every=True) or []
         if not parts:
             return None
-        grouped: dict[Any, list[Condition]] = {}
-        for met, part in parts:
-            for value, more in self.values(part):
-                grouped.setdefault(value, []).append(both(met, more))
+        grouped = collected((value, both(met, more)) for met, part in parts for value, more in self.values(part))
         self.kinds[tree] = self.common({self.kinds.get(part.unnest(), "VARCHAR") for _, part in parts})
-        return [(value, either(*mets)) for value, mets in grouped.items() if either(*mets) != NEVER]
+        values = [(value, either(*mets)) for value, mets in grouped.items()]
+        return [(value, met) for value, met in values if met != NEVER]
+
+
+def collected(pairs: Iterable[tuple[Any, T]]) -> dict[Any, list[T]]:
+    """The second parts of pairs by their first part."""
+    lists: dict[Any, list[T]] = {}
+    for key, value in pairs:
+        lists.setdefault(key, []).append(value)
+    return lists
 
 
 def as_cases(tree: exp.Expr) -> exp.Expr | None:
@@ -199,7 +188,7 @@ def with_cases(tree: exp.Expr) -> exp.Expr:
     """An expression with CASE in place of conditions that are cast in it."""
 
     def visit(node: exp.Expr) -> exp.Expr:
-        made = as_cases(node) if isinstance(node, exp.Cast) else None
-        return node if made is None else exp.paren(made)
+        case = as_cases(node) if isinstance(node, exp.Cast) else None
+        return node if case is None else exp.paren(case)
 
     return tree.transform(visit) if tree.find(exp.Cast) else tree
