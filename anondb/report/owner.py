@@ -232,7 +232,7 @@ def _with_source(
         engine.progress(f"simulating an attacker who knows {size} items")
         with contextlib.suppress(InputError):
             attacks.append(attack(engine, name, individuals=individuals, known=size, seed=seed))
-    largest = min(report.promised or KNOWN, SIZES[-1])
+    largest = min(report.promised or USUAL_KNOWLEDGE, SIZES[-1])
     threats = _threats(engine, name, release, report.k, largest) if release.manifest["model"] in COUNTED else ()
     measured: dict[str, Any] = {"attacks": tuple(attacks), "threats": tuple(threats), "asked": tuple(asked)}
     if release.kind.attributes:
