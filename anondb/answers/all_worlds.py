@@ -94,7 +94,14 @@ class _Lift:
             return False
         if nested and any(join.side in ("RIGHT", "FULL") for join in joins):
             return False
-        alone = node.args.get("group") is None and self._is_aggregated(node)
+        group = node.args.get("group")
+        if (
+            group is not None
+            and group.args.get("all")
+            and (nested or any(w.parent_select is node for w in node.find_all(exp.Window)))
+        ):
+            return False  # DuckDB finds no keys of GROUP BY ALL inside windows and subqueries
+        alone = group is None and self._is_aggregated(node)
         return not (alone and (nested or any(node.args.get(key) is not None for key in ("having", "qualify"))))
 
     def _is_aggregated(self, node: exp.Select) -> bool:

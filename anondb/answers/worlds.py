@@ -133,6 +133,8 @@ class Worlds:
     @cached_property
     def _kept(self) -> int:
         """The number of rows that are the same in all worlds."""
+        if not self._drawing.single.any():
+            return 0
         return int(self._engine.scalar(reads.joined(ROWS, BASE, "label", "count(*) AS n")))
 
     def holders(self, item: str) -> Ints | None:

@@ -1,0 +1,99 @@
+"""A query that is asked of all worlds at once has the rows that it has in them one by one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from answers.ledger import queries
+from answers.ledger_releases import KINDS, LISTS, asked, written_for
+from portions import some
+
+import anondb
+from anondb.answers import worlds
+
+QUERIES = queries()
+ODD = (
+    "SELECT count(*) AS n FROM sales WHERE item = 'nothing of this name'",
+    "SELECT a.n, b.n AS m FROM (SELECT count(*) AS n FROM sales WHERE item = 'milk') a, (SELECT count(*) AS n FROM sales) b",
+    "SELECT (SELECT count(*) FROM sales WHERE item = 'milk') / (SELECT count(*) FROM sales WHERE item = 'bread') AS n",
+    "WITH sales AS (SELECT tid FROM sales WHERE item = 'milk') SELECT count(*) AS n FROM sales",
+    "WITH a(x) AS (SELECT tid FROM sales WHERE item = 'milk'), b AS (SELECT x FROM a) SELECT count(DISTINCT x) AS n FROM b",
+    "SELECT item, count(*) / (SELECT count(*) FROM sales) AS n FROM sales GROUP BY item",
+    "SELECT item, count(*) AS n, rank() OVER (ORDER BY count(*) DESC) AS place FROM sales GROUP BY ALL",
+    "SELECT count(*) AS n FROM sales WHERE tid IN (SELECT tid FROM sales WHERE item = 'milk') AND item = 'bread'",
+    "SELECT count(DISTINCT tid) AS n FROM sales WHERE tid NOT IN (SELECT tid FROM sales WHERE item = 'milk')",
+    "SELECT count(DISTINCT tid) AS n FROM sales s WHERE (SELECT count(*) FROM sales o WHERE o.tid = s.tid) > 3",
+    "SELECT count(DISTINCT tid) AS n FROM sales s WHERE NOT EXISTS (SELECT 1 FROM sales s2 WHERE s2.tid = s.tid "
+    "AND s2.item IN (SELECT item FROM sales GROUP BY item HAVING count(*) > 300))",
+    "SELECT p.price, count(*) AS n FROM prices p LEFT JOIN sales s USING (item) GROUP BY p.price",
+    "SELECT p.item, count(s.tid) AS n FROM prices p LEFT JOIN sales s ON s.item = p.item AND s.item < 'c' GROUP BY p.item",
+    "SELECT p.item, count(s.tid) AS n FROM sales s RIGHT JOIN prices p ON s.item = p.item GROUP BY p.item",
+    "SELECT count(*) AS n FROM (SELECT tid FROM sales WHERE item = 'milk') a "
+    "FULL JOIN (SELECT tid FROM sales WHERE item = 'beer') b ON a.tid = b.tid",
+    "SELECT count(*) AS n FROM (SELECT tid FROM sales WHERE item = 'milk' EXCEPT SELECT tid FROM sales WHERE item = 'figs')",
+    "SELECT 'a' AS k, count(*) AS n FROM sales WHERE item = 'milk' UNION ALL SELECT 'b', 3",
+    "SELECT count(*) AS n FROM sales a JOIN sales b USING (tid) WHERE a.item = 'milk' AND b.item = 'bread'",
+    "SELECT count(*) AS n FROM sales a SEMI JOIN (SELECT tid FROM sales WHERE item = 'milk') b ON a.tid = b.tid",
+    "SELECT x.i, (SELECT count(*) FROM sales WHERE item = x.i) AS n FROM (VALUES ('milk'), ('bread'), ('none')) x(i)",
+    "SELECT avg(n) AS a, max(n) AS m, median(n) AS d FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid)",
+)
+"""Queries of many forms, over the shop's tables and the analyst's prices."""
+
+
+def rows(session: anondb.Session, sql: str) -> Any:
+    """The answer, whose rows have no order; or the code of its refusal."""
+    try:
+        return sorted(map(tuple, session.sql(sql).fetchall()), key=repr)
+    except anondb.InputError as refusal:
+        return refusal.code
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two answers are equal, but for the order in which floating numbers were added up."""
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return len(one) == len(other) and all(map(same, one, other))
+    if isinstance(one, float) and isinstance(other, float):
+        return math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-12) or (math.isnan(one) and math.isnan(other))
+    return bool(one == other)
+
+
+def check(folder: Path, release: str, texts: Sequence[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    with asked(release, folder) as (session, _):
+        at_once = [rows(session, text) for text in texts]
+        monkeypatch.setattr(worlds, "MOST_AT_ONCE", -1)
+        one_by_one = [rows(session, f"/* again */ {text}") for text in texts]
+    wrong = [text for text, one, other in zip(texts, at_once, one_by_one, strict=True) if not same(one, other)]
+    assert not wrong, "\n".join(wrong)
+    assert sum(isinstance(answer, list) for answer in at_once) > len(texts) / 2
+
+
+def written(release: str, step: int) -> list[str]:
+    """Every so many queries of the ledger, and those of many forms where a release has baskets as rows."""
+    kind = KINDS[release]
+    first = list(KINDS).index(release) % step
+    texts = [written_for(query.sql, kind) for query in queries()[first::step] if query.fits(kind)]
+    return [*ODD, *texts] if kind.layout != LISTS and not kind.codes else texts
+
+
+def test_worlds_at_once_answer_as_one_by_one(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    check(folder, "apriori_supports", ODD[::2], monkeypatch)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("release", some(KINDS, *list(KINDS)[::5], check=()))
+def test_worlds_at_once_answer_as_one_by_one_in_all_kinds(
+    folder: Path, release: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check(folder, release, written(release, 12), monkeypatch)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("release", KINDS)
+def test_worlds_at_once_answer_all_queries_as_one_by_one(
+    folder: Path, release: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check(folder, release, written(release, 1), monkeypatch)
