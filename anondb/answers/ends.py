@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from anondb.answers.ranged.equivalents import write_first_rows
+from anondb.answers.ranged.leading import rows_kept
 from anondb.answers.ranged.unions import sets_of
 from anondb.answers.role_reader import RoleReader
 from anondb.answers.roles import Relation
@@ -49,9 +50,9 @@ class End:
 
 
 def number_of_rows(limit: exp.Expr | None) -> int | None:
-    """The number in a LIMIT; None without one, and for other expressions."""
-    number = None if limit is None else limit.args.get("expression")
-    return int(number.name) if isinstance(number, exp.Literal) and number.name.isdigit() else None
+    """The number of rows of a LIMIT that is a whole number; None for others, such as percentages."""
+    number = rows_kept(limit)
+    return None if number is None else int(number.name)
 
 
 def unwrapped(tree: exp.Expr) -> exp.Expr:

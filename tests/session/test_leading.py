@@ -75,6 +75,21 @@ def test_rows_that_are_shown_are_cut_by_the_estimates(supports: Session) -> None
     assert len(result) == 3 and any("estimates" in note for note in result.notes)
 
 
+def test_a_percentage_is_no_number_of_rows(supports: Session) -> None:
+    most = "SELECT item, count(*) AS n FROM sales GROUP BY item ORDER BY n DESC LIMIT {}"
+    some, notes = supports.sql(most.format("40%")), supports.sql(most.format(3)).notes
+    assert any("first rows" in note for note in notes) and not any("first rows" in note for note in some.notes)
+    assert len(some.fetchall()) == 2 * len(supports.sql("SELECT DISTINCT item FROM sales").fetchall()) // 5
+
+
+def test_a_total_may_stand_on_both_sides_of_a_count_that_is_looked_up(supports: Session) -> None:
+    looked_up = "(SELECT count(*) FROM sales s WHERE s.item = sales.item) AS n"
+    most, share = "max(count(*)) OVER () AS most", "count(*) / sum(count(*)) OVER () AS share"
+    rows = supports.sql(f"SELECT item, {share}, {looked_up}, {most} FROM sales GROUP BY item ORDER BY item").fetchall()
+    alone = supports.sql(f"SELECT item, {looked_up} FROM sales GROUP BY item ORDER BY item").fetchall()
+    assert [(row[0], *row[4:7]) for row in rows] == [row[:4] for row in alone] and all(row[8] is not None for row in rows)
+
+
 @pytest.mark.parametrize("direction", ["", " DESC"])
 def test_order_by_all_is_by_the_columns_from_left_to_right(supports: Session, direction: str) -> None:
     listed = "SELECT count(DISTINCT tid) AS n, item FROM sales GROUP BY ALL ORDER BY"

@@ -218,7 +218,7 @@ def beside_rows(
         value = Value(*number.not_null, least=number.least, whole=number.whole, sure=all_sure(sure, number.sure))
     matched = exp.select("*", exp.true().as_(MATCHED)).from_(relation.tree.subquery("r"))
     joined = exp.select(star_of(place.alias)).from_(place)
-    joined = joined.join(matched.subquery(name), on=exp.and_(*equal), join_type="left")
+    joined = joined.join(matched.subquery(name), on=exp.and_(*equal), join_type="left", copy=False)  # totals point to rows
     return sources.widen(value, joined, place.alias)
 
 
