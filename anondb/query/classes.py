@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anondb.query.evaluate import Bag, Part, Passed, Question, Vector, bag_part, released_part
-from anondb.query.item_tests import ItemTest, mentioned, passes
+from anondb.query.item_tests import ItemTest, mentioned, others_pass, passing
 from anondb.query.relational import Cell
 from anondb.query.values import OnValue
 
@@ -252,5 +252,6 @@ def classes_of(question: Question, blocks: Mapping[str, Block], *, apart: bool =
 def passing_of(tests: tuple[ItemTest | OnValue, ...]) -> Passing:
     """The tests that each label passes that a test names, and those that all others pass."""
     labels = frozenset[str]().union(*map(mentioned, tests))
-    special = {label: tuple(passes(t, {}, label) for t in tests) for label in labels}
-    return Passing(special, tuple(passes(t, {}) for t in tests))
+    chosen = [passing(test, labels) for test in tests]
+    special = {label: tuple(label in of for of in chosen) for label in labels}
+    return Passing(special, tuple(others_pass(test, {}) for test in tests))

@@ -28,7 +28,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from itertools import product
 
-from anondb.query.item_tests import ItemTest, finite, passes, patterns
+from anondb.query.item_tests import ItemTest, finite, others_pass, patterns
 from anondb.query.predicates import And, AtLeast, Condition, Constant, Not, Or, leaves
 from anondb.query.refusals import too_complex, unsupported
 from anondb.query.values import OnValue
@@ -221,7 +221,7 @@ def unnamed_items(tests: Sequence[ItemTest | OnValue]) -> list[Passed]:
     if len(matchers) > MAX_PATTERNS:
         raise too_complex(f"more than {MAX_PATTERNS} patterns where items were suppressed")
     possible = {
-        tuple(passes(t, dict(zip(matchers, matched, strict=True))) for t in tests)
+        tuple(others_pass(t, dict(zip(matchers, matched, strict=True))) for t in tests)
         for matched in product((False, True), repeat=len(matchers))
     }
     return sorted(p for p in possible if any(p))

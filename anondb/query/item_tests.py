@@ -112,13 +112,13 @@ def within(test: ItemTest, other: ItemTest) -> bool:
     labels = finite(test)
     if labels is None or len(labels) > MAX_COMPARED or choices(other):
         return False
-    return all(passes(other, {}, label) for label in labels)
+    return passing(other, labels) == labels
 
 
 def listed(test: ItemTest) -> frozenset[str] | None:
     """The labels that pass the test; None if they cannot be listed."""
     labels = None if patterns(test) or choices(test) else finite(test)
-    return None if labels is None else frozenset(label for label in labels if passes(test, {}, label))
+    return None if labels is None else passing(test, labels)
 
 
 def _atoms(test: ItemTest | OnValue) -> Iterator[Atom]:
@@ -153,16 +153,27 @@ def choices(test: ItemTest | OnValue) -> list[Choice]:
     return [a for a in _atoms(test) if isinstance(a, Choice)]
 
 
-def passes(test: ItemTest | OnValue, matched: Mapping[Unnamed, bool], label: str | None = None) -> bool:
-    """Whether a label passes a test, from the truth of ``Unnamed`` for it; None stands for a label that no test names."""
-    if isinstance(test, OnValue):
-        return False  # a condition on a value: no item passes it
+def passing(test: ItemTest | OnValue, labels: frozenset[str]) -> frozenset[str]:
+    """Those of some labels that pass a test without choices."""
     if isinstance(test, Labels):
-        return label in test.labels
+        return labels & test.labels
+    if isinstance(test, ItemNot):
+        return labels - passing(test.part, labels)
+    if isinstance(test, ItemAll):
+        return labels.intersection(*(passing(part, labels) for part in test.parts))
+    if isinstance(test, ItemAny):
+        return frozenset[str]().union(*(passing(part, labels) for part in test.parts))
+    assert not isinstance(test, Choice)  # lists stand in place of choices before items are tried
+    return frozenset()  # no named item passes ``Unnamed``, and none a condition on a value
+
+
+def others_pass(test: ItemTest | OnValue, matched: Mapping[Unnamed, bool]) -> bool:
+    """Whether items that no test names pass a test, from the truth of ``Unnamed`` for them."""
     if isinstance(test, Unnamed):
         return matched.get(test, False)
     if isinstance(test, ItemNot):
-        return not passes(test.part, matched, label)
-    assert not isinstance(test, Choice)  # lists stand in place of choices before items are tried
-    results = (passes(p, matched, label) for p in test.parts)
-    return all(results) if isinstance(test, ItemAll) else any(results)
+        return not others_pass(test.part, matched)
+    if isinstance(test, ItemAll | ItemAny):
+        return (all if isinstance(test, ItemAll) else any)(others_pass(part, matched) for part in test.parts)
+    assert not isinstance(test, Choice)
+    return False  # no list has them, and no item passes a condition on a value

@@ -26,7 +26,7 @@ from anondb.query.item_tests import (
     item_any,
     item_not,
     listed,
-    passes,
+    passing,
     patterns,
 )
 from anondb.query.parsing import bare
@@ -291,7 +291,7 @@ class Domains:
     def labels(self, test: ItemTest) -> frozenset[str] | None:
         """The items that pass a test, if no item that nothing names can."""
         if not (self.releases.suppressed or choices(test) or patterns(test) or finite(test) is not None):
-            return frozenset(label for label in self.releases.items if passes(test, {}, label))
+            return passing(test, frozenset(self.releases.items))
         return listed(test)
 
 

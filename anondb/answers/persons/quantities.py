@@ -16,7 +16,7 @@ from sqlglot import exp
 from anondb.answers.persons.domains import Domains, check_plain, typed, typeof
 from anondb.answers.persons.terms import Atom, Number, Of, Part
 from anondb.answers.persons.weights import values_of, weights_of
-from anondb.query.item_tests import ItemTest, Labels, choices, passes, patterns
+from anondb.query.item_tests import ItemTest, Labels, choices, passing
 from anondb.query.parsing import bare
 from anondb.query.predicates import ALWAYS, NEVER, Condition, OnSum, Weights, at_least, both, either, negate, on_sum
 from anondb.query.refusals import name_of, too_complex, unsupported
@@ -272,7 +272,7 @@ class Quantities(Domains):
         """Those of some labels that pass a test."""
         if choices(test):
             raise unsupported("values of items that a condition on their numbers keeps", "Name the items.")
-        return frozenset(label for label in labels if passes(test, dict.fromkeys(patterns(test), False), label))
+        return passing(test, labels)
 
 
 def condition_in(tree: exp.Expr) -> exp.Expr:
