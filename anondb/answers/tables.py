@@ -43,6 +43,7 @@ class WorldTables:
     ) -> None:
         self._engine, self._sealed, self._first, self._inside = engine, files, first, False
         self._is_aggregate = is_aggregate
+        self._labels: frozenset[str] | None = None
         self._files = [] if worlds else copied(engine, files)
         self._worlds = worlds or Worlds(engine, self._files)
         self.count = self._worlds.count
@@ -51,7 +52,8 @@ class WorldTables:
     def draw(self, items: frozenset[str] | None) -> None:
         """Draw what a query needs: who holds these items, or, for None, all of them."""
         labels = map(self._worlds.labels_of, items or ())
-        self._worlds.draw(None if items is None else frozenset[str]().union(*labels))
+        self._labels = None if items is None else frozenset[str]().union(*labels)
+        self._worlds.draw(self._labels)
 
     def use(self, world: int | None) -> None:
         """Make the tables of a world those that a query names; without a number, leave the worlds."""
@@ -66,7 +68,7 @@ class WorldTables:
         """A query over all worlds (``all_worlds``); None where they are asked one by one."""
         if any(table.db for table in tree.find_all(exp.Table)):
             return None
-        tables = self._worlds.of_all()
+        tables = self._worlds.at_once(self._labels)
 
         def of_all(table: exp.Table) -> exp.Expr | None:
             held = tables.get(lowered(table.name))

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from copy import copy
-from functools import cached_property
 
 import numpy as np
 from sqlglot import exp
@@ -17,7 +16,7 @@ from sqlglot import exp
 from anondb.answers.bags import Bags
 from anondb.answers.buckets import Buckets
 from anondb.answers.drawing import Sets
-from anondb.answers.expected import Ints
+from anondb.answers.expected import Flags, Ints
 from anondb.answers.facts import BAGS, SETS
 from anondb.answers.files import (
     DRAWN,
@@ -39,7 +38,7 @@ from anondb.engine import DuckDBEngine, Table, reads
 
 MOST_WORLDS, MOST_OTHERS = 20, 40
 MOST_ROWS = 20_000_000
-MOST_AT_ONCE = 8_000_000  # rows of all worlds in one statement
+MOST_AT_ONCE = 2_000_000  # rows of all worlds in one statement
 MOST_SAMPLED = 2_000_000  # numbers of holders that are sampled, 12 CPU microseconds each
 
 
@@ -105,7 +104,7 @@ class Worlds:
         kept = bool(self._drawing.single.any())
         tables = tables_of(self._files[0].facts, first, kept=kept)
         every = of_all(tables, first, world_numbers(first, self.count))
-        self._first, self._of_all = first, {table.name.lower(): table for table in every}
+        self._of_all = {table.name.lower(): table for table in every}
         statements: list[exp.Expr] = [schema(schema_of(first)), schema(table_of_all("", first).schema)]
         for table, rows in (tables | every).items():
             statements.append(exp.Create(this=table.expression(), kind="VIEW", expression=rows, replace=True))
@@ -119,23 +118,29 @@ class Worlds:
                 other: all are drawn.
             records: whether to draw the attributes of records, too.
         """
-        chosen = np.array([labels is None or name in labels for name in self._names], dtype=np.bool_)
-        self._drawing.draw(chosen)
+        self._drawing.draw(self._are(labels))
         if records:
             self._records.draw()
 
-    def of_all(self) -> Mapping[str, Table]:
-        """The tables with the rows of all worlds, by the name of the original in lower case; none if they are many rows."""
-        drawn = self._engine.scalar(reads.rows(of_worlds(DRAWN, self._first), "count(*) AS n"))
-        lists = sum(file.facts.transactions for file in self._files) if self._files[0].facts.lists else 0
-        return self._of_all if drawn + self.count * (self._kept + lists) <= MOST_AT_ONCE else {}
+    def at_once(self, labels: Collection[str] | None) -> Mapping[str, Table]:
+        """The tables with the rows of all worlds, by the name of the original in lower case; none if they are many rows.
 
-    @cached_property
-    def _kept(self) -> int:
-        """The number of rows that are the same in all worlds."""
-        if not self._drawing.single.any():
-            return 0
-        return int(self._engine.scalar(reads.joined(ROWS, BASE, "label", "count(*) AS n")))
+        Args:
+            labels: the labels of the released items whose rows a query reads; None for all.
+        """
+        facts = self._files[0].facts
+        persons = sum(file.facts.transactions for file in self._files)
+        if labels is not None and facts.rows == SETS:
+            means = np.concatenate([file.means for file in self._files])
+            chosen = self._are(labels)[Numbered.of(self._files).label]
+            rows = means[chosen].sum() + persons * (facts.lists or facts.records is not None)
+        else:
+            rows = self._rows + persons * facts.lists
+        return self._of_all if rows * self.count <= MOST_AT_ONCE else {}
+
+    def _are(self, labels: Collection[str] | None) -> Flags:
+        """Whether each released item has one of these labels; None for all."""
+        return np.array([labels is None or name in labels for name in self._names], dtype=np.bool_)
 
     def holders(self, item: str) -> Ints | None:
         """How many transactions hold an item, in each world; nothing is drawn. None for releases of bags and anatomies."""
