@@ -132,14 +132,13 @@ class Worlds:
         persons = sum(file.facts.transactions for file in self._files)
         if labels is not None and facts.rows == SETS:
             means = np.concatenate([file.means for file in self._files])
-            chosen = self._are(labels)[Numbered.of(self._files).label]
-            rows = means[chosen].sum() + persons * (facts.lists or facts.records is not None)
+            rows = means[self._are(labels)].sum() + persons * (facts.lists or facts.records is not None)
         else:
             rows = self._rows + persons * facts.lists
         return self._of_all if rows * self.count <= MOST_AT_ONCE else {}
 
     def _are(self, labels: Collection[str] | None) -> Flags:
-        """Whether each released item has one of these labels; None for all."""
+        """Whether the released item of each member has one of these labels; None for all."""
         return np.array([labels is None or name in labels for name in self._names], dtype=np.bool_)
 
     def holders(self, item: str) -> Ints | None:

@@ -62,7 +62,7 @@ def check_shop(named: Named, shop: Path, sql: str, words: str | None = None, *, 
     """
     name, session = named
     raw = original(named, shop)
-    for table, *_ in session._desk.shapes:
+    for table, *_ in session._database.shapes:
         if table not in TABLES:
             raw.register(table, session.sql(f'FROM "{table}"').df())
     check_bounds(session, raw, sql, words, suppressed=name == "suppressed", empty=empty and name == "plain")

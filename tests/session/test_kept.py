@@ -142,7 +142,7 @@ def test_the_desk_keeps_few_answers(shop: Path) -> None:
     with anondb.open(shop / "supports.duckdb", on_statement=said.append) as session:
         for letter in "abcdefgh":
             session.sql(f"SELECT item, count(*) AS n FROM sales WHERE item NOT LIKE '{letter}%' GROUP BY item")
-        left = session._desk.engine.connection.execute(
+        left = session._database.engine.connection.execute(
             "SELECT count(*) FROM duckdb_tables() WHERE database_name = 'memory' AND schema_name = 'main'"
         ).fetchall()
     assert left == [(MAX_LISTED,)]
