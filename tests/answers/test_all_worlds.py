@@ -27,6 +27,7 @@ ODD = (
     "SELECT count(*) AS n FROM sales WHERE tid IN (SELECT tid FROM sales WHERE item = 'milk') AND item = 'bread'",
     "SELECT count(DISTINCT tid) AS n FROM sales WHERE tid NOT IN (SELECT tid FROM sales WHERE item = 'milk')",
     "SELECT count(DISTINCT tid) AS n FROM sales s WHERE (SELECT count(*) FROM sales o WHERE o.tid = s.tid) > 3",
+    "SELECT count(*) AS n FROM sales WHERE (tid, item) IN (SELECT tid, max(item) FROM sales GROUP BY tid)",
     "SELECT count(DISTINCT tid) AS n FROM sales s WHERE NOT EXISTS (SELECT 1 FROM sales s2 WHERE s2.tid = s.tid "
     "AND s2.item IN (SELECT item FROM sales GROUP BY item HAVING count(*) > 300))",
     "SELECT p.price, count(*) AS n FROM prices p LEFT JOIN sales s USING (item) GROUP BY p.price",
