@@ -44,23 +44,28 @@ def world_numbers(first: int, count: int) -> exp.Select:
 
 def table_of_all(name: str, first: int) -> Table:
     """The table with the rows of a table in all worlds from a number on, and the number of the world."""
-    return Table("memory", f"worlds_{first}", name)
+    return Table("memory", f"all_worlds_{first}", name)
 
 
 def of_all(tables: Mapping[Table, exp.Query], first: int, worlds: exp.Query) -> dict[Table, exp.Query]:
-    """The tables of ``tables_of`` with the rows of all worlds, and the number of the world as the last column."""
+    """The tables of ``tables_of`` with the rows of all worlds, and the number of the world as the last column.
+
+    There are none if one of them cannot be written so, as where the original has a column with the name of that one.
+    """
+    every = [(of.catalog, of.schema, of.name) for of in (of_worlds(DRAWN, first), of_worlds(VALUES, first))]
 
     def drawn(table: exp.Table) -> exp.Expr | None:
-        name = of_worlds(DRAWN, first), of_worlds(VALUES, first)
-        if (table.catalog, table.db, table.name) not in {(of.catalog, of.schema, of.name) for of in name}:
+        if (table.catalog, table.db, table.name) not in every:
             return None
         return exp.select("*", exp.column("world").as_(WORLD_COLUMN)).from_(table.copy()).subquery()
 
-    lifted = {
-        table_of_all(table.name, first): over_worlds(rows, drawn, worlds, lambda e: e.find(exp.AggFunc) is not None)
-        for table, rows in tables.items()
-    }
-    return {table: rows for table, rows in lifted.items() if rows is not None}
+    made = {}
+    for table, rows in tables.items():
+        query = over_worlds(rows, drawn, worlds, lambda node: node.find(exp.AggFunc) is not None)
+        if query is None:
+            return {}
+        made[table_of_all(table.name, first)] = query
+    return made
 
 
 def tables_of(facts: Facts, first: int, *, kept: bool) -> dict[Table, exp.Query]:

@@ -7,15 +7,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 from answers.ledger import queries
-from answers.ledger_releases import KINDS, LISTS, asked, written_for
+from answers.ledger_releases import KINDS, KM, LISTS, asked, written_for
 from portions import some
 
 import anondb
-from anondb.answers import worlds
+from anondb.answers import tables, worlds
+from anondb.answers.all_worlds import over_worlds
 
-QUERIES = queries()
 ODD = (
     "SELECT count(*) AS n FROM sales WHERE item = 'nothing of this name'",
     "SELECT a.n, b.n AS m FROM (SELECT count(*) AS n FROM sales WHERE item = 'milk') a, (SELECT count(*) AS n FROM sales) b",
@@ -27,7 +28,24 @@ ODD = (
     "SELECT count(*) AS n FROM sales WHERE tid IN (SELECT tid FROM sales WHERE item = 'milk') AND item = 'bread'",
     "SELECT count(DISTINCT tid) AS n FROM sales WHERE tid NOT IN (SELECT tid FROM sales WHERE item = 'milk')",
     "SELECT count(DISTINCT tid) AS n FROM sales s WHERE (SELECT count(*) FROM sales o WHERE o.tid = s.tid) > 3",
+    "SELECT count(DISTINCT t) AS n FROM sales AS s(t) WHERE item = 'milk'",
+    "WITH a(x) AS (SELECT tid, item FROM sales) SELECT count(DISTINCT x) AS n FROM a WHERE item = 'milk'",
+    "SELECT count(*) AS n FROM (SELECT s.tid FROM sales s JOIN (WITH sales AS (SELECT tid FROM sales WHERE item = 'milk') "
+    "SELECT tid FROM sales) m ON s.tid = m.tid) x JOIN sales y ON x.tid = y.tid",
+    "SELECT g, count(*) AS n FROM (SELECT item FROM sales) g GROUP BY g",
+    "SELECT count(*) AS n FROM sales WHERE item = 'nothing of this name' GROUP BY ()",
+    "SELECT 1 AS k FROM sales WHERE item = 'milk' HAVING count(*) > 5",
+    "SELECT count(*) AS n FROM (SELECT 'milk' AS i) JOIN sales ON item = i",
+    "SELECT p.item, z.n FROM prices p, (SELECT count(*) AS n FROM sales s WHERE s.item = p.item) z",
+    "SELECT count(b.tid) AS n FROM sales a LEFT JOIN sales b ON a.tid = b.tid AND b.item IN (SELECT item FROM sales WHERE "
+    "item < 'c')",
+    "SELECT count(*) AS n FROM sales a JOIN sales b USING (tid) JOIN sales c USING (tid) "
+    "WHERE a.item = 'milk' AND c.item = 'beer'",
+    "SELECT count(*) AS n FROM (SELECT tid FROM sales WHERE item = 'milk') a FULL JOIN (SELECT tid FROM sales WHERE item = "
+    "'beer') b USING (tid)",
     "SELECT count(*) AS n FROM sales WHERE (tid, item) IN (SELECT tid, max(item) FROM sales GROUP BY tid)",
+    "SELECT item, count(*) AS n FROM sales WHERE (tid, item) IN (SELECT tid, max(item) FROM sales GROUP BY tid) "
+    "GROUP BY item",
     "SELECT count(DISTINCT tid) AS n FROM sales s WHERE NOT EXISTS (SELECT 1 FROM sales s2 WHERE s2.tid = s.tid "
     "AND s2.item IN (SELECT item FROM sales GROUP BY item HAVING count(*) > 300))",
     "SELECT p.price, count(*) AS n FROM prices p LEFT JOIN sales s USING (item) GROUP BY p.price",
@@ -63,8 +81,11 @@ def same(one: Any, other: Any) -> bool:
 
 
 def check(folder: Path, release: str, texts: Sequence[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    written = []
+    monkeypatch.setattr(tables, "over_worlds", lambda *args: written.append(over_worlds(*args)) or written[-1])
     with asked(release, folder) as (session, _):
         at_once = [rows(session, text) for text in texts]
+        assert sum(query is not None for query in written) > len(texts) / 2
         monkeypatch.setattr(worlds, "MOST_AT_ONCE", -1)
         one_by_one = [rows(session, f"/* again */ {text}") for text in texts]
     wrong = [text for text, one, other in zip(texts, at_once, one_by_one, strict=True) if not same(one, other)]
@@ -82,6 +103,17 @@ def written(release: str, step: int) -> list[str]:
 
 def test_worlds_at_once_answer_as_one_by_one(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     check(folder, "apriori_supports", ODD[::2], monkeypatch)
+
+
+def test_columns_may_have_the_name_of_the_number_of_the_world(tmp_path: Path) -> None:
+    sealed = tmp_path / "sealed.anondb"
+    with duckdb.connect(config={"threads": 1}) as con:
+        con.execute("CREATE TABLE sales AS SELECT r AS anondb_world, unnest(['milk', 'bread']) AS item FROM range(60) t(r)")
+        release = anondb.connect(con).anonymize("sales", id="anondb_world", item="item", model=KM, algorithm="similar")
+        release.publish(sealed)
+    with anondb.open(sealed, threads=1) as session:
+        sql = "SELECT count(DISTINCT anondb_world) AS n FROM sales WHERE item = 'milk'"
+        assert session.sql(sql).fetchall() == [(60.0, 60, 60)]
 
 
 @pytest.mark.slow
