@@ -108,12 +108,12 @@ def answered(
     same = question.shown == tuple(range(len(question.roles)))
     types = [kind for _, kind in bound] if same else house.types_of(question.ruled)
     items, worlds = house.items_named(tree), house.own if empty else house.worlds
-    worlds.draw(items)
     others = None
     if spread and not question.of_one_world:
         others = Spread(None) if empty else house.spread
     if others is not None and others.worlds is not None:
-        others.worlds.draw(items)
+        others.worlds.prepared(question.drawn, items)
+    question = replace(question, drawn=worlds.prepared(question.drawn, items))
     try:
         estimated = Estimator(house.engine, worlds, question, types, others).rows(relation)
     except InputError as error:  # the rules say more than DuckDB of what they do not read

@@ -33,10 +33,11 @@ def place(name: str, number: int | None = None) -> Table:
     return Table("memory", SCHEMA, name if number is None else f"{name} {number}")
 
 
-ROWS, DRAWN = place("rows"), place("drawn")
+ROWS, DRAWN, COUNTS = place("rows"), place("drawn"), place("counts")
 FIRST_OTHER, FIRST_MASKED = 100, 200
 """The numbers of the first of the other worlds, and of those of ``masked``: estimates are means of the worlds below."""
 DRAWN_COLUMNS = {"world": "SMALLINT", "tid": "INTEGER", "member": "INTEGER"}
+COUNTS_COLUMNS = {"world": "SMALLINT", "member": "INTEGER", "holders": "BIGINT"}
 
 
 def of_worlds(table: Table, first: int) -> Table:

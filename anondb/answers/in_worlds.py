@@ -38,8 +38,17 @@ class Drawn(Protocol):
         """Whether each is a possible original, so that its answers lie within all bounds."""
         ...
 
+    def prepared(self, tree: exp.Expr, items: frozenset[str] | None) -> exp.Expr:
+        """Draw what a query needs, and return it as it reads the tables.
+
+        Args:
+            tree: the query.
+            items: the items of which alone it reads rows; None for all.
+        """
+        ...
+
     def draw(self, items: frozenset[str] | None) -> None:
-        """Draw what a query needs: who holds these items, or, for None, all of them."""
+        """Draw who holds these items, or, for None, all of them."""
         ...
 
     def use(self, world: int | None) -> None:

@@ -11,6 +11,7 @@ from sqlglot import exp
 from anondb.answers.all_worlds import over_worlds
 from anondb.answers.facts import BAGS, SETS
 from anondb.answers.files import FIRST_OTHER, File, copied
+from anondb.answers.holder_counts import Persons, over_holders
 from anondb.answers.masked import LEAST, factor_of
 from anondb.answers.ranged.aggregates import has_aggregate
 from anondb.answers.spread import Spread
@@ -19,6 +20,7 @@ from anondb.answers.worlds import Worlds
 from anondb.engine import DuckDBEngine
 from anondb.engine.untrusted import search_path
 from anondb.query.parsing import lowered
+from anondb.release.objects import RECORDS
 from anondb.release.reader import SealedRelease
 
 FEWEST = 10
@@ -44,13 +46,37 @@ class WorldTables:
         self._engine, self._sealed, self._first, self._inside = engine, files, first, False
         self._is_aggregate = is_aggregate
         self._labels: frozenset[str] | None = None
+        self._counted = False
         self._files = [] if worlds else copied(engine, files)
         self._worlds = worlds or Worlds(engine, self._files)
         self.count = self._worlds.count
         self.possible = all(release.manifest["suppression"] == "none" for release in files)
 
+    def prepared(self, tree: exp.Expr, items: frozenset[str] | None) -> exp.Expr:
+        """Draw what a query needs, and return it as it reads the tables (``in_worlds.Drawn``)."""
+        persons = self._persons
+        counted = None if persons is None else over_holders(tree, persons)
+        self._counted = counted is not None
+        if counted is None:
+            self.draw(items)
+            return tree
+        self._worlds.count_holders()
+        return counted
+
+    @property
+    def _persons(self) -> Persons | None:
+        """The table of transactions of a release of sets, unless it has lists."""
+        facts = self._worlds.facts
+        if facts.rows != SETS or facts.lists:
+            return None
+        others = {a.column.name for a in facts.attributes if facts.inline}
+        others |= set() if facts.partition is None else {facts.partition[0].name}
+        drawn = {"baskets", *(() if facts.records is None or facts.inline else (RECORDS, facts.records))}
+        table, item, id = map(lowered, (facts.table, facts.item.name, facts.id.name))
+        return Persons(table, item, id, {*map(lowered, others)}, {*map(lowered, drawn)}, self._is_aggregate)
+
     def draw(self, items: frozenset[str] | None) -> None:
-        """Draw what a query needs: who holds these items, or, for None, all of them."""
+        """Draw who holds these items, or, for None, all of them."""
         labels = map(self._worlds.labels_of, items or ())
         self._labels = None if items is None else frozenset[str]().union(*labels)
         self._worlds.draw(self._labels)
@@ -68,7 +94,7 @@ class WorldTables:
         """A query over all worlds (``all_worlds``); None where they are asked one by one."""
         if any(table.db for table in tree.find_all(exp.Table)):
             return None
-        tables = self._worlds.at_once(self._labels)
+        tables = self._worlds.at_once(self._labels, counted=self._counted)
 
         def of_all(table: exp.Table) -> exp.Expr | None:
             held = tables.get(lowered(table.name))
@@ -107,6 +133,10 @@ class OwnTables:
 
     def __init__(self, engine: DuckDBEngine) -> None:
         self._engine = engine
+
+    def prepared(self, tree: exp.Expr, items: frozenset[str] | None) -> exp.Expr:
+        """Return the query as it is."""
+        return tree
 
     def draw(self, items: frozenset[str] | None) -> None:
         """Do nothing."""

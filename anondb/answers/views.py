@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from sqlglot import exp
 
 from anondb.answers.all_worlds import WORLD_COLUMN, over_worlds
-from anondb.answers.facts import BAGS, Column, Facts
-from anondb.answers.files import DRAWN, ROWS, of_worlds, place
+from anondb.answers.facts import BAGS, SETS, Column, Facts
+from anondb.answers.files import COUNTS, DRAWN, ROWS, of_worlds, place
+from anondb.answers.holder_counts import HOLDERS
 from anondb.answers.records import VALUES, of_units
 from anondb.engine import Table, load, reads
 from anondb.engine.queries import Tables
@@ -52,7 +53,7 @@ def of_all(tables: Mapping[Table, exp.Query], first: int, worlds: exp.Query) -> 
 
     There are none if one of them cannot be written so, as where the original has a column with the name of that one.
     """
-    every = [(of.catalog, of.schema, of.name) for of in (of_worlds(DRAWN, first), of_worlds(VALUES, first))]
+    every = [(of.catalog, of.schema, of.name) for of in (of_worlds(table, first) for table in (DRAWN, VALUES, COUNTS))]
 
     def drawn(table: exp.Table) -> exp.Expr | None:
         if (table.catalog, table.db, table.name) not in every:
@@ -83,8 +84,19 @@ def tables_of(facts: Facts, first: int, *, kept: bool) -> dict[Table, exp.Query]
     tables = {table("baskets"): _baskets(facts, first, kept)}
     if facts.records is not None:
         tables |= {table(name): _records(facts, first) for name in {RECORDS, facts.records.lower()}}
+    if facts.rows == SETS and not facts.lists:
+        tables[table(HOLDERS)] = _holders(facts, first)
     tables.pop(table(facts.table.lower()), None)
     return tables | {table(facts.table): _transactions(facts, first, kept)}
+
+
+def _holders(facts: Facts, first: int) -> exp.Query:
+    """The number of holders of each item that somebody holds."""
+    counts, items = of_worlds(COUNTS, first).expression(), exp.alias_(ITEMS.expression(), "items", table=True)
+    columns = [exp.column("item", "items").as_(facts.item.name, quoted=True), exp.column("holders", "counts").as_(HOLDERS)]
+    same = exp.column("member", "counts").eq(exp.column("member", "items"))
+    query = exp.select(*columns).from_(exp.alias_(counts, "counts", table=True)).join(items, on=same)
+    return query.where(exp.column("world", "counts").eq(current_world()))
 
 
 def _baskets(facts: Facts, first: int, kept: bool) -> exp.Query:

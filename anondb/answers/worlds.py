@@ -16,9 +16,11 @@ from sqlglot import exp
 from anondb.answers.bags import Bags
 from anondb.answers.buckets import Buckets
 from anondb.answers.drawing import Sets
-from anondb.answers.expected import Flags, Ints
+from anondb.answers.expected import Flags
 from anondb.answers.facts import BAGS, SETS
 from anondb.answers.files import (
+    COUNTS,
+    COUNTS_COLUMNS,
     DRAWN,
     DRAWN_COLUMNS,
     FIRST_OTHER,
@@ -61,11 +63,12 @@ class Worlds:
 
     Attributes:
         count: K, how many worlds there are; it depends on the files alone.
+        facts: the facts of the first file.
     """
 
     def __init__(self, engine: DuckDBEngine, files: Sequence[File], most: int = MOST_WORLDS) -> None:
         self._engine, self._files = engine, files
-        self._rows = _rows_of(engine, files)
+        self.facts, self._rows = files[0].facts, _rows_of(engine, files)
         self.count = worlds_for(self._rows)
         numbers = range(min(most, self.count))
         self._drawing = self._drawn(numbers)
@@ -73,7 +76,7 @@ class Worlds:
         self._names = [name for file in files for name in file.names]
         self._texts = np.array([file.items[n] for file in files for n in file.members.item], dtype=object)
         self._list_items()
-        self._make_tables(numbers[0])
+        self._make_tables(numbers)
 
     def others(self) -> Worlds:
         """Other worlds of the same files of sets or buckets, up to 40; ``others`` and ``holders`` say how they differ.
@@ -88,21 +91,23 @@ class Worlds:
         drawing = OtherSets if isinstance(self._drawing, Sets) else Buckets
         others._drawing = drawing(self._engine, self._files, numbers)
         others._records = Records(self._engine, self._files, numbers)
-        others._make_tables(numbers[0])
+        others._make_tables(numbers)
         return others
 
     def _drawn(self, numbers: range) -> Sets | Bags | Buckets:
         """What draws who holds what."""
-        rows = self._files[0].facts.rows
+        rows = self.facts.rows
         if rows == SETS:
             return Sets(self._engine, self._files, numbers, self.count)
         return (Bags if rows == BAGS else Buckets)(self._engine, self._files, numbers)
 
-    def _make_tables(self, first: int) -> None:
-        """Make the tables of the worlds from a number on, as views, and the empty table of what is drawn."""
+    def _make_tables(self, numbers: range) -> None:
+        """Make the tables of these worlds, as views, and the empty tables of what is drawn and counted."""
+        self._numbers, self._counted, first = numbers, False, numbers[0]
         make_empty(self._engine, of_worlds(DRAWN, first), DRAWN_COLUMNS)
+        make_empty(self._engine, of_worlds(COUNTS, first), COUNTS_COLUMNS)
         kept = bool(self._drawing.single.any())
-        tables = tables_of(self._files[0].facts, first, kept=kept)
+        tables = tables_of(self.facts, first, kept=kept)
         every = of_all(tables, first, world_numbers(first, self.count))
         self._of_all = {table.name.lower(): table for table in every}
         statements: list[exp.Expr] = [schema(schema_of(first)), schema(table_of_all("", first).schema)]
@@ -122,13 +127,29 @@ class Worlds:
         if records:
             self._records.draw()
 
-    def at_once(self, labels: Collection[str] | None) -> Mapping[str, Table]:
+    def count_holders(self) -> None:
+        """Fill the table of numbers of holders, in releases of sets; nobody is drawn."""
+        if self._counted or not isinstance(self._drawing, Sets):
+            return
+        _, members, of = np.unique(self._texts, return_index=True, return_inverse=True)
+        holders = np.zeros((len(members), len(self._numbers)), dtype=np.int64)
+        np.add.at(holders, of, self._drawing.counts)
+        item, world = np.nonzero(holders)
+        values = np.array(self._numbers)[world], members[item], holders[item, world]
+        rows = {name: (kind, value) for (name, kind), value in zip(COUNTS_COLUMNS.items(), values, strict=True)}
+        self._engine.insert(of_worlds(COUNTS, self._numbers[0]), rows)
+        self._counted = True
+
+    def at_once(self, labels: Collection[str] | None, *, counted: bool = False) -> Mapping[str, Table]:
         """The tables with the rows of all worlds, by the name of the original in lower case; none if they are many rows.
 
         Args:
             labels: the labels of the released items whose rows a query reads; None for all.
+            counted: whether it reads numbers of holders instead.
         """
-        facts = self._files[0].facts
+        facts = self.facts
+        if counted:
+            return self._of_all
         persons = sum(file.facts.transactions for file in self._files)
         if labels is not None and facts.rows == SETS:
             means = np.concatenate([file.means for file in self._files])
@@ -141,19 +162,13 @@ class Worlds:
         """Whether the released item of each member has one of these labels; None for all."""
         return np.array([labels is None or name in labels for name in self._names], dtype=np.bool_)
 
-    def holders(self, item: str) -> Ints | None:
-        """How many transactions hold an item, in each world; nothing is drawn. None for releases of bags and anatomies."""
-        if not isinstance(self._drawing, Sets):
-            return None
-        return np.asarray(self._drawing.counts[self._texts == item].sum(axis=0), dtype=np.int64)
-
     def labels_of(self, item: str) -> frozenset[str]:
         """The labels of the released items that may stand for an item."""
         return frozenset(self._names[n] for n in np.flatnonzero(self._texts == item))
 
     def _list_items(self) -> None:
         """Make the tables of items: by member, and by released item where it stands for one."""
-        facts = self._files[0].facts
+        facts = self.facts
         parts = [None if f.facts.partition is None else f.facts.partition[1] for f in self._files]
         part = np.repeat(np.array(parts, dtype=object), [len(file.names) for file in self._files])
         columns = {

@@ -146,7 +146,9 @@ def not_accepted(tree: exp.Expr, shapes: Shape) -> InputError:
     what, hint = "", "Test it on a table with the same columns."
     aliases = {lowered(cte.alias) for cte in tree.find_all(exp.CTE)}
     tables = {lowered(name) for name, _ in shapes} | aliases
-    columns = {lowered(column) for _, named in shapes for column in named} | _introduced(tree) | {"rowid"}
+    named = {lowered(table.name) for table in tree.find_all(exp.Table)}
+    read = [(name, columns) for name, columns in shapes if lowered(name) in named]
+    columns = {lowered(column) for _, listed in read for column in listed} | _introduced(tree) | {"rowid"}
     for table in tree.find_all(exp.Table):
         dotted = lowered(".".join(part.name for part in table.parts))
         if isinstance(table.this, exp.Identifier) and not {dotted, lowered(table.name)} & tables:
@@ -156,11 +158,16 @@ def not_accepted(tree: exp.Expr, shapes: Shape) -> InputError:
     else:
         for column in tree.find_all(exp.Column):
             if not isinstance(column.this, exp.Star) and lowered(column.name) not in tables | columns:
-                what = f": no table has a column {column.name!r}"
+                what = f": no table of the query has a column {column.name!r}"
                 quoted = isinstance(column.this, exp.Identifier) and column.this.quoted
-                hint = "Write texts in single quotes." if quoted else hint
+                hint = "Write texts in single quotes." if quoted else _columns_of(read) or hint
                 break
     return InputError(f"DuckDB does not accept this query for the original table{what}.", code="bad_sql", hint=hint)
+
+
+def _columns_of(shapes: Shape) -> str:
+    """A sentence for each table: its columns."""
+    return " ".join(f"Columns of {name}: {', '.join(columns)}." for name, columns in shapes)
 
 
 def as_written(

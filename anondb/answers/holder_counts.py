@@ -1,0 +1,223 @@
+"""Queries that only count who holds which item: the numbers of holders answer them, and nobody is drawn.
+
+In a world, a reading of the table of transactions that names ids only to count them has as many rows of an item as the item
+has holders. So the table with these numbers takes its place, and sums of them that of counts of rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from anondb.answers.quotients import filtered
+from anondb.answers.ranged.aggregates import aggregates
+from anondb.answers.ranged.clauses import both_ways, conditions_of, filtered_by, places_of
+from anondb.query.parsing import bare, conjoined, lowered
+
+HOLDERS = "anondb_holders"
+"""The table of a world with a row for each item that somebody holds, and its column with the number of those who do."""
+
+_CLAUSES = {
+    "expressions",
+    "from_",
+    "joins",
+    "where",
+    "group",
+    "having",
+    "qualify",
+    "distinct",
+    "order",
+    "limit",
+    "offset",
+    "with_",
+}
+_ONCE = (exp.Min, exp.Max, exp.LogicalOr, exp.LogicalAnd)
+"""Aggregates to which a row that is there twice adds nothing."""
+
+
+@dataclass(frozen=True)
+class Persons:
+    """The table of transactions with a row for each item, and what a query may name beside it; all in lower case.
+
+    Attributes:
+        table: its name.
+        item, id: its columns with the items and with the ids.
+        others: the names of its other columns.
+        drawn: the names of the other tables of worlds.
+        is_aggregate: tells by the name of a function that sqlglot does not know whether it is an aggregate.
+    """
+
+    table: str
+    item: str
+    id: str
+    others: Collection[str]
+    drawn: Collection[str]
+    is_aggregate: Callable[[str], bool]
+
+
+def over_holders(tree: exp.Expr, persons: Persons) -> exp.Expr | None:
+    """The query over numbers of holders; None if it reads more of worlds."""
+    tree = tree.copy()
+    readings = [table for table in tree.find_all(exp.Table) if lowered(table.name) == persons.table]
+    if not readings or not _is_plain(tree, persons):
+        return None
+    for table in readings:
+        select = table.parent_select
+        if not isinstance(select, exp.Select) or not _Counts(select, table, persons).write():
+            return None
+    named = {persons.id, *persons.others}
+    return None if any(lowered(node.name) in named for node in tree.find_all(exp.Identifier)) else tree
+
+
+def _is_plain(tree: exp.Expr, persons: Persons) -> bool:
+    """Whether names in a query mean what they mean for the table of transactions, and no other table of worlds is read."""
+    return not (
+        any(lowered(cte.alias) == persons.table for cte in tree.find_all(exp.CTE))
+        or any(lowered(table.name) in persons.drawn or table.args.get("db") for table in tree.find_all(exp.Table))
+        or any("(" in column.name for column in tree.find_all(exp.Column))  # the name of a column that is written anew
+        or any(persons.is_aggregate(call.name) for call in tree.find_all(exp.Anonymous))
+        or tree.find(exp.Pivot, exp.Lateral) is not None
+    )
+
+
+class _Counts:
+    """Writes a SELECT that reads the table of transactions.
+
+    Args:
+        select: the SELECT.
+        table: the reading.
+        persons: the table.
+    """
+
+    def __init__(self, select: exp.Select, table: exp.Table, persons: Persons) -> None:
+        self._select, self._table, self._persons = select, table, persons
+        self._alias = lowered(table.alias_or_name)
+        parts = [*select.expressions, *(select.args.get(name) for name in ("having", "qualify", "order"))]
+        self._calls = [call for part in parts for call in aggregates(part)]
+
+    def write(self) -> bool:
+        """Write the SELECT over numbers of holders; returns whether this can be done. If not, it may be half written."""
+        if not (self._reads_one_table() and self._names_columns() and self._counts_no_row_twice()):
+            return False
+        for call in self._calls:
+            number = self._number(call)
+            if number is None:
+                return False
+            call.replace(number)
+        holders = exp.to_table(HOLDERS)
+        holders.set("alias", exp.TableAlias(this=exp.to_identifier(self._table.alias_or_name, quoted=True)))
+        self._table.replace(holders)
+        return True
+
+    # ---------------------------------------------------------------- what is read
+
+    def _reads_one_table(self) -> bool:
+        """Whether the table is a plain source, and joins keep its rows as often as other sources have rows beside them."""
+        places = places_of(self._select)
+        plain = {name for name, part in self._table.args.items() if part} <= {"this", "alias"}
+        if not plain or self._table.alias_column_names or self._table.parent not in places:
+            return False
+        if sum(getattr(place.this, "name", None) == self._table.name for place in places) > 1:
+            return False
+        sides, kinds, methods = ({join.args.get(name) or "" for join in places[1:]} for name in ("side", "kind", "method"))
+        first = self._table.parent is places[0]
+        return (
+            (sides <= {"", "LEFT"} or (first and sides == {"RIGHT"} and len(places) == 2))
+            and kinds <= {"", "INNER", "CROSS", "OUTER", *(("SEMI", "ANTI") if first else ())}
+            and methods <= {""}
+        )
+
+    def _names_columns(self) -> bool:
+        """Whether the SELECT names what it reads: no star but in ``count(*)``, and no whole row."""
+        clauses = {name for name, part in self._select.args.items() if part}
+        stars = [star for star in self._select.find_all(exp.Star) if star.parent_select is self._select]
+        columns = [column for column in self._select.find_all(exp.Column) if not column.table]
+        return (
+            clauses <= _CLAUSES
+            and all(isinstance(star.parent, exp.Count) for star in stars)
+            and not any(lowered(column.name) == self._alias for column in columns)
+        )
+
+    def _counts_no_row_twice(self) -> bool:
+        """Whether equal rows of the table matter to aggregates alone."""
+        group, distinct = self._select.args.get("group"), self._select.args.get("distinct")
+        if group is not None or self._calls:
+            return distinct is None or distinct.args.get("on") is None
+        if any(window.parent_select is self._select for window in self._select.find_all(exp.Window)):
+            return False
+        if distinct is not None:
+            return distinct.args.get("on") is None
+        place = self._select.parent
+        while isinstance(place, exp.Subquery) and not place.alias:
+            place = place.parent
+        of_set = isinstance(place, exp.SetOperation) and place.args.get("distinct") is True
+        return (of_set or isinstance(place, exp.Exists | exp.In)) and not self._select.args.get("limit")
+
+    # ---------------------------------------------------------------- what is counted
+
+    def _number(self, call: exp.Expr) -> exp.Expr | None:
+        """What takes the place of an aggregate; None if it reads more than numbers of holders."""
+        function, condition = filtered(call)
+        if isinstance(function, _ONCE):
+            return call.copy()
+        if isinstance(function, exp.CountIf):
+            return self._total(exp.Sum, condition, function.this)
+        if not isinstance(function, exp.Count) or function.expressions:
+            return None
+        counted = function.this
+        if isinstance(counted, exp.Distinct):
+            if not any(lowered(column.name) == self._persons.id for column in counted.find_all(exp.Column)):
+                return call.copy()
+            persons = len(counted.expressions) == 1 and self._is(counted.expressions[0], self._persons.id)
+            return self._total(exp.Max, condition) if persons and self._has_one_item(condition) else None
+        if counted is None or isinstance(counted, exp.Star | exp.Literal):
+            return self._total(exp.Sum, condition)
+        counted = self._holders if self._is(counted, self._persons.id) else counted
+        return self._total(exp.Sum, condition, exp.not_(exp.Is(this=counted.copy(), expression=exp.null())))
+
+    def _total(self, function: type[exp.AggFunc], *conditions: exp.Expr | None) -> exp.Expr:
+        """A number of rows, or of holders of the one item that a row or a group has."""
+        holders: exp.Expr = self._holders
+        if function is exp.Sum:  # an outer join has a row without a holder
+            holders = exp.func("coalesce", holders, exp.convert(1))
+        return exp.cast(exp.func("coalesce", filtered_by(function(this=holders), *conditions), exp.convert(0)), "BIGINT")
+
+    @property
+    def _holders(self) -> exp.Column:
+        """The number of holders of the item of a row."""
+        return exp.column(HOLDERS, self._table.alias_or_name, quoted=True)
+
+    def _has_one_item(self, condition: exp.Expr | None) -> bool:
+        """Whether all rows that an aggregate reads have the same item."""
+        group = self._select.args.get("group")
+        if group is not None and not any(group.args.get(name) for name in ("rollup", "cube", "grouping_sets")):
+            keys = self._select.expressions if group.args.get("all") else map(self._key, group.expressions)
+            if any(self._is(key.unalias(), self._persons.item) for key in keys):
+                return True
+        return any(map(self._is_one_item, [*conditions_of(self._select), *conjoined(condition)]))
+
+    def _key(self, key: exp.Expr) -> exp.Expr:
+        """The expression that a number in GROUP BY stands for."""
+        shown: list[exp.Expr] = self._select.expressions
+        place = int(key.name) if isinstance(key, exp.Literal) and key.is_int else 0
+        return shown[place - 1] if 0 < place <= len(shown) else key
+
+    def _is_one_item(self, condition: exp.Expr) -> bool:
+        """Whether a condition holds for rows of one item alone."""
+        if isinstance(condition, exp.In) and len(condition.expressions) == 1 and condition.args.get("query") is None:
+            condition = exp.EQ(this=condition.this.copy(), expression=condition.expressions[0].copy())
+        own = {lowered(place.this.alias_or_name) for place in places_of(self._select)}
+        return any(
+            self._is(one, self._persons.item)
+            and (
+                isinstance(other, exp.Literal) or (isinstance(other, exp.Column) and lowered(other.table) not in {"", *own})
+            )
+            for one, other in both_ways(condition, exp.EQ)
+        )
+
+    def _is(self, node: exp.Expr, name: str) -> bool:
+        """Whether an expression is a column of the table."""
+        node = bare(node)
+        return isinstance(node, exp.Column) and lowered(node.name) == name and lowered(node.table) in ("", self._alias)
