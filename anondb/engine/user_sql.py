@@ -127,8 +127,8 @@ def _guarded(engine: DuckDBEngine, text: str, work: Callable[[], _T]) -> _T:
     """Do work with a text; what DuckDB refuses is an error of the user's SQL."""
     try:
         return engine.guarded(work, lambda error: _described(engine, text, error))
-    except InputError:  # not even a text for DuckDB
-        raise UserSqlError(InputError("A text is not valid Unicode.", code="bad_unicode")) from None
+    except InputError as error:  # not even a text for DuckDB
+        raise UserSqlError(error) from None
 
 
 def _described(engine: DuckDBEngine, text: str, error: duckdb.Error) -> UserSqlError:
