@@ -154,7 +154,7 @@ def _parser_position(engine: DuckDBEngine, text: str) -> int | None:
     """Where DuckDB's parser stops, as an offset in characters; None if unknown."""
     try:
         call = exp.Anonymous(this="json_serialize_sql", expressions=[exp.convert(text)])
-        parsed = engine.select(exp.select(call.as_("found")))["found"][0]
+        parsed = engine.select(exp.select(call.as_("serialized")))["serialized"][0]
         place = int(json.loads(str(parsed))["position"])
     except (AnondbError, KeyError, ValueError):  # the extension json may be missing
         return None

@@ -32,7 +32,7 @@ _TAKEN = _QUERIES | {
 _PREPARED = {"PREPARE", "EXECUTE", "DEALLOCATE"}
 """Statements about a query that has a name; it is parsed when it is made (``session.statements``)."""
 _MODIFIERS = {"OR", "REPLACE", "TEMP", "TEMPORARY", "LOCAL", "GLOBAL"}
-_CREATED = {"TABLE", "VIEW", "MACRO", "FUNCTION"}
+_CREATABLE = {"TABLE", "VIEW", "MACRO", "FUNCTION"}
 
 
 def is_function(name: str) -> bool:
@@ -207,7 +207,7 @@ def _statement(tokens: list[Token], sql: str) -> Statement:
     if word in ("EXPLAIN", "SHOW"):
         return _asked_about(word, sql[first.end + 1 : tokens[-1].end + 1].strip(), text)
     kind = next((token.text.upper() for token in tokens[1:] if token.text.upper() not in _MODIFIERS), "")
-    if word not in _TAKEN or (word == "CREATE" and kind not in _CREATED):
+    if word not in _TAKEN or (word == "CREATE" and kind not in _CREATABLE):
         word = word if word.isalpha() and len(word) < 20 else ""
         raise unsupported(f"the statement {word}" if word else "a statement that is not a SELECT", STATEMENT_HINT)
     return Statement(SELECT if word in _QUERIES else word, _parsed(tokens, sql), text)

@@ -46,7 +46,7 @@ SETTINGS: Mapping[str, str] = {
     "transaction_read_only": "on",
 }
 _MOST = 1000  # parameters
-_MADE = re.compile(r"\b(TABLE|VIEW|MACRO|FUNCTION)\b", re.I)
+_OBJECT_KIND = re.compile(r"\b(TABLE|VIEW|MACRO|FUNCTION)\b", re.I)
 _SET = re.compile(r"SET\s+(?:SESSION\s+|LOCAL\s+)?(CHARACTERISTICS|TRANSACTION|NAMES|TIME\s+ZONE|\"?\w+)", re.I)
 _SHOW = re.compile(r"SHOW\s+\"?([\w ]+?)\"?\s*$", re.I)
 _NOTHING = {"DISCARD", "RELEASE", "SAVEPOINT", "UNLISTEN"}
@@ -143,7 +143,7 @@ class Asked:
         rows = result.fetchall()
         if self.is_query:
             return Answer("SELECT", list(zip(result.columns, result.types, strict=True)), rows, result.notes)
-        kind = _MADE.search(self.text) if self.word in ("ALTER", "CREATE", "DROP") else None
+        kind = _OBJECT_KIND.search(self.text) if self.word in ("ALTER", "CREATE", "DROP") else None
         number = f" {rows[0][0]}" if rows and self.word in ("DELETE", "INSERT", "UPDATE") else ""
         tag = f"{self.word}{' 0' if self.word == 'INSERT' else ''}{number}{f' {kind[0].upper()}' if kind else ''}"
         return Answer(tag, notes=result.notes)
