@@ -12,10 +12,9 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from anondb.errors import AnondbError, InputError, InternalError
 from anondb.query.parsing import parse_script
-from anondb.query.scripts import script
+from anondb.query.scripts import script, sql_tokens
 from anondb.serve.catalog import VERSION, Translator
 from anondb.serve.values import TEXT, TEXTS
-from anondb.session.parameters import tokens_of
 from anondb.session.session import Session
 
 PARAMETERS = {
@@ -138,7 +137,7 @@ class Asked:
         text = translator.translated(self.text)
         parameters: Sequence[Any] | Mapping[str, Any] | None = list(values) or None
         if values and text != self.text:  # parameters of functions that DuckDB lacks are gone
-            parameters = {str(n): values[n - 1] for n in _parameters(tokens_of(text)) if n <= len(values)}
+            parameters = {str(n): values[n - 1] for n in _parameters(sql_tokens(text) or []) if n <= len(values)}
         result = session.sql(text, parameters, bounds)
         rows = result.fetchall()
         if self.is_query:
@@ -168,7 +167,7 @@ def statements_of(sql: str) -> list[Asked]:
 
 
 def _asked(text: str) -> Asked:
-    tokens = tokens_of(text)
+    tokens = sql_tokens(text) or []
     word = tokens[0].text.upper() if tokens else ""
     if word == "WITH" and any(token.token_type is TokenType.INSERT for token in tokens):
         with contextlib.suppress(AnondbError):
