@@ -45,9 +45,9 @@ def lowered(name: str) -> str:
     return name.lower() if name.isascii() else "".join(chr(ord(c) + 32) if "A" <= c <= "Z" else c for c in name)
 
 
-def dotted(table: exp.Table) -> str:
-    """The name of a table in lower case, behind those of its catalog and schema if they are written."""
-    return lowered(".".join(part.name for part in table.parts))
+def dotted(parts: Sequence[exp.Expr]) -> str:
+    """A name in lower case, of its parts: those of a table are its catalog and schema, if they are written, and its own."""
+    return lowered(".".join(part.name for part in parts))
 
 
 def _bad_sql(line: int | None = None, column: int | None = None) -> InputError:
