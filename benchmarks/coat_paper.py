@@ -45,9 +45,8 @@ from anondb.engine import DuckDBEngine, Engine, reads
 from anondb.errors import AnondbError
 from anondb.models.transactional import ConstraintAnonymity, KmAnonymity
 from anondb.recoding import GlobalRecoding
-from anondb.utility import of_recoding
-from anondb.utility.accuracy import measure
-from anondb.utility.loss import generalized_items, ul_a_log2
+from anondb.utility.accuracy import ReleasedData, measure
+from anondb.utility.loss import generalized_items
 from anondb.utility.workload import Workload, owner_workload, random_workload
 
 K_VALUES = (2, 5, 10, 25, 50)
@@ -86,9 +85,11 @@ class Bench:
             return None
         tid, released_item = self._recoded(recoding)
         rows = self.engine.put("bench_rows", {"tid": ("INTEGER", tid), "item": ("INTEGER", released_item)})
-        released = of_recoding(self.engine, rows, recoding, target="bench_members")
+        columns = {"released": ("INTEGER", recoding.member_of), "label": ("VARCHAR", list(recoding.member_labels))}
+        members = self.engine.put("bench_members", columns)
+        released = ReleasedData(rows, members, bool((recoding.image < 0).any()))
         found = measure(self.engine, self.dataset, released, workload, estimator="product")
-        self.engine.drop(rows, released.members, found.answers)
+        self.engine.drop(rows, members, found.answers)
         return found.average_relative_error
 
     def _recoded(self, recoding: GlobalRecoding) -> tuple[Any, Any]:
@@ -98,7 +99,8 @@ class Bench:
         return pairs // n, pairs % n
 
     def log2_ul(self, recoding: GlobalRecoding | str) -> float | None:
-        """Base-2 logarithm of UL (version A) with the weights of the tree."""
+        """Base-2 logarithm of UL (version A) with the weights of the tree: of the sum of (2^size - 1) / (2^M - 1) x weight x
+        support / N, exact up to there, since 1/2^M underflows a double."""
         if isinstance(recoding, str):
             return None
         supports = np.bincount(self._recoded(recoding)[1], minlength=len(recoding.labels))
@@ -106,13 +108,14 @@ class Bench:
         members: list[list[int]] = [[] for _ in recoding.labels]
         for released, label in zip(recoding.member_of.tolist(), recoding.member_labels, strict=True):
             members[released].append(tree.node_of[label])
-        weights = []
-        for block in members:
+        total = Fraction(0)
+        for block, size, support in zip(members, recoding.sizes.tolist(), supports.tolist(), strict=True):
             for other in block[1:]:
                 shares.merge(block[0], other)
-            weights.append(shares.exact(int(shares.keys(block[0], np.array([block[0]]))[0])))
-        sizes, n = recoding.sizes.tolist(), self.dataset.n_transactions
-        return ul_a_log2(sizes, supports.tolist(), n, tree.n_leaves, weights=weights)
+            weight = shares.exact(int(shares.keys(block[0], np.array([block[0]]))[0]))
+            total += ((1 << size) - 1) * support * weight
+        scale = ((1 << tree.n_leaves) - 1) * self.dataset.n_transactions
+        return math.log2(total.numerator) - math.log2(total.denominator) - math.log2(scale) if total else None
 
 
 def timed(work: Callable[[], GlobalRecoding]) -> tuple[GlobalRecoding | str, float]:
@@ -155,7 +158,7 @@ def compare(
             row[f"{name}_coat"] = on.error(ours, workload)
             row[f"{name}_apriori"] = on.error(theirs, workload)
             row[f"{name}_queries"] = workload.n_queries
-            on.engine.drop(workload.queries, workload.names)
+            on.engine.drop(workload.queries)
         rows.append(row)
     return rows
 
@@ -224,7 +227,7 @@ def mixed_sizes(on: Bench, shares: tuple[float, ...], total: int = 2000) -> Priv
             on.engine, on.dataset, queries=round(total * share / 100), size=size, seed=size, target="drawn"
         )
         items = on.engine.select(exp.select("item").from_(drawn.queries.expression()).order_by("query_id", "item"))["item"]
-        on.engine.drop(drawn.queries, drawn.names)
+        on.engine.drop(drawn.queries)
         sets += [[on.dataset.labels[i] for i in block] for block in items.reshape(-1, size).tolist()]
     return PrivacyConstraints.of(sets)
 
@@ -364,7 +367,7 @@ def _case_study(on: Bench, share: float, w1: Workload) -> list[Row]:
                     if len(pool) > 1:
                         w2 = on.queries(2, pool)
                         row["w2"] = on.error(ours, w2)
-                        on.engine.drop(w2.queries, w2.names)
+                        on.engine.drop(w2.queries)
                 rows.append(row)
                 if not isinstance(ours, str):
                     break

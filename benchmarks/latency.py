@@ -85,7 +85,7 @@ def cpu(work: Callable[[], object], times: int) -> float:
     return best * 1000
 
 
-def _forgotten(session: anondb.session.Session) -> anondb.session.Session:
+def _forgotten(session: anondb.session.session.Session) -> anondb.session.session.Session:
     """A session that keeps no answer."""
     session._results.clear()
     session._releases._plans._answers.clear()

@@ -21,7 +21,7 @@ def items_named(tree: exp.Expr, table: str, item_column: str) -> frozenset[str] 
         return None
     named = frozenset[str]()
     for node in tree.find_all(exp.Table):
-        name = dotted(node)
+        name = dotted(node.parts)
         if name == "baskets":
             return None
         if name == table:

@@ -61,7 +61,8 @@ class RoleReader(ValueRoles):
         for of_last in (self.chosen, self.qualified, self.linked, self.keys, self.by_person, self.named):
             of_last.clear()
         self._outermost = tree
-        self.reads_persons = self.reads_persons or any(dotted(table) in self._persons for table in tree.find_all(exp.Table))
+        tables = tree.find_all(exp.Table)
+        self.reads_persons = self.reads_persons or any(dotted(table.parts) in self._persons for table in tables)
         return self.query(tree, {}, None)
 
     # ---------------------------------------------------------------- queries
@@ -149,7 +150,7 @@ class RoleReader(ValueRoles):
                 if self.value(part, Scope(outer=outer), env) is Role.ID:
                     self.misuse(f"{name_of(node.this)} of ids")
             return _aliased(Relation(((lowered(node.alias) or "unnest", Role.KEY),)), node)
-        name = dotted(node)
+        name = dotted(node.parts)
         if not node.db and name in env:
             relation = env[name]
         elif name in self._persons:

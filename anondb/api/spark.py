@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 MOST_NODES = 5_000_000
-FILES = (".tree", ".csv", ".txt", ".parquet")  # whose names end so, in ``taxonomy``
+FILES = (".tree", ".csv", ".txt", ".parquet")  # a ``taxonomy`` whose name ends so is a file
 
 
 class SparkDatabase(AbstractContextManager["SparkDatabase"]):

@@ -198,8 +198,8 @@ class Generalization:
         return np.where(null & (low < _NOTHING), self._length[i], np.maximum(length, 0))
 
     def union_costs(self, groups: Groups, single: Groups) -> Costs:
-        """NCP of the union of each group with a single one, times the denominator: ``costs(groups.union(one))``, in less
-        time."""
+        """NCP of the union of each group with a single one, times the denominator: ``costs(groups.union(single))``, in
+        less time."""
         lengths = []
         for i in range(len(self.records.attributes)):
             marks, ancestors, fixed = groups.sets[i], self._ancestors[i], single.sets[i]

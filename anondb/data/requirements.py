@@ -157,7 +157,7 @@ def load_sensitive(engine: Engine, items: Any) -> tuple[str, ...]:
         name = source.column(only, "item")
         if element_of(source, name) is not None:
             raise InputError(f"{source.name} has lists of sensitive items.", code="bad_type", hint="Give each a row.")
-        labels = {label for (label,) in texts_of(engine, source, [name])}
+        labels = {label for (label,) in texts_of(engine, source, [name], distinct=True)}
     if None in labels:
         raise InputError(f"A row of {source.name} has a NULL item.", code="null_item", hint="Filter it out.")
     return tuple(sorted(labels))

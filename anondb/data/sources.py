@@ -219,12 +219,20 @@ def figures(engine: Engine, source: Source, sums: Mapping[str, exp.Expr], limit:
     return {name: int(np.ma.filled(totals[name], 0)[0]) for name in sums}
 
 
-def texts_of(engine: Engine, source: Source, columns: Sequence[str], order: Sequence[str] = ()) -> list[tuple[Any, ...]]:
-    """Columns of a source as texts, or lists of texts, row by row; None for NULL. In ``order`` they are ``c0`` and so on."""
+def texts_of(
+    engine: Engine, source: Source, columns: Sequence[str], order: Sequence[str] = (), *, distinct: bool = False
+) -> list[tuple[Any, ...]]:
+    """Columns of a source as texts, or lists of texts, row by row; None for NULL.
+
+    Args:
+        order: the columns that the rows are sorted by; those of ``columns`` are ``c0`` and so on.
+        distinct: whether equal rows are read once.
+    """
     kinds = ["VARCHAR[]" if source.columns[name].endswith("]") else "VARCHAR" for name in columns]
     texts = [exp.cast(exp.column(n, quoted=True), k, dialect="duckdb") for n, k in zip(columns, kinds, strict=True)]
     query = exp.select(*(text.as_(f"c{i}") for i, text in enumerate(texts))).from_(source.rows)
     with reading(source.name):
+        query = query.distinct() if distinct else query
         query = query.order_by(*(exp.column(name, quoted=True) for name in order)) if order else query
         rows = engine.select(query, f"reading {source.name}")
     return list(zip(*(column.tolist() for column in rows.values()), strict=True))

@@ -8,10 +8,10 @@ import duckdb
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from anondb.engine.locked import ISOLATED, Config
+from anondb.engine.locked import NO_SECRETS_EXTENSIONS_OR_VARIABLES, Config
 
 _CONFIG: Config = {
-    **ISOLATED,
+    **NO_SECRETS_EXTENSIONS_OR_VARIABLES,
     "enable_external_access": "false",
     "memory_limit": "256MB",
     "temp_directory": "",

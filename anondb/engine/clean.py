@@ -13,13 +13,13 @@ from sqlglot import exp
 
 from anondb.engine.failures import wrap
 from anondb.engine.limit import current
-from anondb.engine.locked import NO_EXTENSIONS, STORAGE_VERSION
+from anondb.engine.locked import NO_SECRETS_OR_EXTENSIONS, STORAGE_VERSION
 from anondb.errors import EngineError
 
 _CONFIG = {
     "force_compression": "uncompressed",
     "storage_compatibility_version": STORAGE_VERSION,
-    **NO_EXTENSIONS,
+    **NO_SECRETS_OR_EXTENSIONS,
     "threads": "1",
     "wal_autocheckpoint": "1B",  # the commit writes the file itself, and no log
 }

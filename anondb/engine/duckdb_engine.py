@@ -18,7 +18,7 @@ from anondb.engine.elsewhere import Elsewhere
 from anondb.engine.failures import at_most, bad_unicode, encodable, open_error, transaction_open, wrap
 from anondb.engine.interface import Columns
 from anondb.engine.limit import TimeLimit, TimeUp, current
-from anondb.engine.locked import ISOLATED, Config
+from anondb.engine.locked import NO_SECRETS_EXTENSIONS_OR_VARIABLES, Config
 from anondb.engine.memory import array_bytes, bytes_of
 from anondb.engine.queries import NamedRows, Table, Tables, Value
 from anondb.engine.shadowed import NameCheck
@@ -100,7 +100,7 @@ class DuckDBEngine(Telling, Elsewhere, ForMany):
             words = "A database of this name has the name of a built-in schema of DuckDB."
             raise InputError(words, code="bad_name", hint="Rename the file.")
         spill = private_directory()
-        config: Config = {**ISOLATED, "temp_directory": str(spill)}
+        config: Config = {**NO_SECRETS_EXTENSIONS_OR_VARIABLES, "temp_directory": str(spill)}
         if threads is not None:
             config["threads"] = str(threads)
         if memory_limit is not None:

@@ -17,13 +17,14 @@ HAS_TRIGGERS = int(VERSION.partition(".")[0]) >= 2  # 2.0 brought triggers, and 
 HAS_TIME_LIMIT = HAS_TRIGGERS  # 2.0 also brought a connection's own limit of the time of a statement
 STORAGE_VERSION = "v1.3.0"  # the oldest DuckDB that has the lambda syntax of the macros reads sealed files
 Config = dict[str, str | bool | int | float | list[str]]
-NO_EXTENSIONS: Config = {
+NO_SECRETS_OR_EXTENSIONS: Config = {
     "allow_persistent_secrets": "false",
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
 }
-ISOLATED: Config = {**NO_EXTENSIONS, "python_enable_replacements": "false"}
-"""Settings by which a connection loads no extension, and reads no variable of Python as a table."""
+"""Settings by which a connection uses no stored secrets, and loads no extension by itself."""
+NO_SECRETS_EXTENSIONS_OR_VARIABLES: Config = {**NO_SECRETS_OR_EXTENSIONS, "python_enable_replacements": "false"}
+"""Settings by which a connection also reads no variable of Python as a table."""
 
 
 def open_locked(
@@ -94,7 +95,7 @@ def _connected(config: Config, statements: Sequence[exp.Expr]) -> duckdb.DuckDBP
 
 def _config(memory_limit: str | None, max_seconds: float | None, threads: int | None, spill: Path | None) -> Config:
     """The settings that the connection is opened with."""
-    config: Config = {**ISOLATED, "temp_directory": str(spill or "")}
+    config: Config = {**NO_SECRETS_EXTENSIONS_OR_VARIABLES, "temp_directory": str(spill or "")}
     if max_seconds is not None:
         if isinstance(max_seconds, bool) or not isinstance(max_seconds, int | float) or not 0 < max_seconds < 10**6:
             raise InputError("max_seconds must be a number of seconds above 0.", code="bad_parameter")

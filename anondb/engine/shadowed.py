@@ -85,9 +85,9 @@ def reachable(macros: Iterable[Macro], search_path: str, current: str) -> list[M
         current: the name of the current database.
     """
     path: set[tuple[str, str]] = set()
-    for first, second in _ENTRY.findall(search_path) or [("main", "")]:
-        database, other = _name(first), _name(second)
-        path |= {(database, other)} if other else {(current.lower(), database), (database, "main")}
+    for entry in _ENTRY.findall(search_path) or [("main", "")]:
+        name, schema = map(_name, entry)  # a name alone is a schema of the current database, or a database
+        path |= {(name, schema)} if schema else {(current.lower(), name), (name, "main")}
     return [m for m in macros if m[0] == "temp" or (m[0].lower(), m[1].lower()) in path]
 
 

@@ -127,8 +127,8 @@ def _guarded(engine: DuckDBEngine, text: str, work: Callable[[], _T]) -> _T:
     """Do work with a text; what DuckDB refuses is an error of the user's SQL."""
     try:
         return engine.guarded(work, lambda error: _described(engine, text, error))
-    except InputError:  # not even a text for DuckDB
-        raise UserSqlError(InputError("A text is not valid Unicode.", code="bad_unicode")) from None
+    except InputError as error:  # not even a text for DuckDB
+        raise UserSqlError(error) from None
 
 
 def _described(engine: DuckDBEngine, text: str, error: duckdb.Error) -> UserSqlError:
@@ -154,7 +154,7 @@ def _parser_position(engine: DuckDBEngine, text: str) -> int | None:
     """Where DuckDB's parser stops, as an offset in characters; None if unknown."""
     try:
         call = exp.Anonymous(this="json_serialize_sql", expressions=[exp.convert(text)])
-        parsed = engine.select(exp.select(call.as_("found")))["found"][0]
+        parsed = engine.select(exp.select(call.as_("serialized")))["serialized"][0]
         place = int(json.loads(str(parsed))["position"])
     except (AnondbError, KeyError, ValueError):  # the extension json may be missing
         return None

@@ -74,7 +74,7 @@ def alone_by_one(transactions: Table | exp.Query) -> exp.Select:
 
 
 def add_alone(engine: Engine, transactions: Table, alone: Table, m: int) -> None:
-    """Add to the table ``alone`` the persons who stand alone by m items but not by fewer, who are in it."""
+    """Add to the table ``alone``, which has the persons who stand alone by fewer than m items, those who do by m."""
     if m == 1:
         single = load("guide/newly_alone_by_one").bind({"transactions": transactions, "alone": alone}, {})
         engine.run(exp.Insert(this=alone.expression(), expression=single), "counting persons who stand alone")

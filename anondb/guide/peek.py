@@ -290,13 +290,13 @@ def _people(
             dataset = load_transactions(engine, source, id_column=reading["id"])
             if not dataset.n_transactions:
                 return replace(proposal, account=dataset.account, problem=NOBODY)
-            counted = people(engine, source, dataset)
+            proposed = people(engine, source, dataset)
     except InputError as error:
         return replace(proposal, problem=str(error))
     at = columns.index(reading["id"])
     shown = [(str(r[at]), tuple(f"{c} {v}" for c, v in zip(columns, r, strict=True) if c != columns[at])) for r in rows]
-    others = [c.name for c in counted.columns if c.role != IDENTIFIER]
-    named = ",".join(counted.quasi_identifiers or others or [c.name for c in counted.columns])
+    others = [c.name for c in proposed.columns if c.role != IDENTIFIER]
+    named = ",".join(proposed.quasi_identifiers or others or [c.name for c in proposed.columns])
     words = [*_anonymize(data), "--id", reading["id"], *reading_flags(reading)]
     words += ["--quasi-identifiers", named, "--model", "kkm", "--publish", "release.duckdb"]
     return replace(
@@ -304,7 +304,7 @@ def _people(
         command=shlex.join(words),
         persons=tuple(shown[:PERSONS]),
         account=dataset.account,
-        columns=tuple((c.name, c.role, c.why) for c in counted.columns),
+        columns=tuple((c.name, c.role, c.why) for c in proposed.columns),
     )
 
 

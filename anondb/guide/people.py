@@ -101,7 +101,7 @@ def people(
     for name in wanted:
         check_type(source, name)
     apart = {dataset.id_column.lower(), dataset.item_column.lower()}
-    several = dataset.item_column.lower() in {c.lower() for c in source.columns}  # then other columns may be of rows
+    several = source.has(dataset.item_column)  # then other columns may be of rows
     readable = [c for c, kind in source.columns.items() if c.lower() not in apart and TYPES.fullmatch(kind)]
     names = wanted if several and wanted else readable
     rows = snapshot(engine, source, source.column(dataset.id_column, "--id"), names, dataset)

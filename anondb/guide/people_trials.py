@@ -202,22 +202,22 @@ def questions(
         columns = [exp.column(name, quoted=True) for name in by]
         return exp.select(*columns, number).from_(persons).where(*where).group_by(*columns)
 
-    listing: list[Question] = []
+    all_questions: list[Question] = []
     for attribute in attributes:
         codes, counts = np.unique(attribute.codes[~attribute.null], return_counts=True)
         if not len(codes):
             continue
         if attribute.is_range:
             bands = list(_bands(attribute, codes, counts))
-            listing += [(RANGES, asked([], [band])) for band in bands]
-            listing += [(BOTH, asked([item], [band, listed]).join(holding)) for band in bands[::2]]
+            all_questions += [(RANGES, asked([], [band])) for band in bands]
+            all_questions += [(BOTH, asked([item], [band, listed]).join(holding)) for band in bands[::2]]
             continue
         if len(codes) <= MOST_VALUES:
-            listing.append((VALUES, asked([attribute.name], [])))
+            all_questions.append((VALUES, asked([attribute.name], [])))
         frequent = codes[np.lexsort((codes, -counts))[:FREQUENT]]
         often = exp.column(attribute.name, quoted=True).isin(*(_literal(attribute, int(code)) for code in frequent))
-        listing.append((BOTH, asked([attribute.name, item], [often, listed]).join(holding)))
-    return [(kind, question) for kind, question in listing if items or kind != BOTH]
+        all_questions.append((BOTH, asked([attribute.name, item], [often, listed]).join(holding)))
+    return [(kind, question) for kind, question in all_questions if items or kind != BOTH]
 
 
 def _bands(attribute: Attribute, codes: np.ndarray, counts: np.ndarray) -> Iterator[exp.Expr]:

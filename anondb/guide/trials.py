@@ -108,21 +108,21 @@ def write_queries(engine: Engine, dataset: Dataset, folder: Path, name: str) -> 
     return folder / f"{name}_queries.parquet"
 
 
-def try_runs(inputs: Input, runs: Sequence[Run], limits: Limits, say: Callable[[str], None]) -> list[Result]:
+def try_runs(data: Input, runs: Sequence[Run], limits: Limits, say: Callable[[str], None]) -> list[Result]:
     """The results of the runs, one after the other, until the time is over; runs that do not begin have no result."""
-    asked: dict[str, Any] = {"workload": str(inputs.queries), "log": None if inputs.log is None else str(inputs.log)}
+    asked: dict[str, Any] = {"workload": str(data.queries), "log": None if data.log is None else str(data.log)}
     asked |= {"queries": 1, "size": 2, "seed": 0, "draw": "all"}
     how: dict[str, Any] = {"threads": limits.threads, "memory_limit": limits.memory_limit, "fingerprint": ""}
-    setting = Setting(str(inputs.source), inputs.transactions, inputs.id, inputs.item, **asked, **how, time_limit=0)
+    setting = Setting(str(data.source), data.transactions, data.id, data.item, **asked, **how, time_limit=0)
     results = []
     for run in runs:
         if limits.left <= 0:
             break
         say(run.words)
-        parameters = run.parameters if inputs.k is None else {**run.parameters, "k": inputs.k}
-        tried = replace(run, parameters=parameters, options={**run.options, **inputs.options})
+        parameters = run.parameters if data.k is None else {**run.parameters, "k": data.k}
+        tried = replace(run, parameters=parameters, options={**run.options, **data.options})
         result = run_one(replace(setting, time_limit=limits.left), tried)
-        results.append(replace(result, run=run, figures=_by_kind(result.figures, inputs.kinds)))
+        results.append(replace(result, run=run, figures=_by_kind(result.figures, data.kinds)))
     return results
 
 

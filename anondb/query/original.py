@@ -42,7 +42,7 @@ class Original:
         self._binder: tuple[Shape, Binder] | None = None
         self.divided: Mapping[str, str] = {}
         """The name and the type of the column that divides the table into files, for a session over them."""
-        self.engine: DuckDBEngine | None = None
+        self.session_engine: DuckDBEngine | None = None
         """The engine of a session, beside whose tables queries are bound."""
 
     @cached_property
@@ -93,7 +93,7 @@ class Original:
 
     def _bind(self, beside: Shape) -> Binder:
         shapes = {kind: [*self._tables(kind), *beside] for kind in self._types}
-        return Binder(shapes, None if self.engine is None else self.engine.connection)
+        return Binder(shapes, None if self.session_engine is None else self.session_engine.connection)
 
     def tables(self) -> list[tuple[str, Mapping[str, str]]]:
         """The names of the tables, with the names and types of their columns."""

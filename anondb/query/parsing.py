@@ -32,7 +32,7 @@ _TAKEN = _QUERIES | {
 _PREPARED = {"PREPARE", "EXECUTE", "DEALLOCATE"}
 """Statements about a query that has a name; it is parsed when it is made (``session.statements``)."""
 _MODIFIERS = {"OR", "REPLACE", "TEMP", "TEMPORARY", "LOCAL", "GLOBAL"}
-_CREATED = {"TABLE", "VIEW", "MACRO", "FUNCTION"}
+_CREATABLE = {"TABLE", "VIEW", "MACRO", "FUNCTION"}
 
 
 def is_function(name: str) -> bool:
@@ -45,9 +45,9 @@ def lowered(name: str) -> str:
     return name.lower() if name.isascii() else "".join(chr(ord(c) + 32) if "A" <= c <= "Z" else c for c in name)
 
 
-def dotted(table: exp.Table) -> str:
-    """The name of a table in lower case, behind those of its catalog and schema if they are written."""
-    return lowered(".".join(part.name for part in table.parts))
+def dotted(parts: Sequence[exp.Expr]) -> str:
+    """A name in lower case, of its parts: those of a table are its catalog and schema, if they are written, and its own."""
+    return lowered(".".join(part.name for part in parts))
 
 
 def _bad_sql(line: int | None = None, column: int | None = None) -> InputError:
@@ -207,7 +207,7 @@ def _statement(tokens: list[Token], sql: str) -> Statement:
     if word in ("EXPLAIN", "SHOW"):
         return _asked_about(word, sql[first.end + 1 : tokens[-1].end + 1].strip(), text)
     kind = next((token.text.upper() for token in tokens[1:] if token.text.upper() not in _MODIFIERS), "")
-    if word not in _TAKEN or (word == "CREATE" and kind not in _CREATED):
+    if word not in _TAKEN or (word == "CREATE" and kind not in _CREATABLE):
         word = word if word.isalpha() and len(word) < 20 else ""
         raise unsupported(f"the statement {word}" if word else "a statement that is not a SELECT", STATEMENT_HINT)
     return Statement(SELECT if word in _QUERIES else word, _parsed(tokens, sql), text)

@@ -26,6 +26,14 @@ def dialect() -> DuckDB:
     return DuckDB(version=VERSION)
 
 
+def sql_tokens(text: str) -> list[Token] | None:
+    """The tokens of a text; None if it has no valid ones, of which the parser says what is wrong."""
+    try:
+        return DuckDB().tokenize(text)
+    except (SqlglotError, UnicodeEncodeError):
+        return None
+
+
 def reworded(tokens: list[Token]) -> list[Token]:
     """The tokens of a statement as sqlglot reads them."""
     return _with_ends_outside(_with_keys_apart(_with_unions(tokens)))
@@ -172,9 +180,8 @@ def split(text: str) -> tuple[list[str], str]:
     A semicolon in a text, a quoted name or a comment ends nothing; a text that does not end keeps all that is before it.
     """
     text = spaced(text)
-    try:
-        tokens = DuckDB().tokenize(text)
-    except SqlglotError:
+    tokens = sql_tokens(text)
+    if tokens is None:
         return [], text
     statements, begun, has_tokens = [], 0, False
     for token in tokens:

@@ -45,7 +45,7 @@ class Suppressed:
 
 
 @dataclass(frozen=True)
-class Threats:
+class RareSets:
     """How many minimal sets of ``size`` items fewer than k transactions hold, in the source and in the release."""
 
     size: int
@@ -67,7 +67,7 @@ class OwnerReport:
         reasons: why a released item is as general as it is, by its label.
         stopped: whether the algorithm went down a taxonomy and stopped where it was not worth more.
         asked: the answers to workloads.
-        threats: small sets of items, before and after; empty where the promise has no such sets.
+        rare_sets: small sets of items, before and after; empty where the promise has no such sets.
         attacks: simulated attackers who know one item, two, and so on.
         promised: how many known items of a person the promise covers, whichever they are; None for any number.
         overlaps: a line on other publications of the same persons, and one on populations that the owner has told apart.
@@ -92,7 +92,7 @@ class OwnerReport:
     publications: tuple[history.Publication, ...]
     seconds: dict[str, float]
     read: tuple[str, ...] = ()
-    threats: tuple[Threats, ...] = ()
+    rare_sets: tuple[RareSets, ...] = ()
     attacks: tuple[Attack, ...] = ()
     supports: Mapping[str, int] = field(default_factory=dict)
     seen: tuple[Seen, ...] = ()
@@ -133,7 +133,7 @@ class OwnerReport:
                 }
                 for asked in self.asked
             ],
-            "infrequent_sets": [vars(threats) for threats in self.threats],
+            "infrequent_sets": [vars(of_size) for of_size in self.rare_sets],
             "attacks": [attack.to_json() for attack in self.attacks],
             "overlaps": list(self.overlaps),
             "publications": [
@@ -233,8 +233,8 @@ def _with_source(
         with contextlib.suppress(InputError):
             attacks.append(attack(engine, name, individuals=individuals, known=size, seed=seed))
     largest = min(report.promised or USUAL_KNOWLEDGE, SIZES[-1])
-    threats = _threats(engine, name, release, report.k, largest) if release.manifest["model"] in COUNTED else ()
-    measured: dict[str, Any] = {"attacks": tuple(attacks), "threats": tuple(threats), "asked": tuple(asked)}
+    rare_sets = _rare_sets(engine, name, release, report.k, largest) if release.manifest["model"] in COUNTED else ()
+    measured: dict[str, Any] = {"attacks": tuple(attacks), "rare_sets": tuple(rare_sets), "asked": tuple(asked)}
     if release.kind.attributes:
         measured |= _of_attributes(engine, report)
     return replace(report, source=source, suppressed=suppressed, supports=supports, **measured)
@@ -268,10 +268,10 @@ def _measured(engine: DuckDBEngine, release: StoredRelease, name: str, unchanged
     return Asked(counted(workload.size, "item"), tuple((tuple(items), *counts) for items, *counts in answers))
 
 
-def _threats(engine: DuckDBEngine, name: str, release: StoredRelease, k: int, limit: int) -> list[Threats]:
+def _rare_sets(engine: DuckDBEngine, name: str, release: StoredRelease, k: int, limit: int) -> list[RareSets]:
     """The minimal sets of each size, by the verifier: those up to a size, less those of smaller sizes. Sets of a local
     recoding are those of its labels. Where counting gets too large, the larger sizes are left out."""
-    threats: list[Threats] = []
+    rare_sets: list[RareSets] = []
     with contextlib.suppress(InputError, EngineError), engine.transaction():
         _, dataset = stored.load_source(engine, name)
         subject, before, after = subject_of(engine, dataset), 0, 0
@@ -280,9 +280,9 @@ def _threats(engine: DuckDBEngine, name: str, release: StoredRelease, k: int, li
             engine.progress(f"counting sets of {size} items")
             in_source = verify_subject(subject, model).violations
             in_release = verify_release(engine, release.schema, model, kind=replace(release.kind, local=False)).violations
-            threats.append(Threats(size, in_source - before, in_release - after))
+            rare_sets.append(RareSets(size, in_source - before, in_release - after))
             before, after = in_source, in_release
-    return threats
+    return rare_sets
 
 
 def _causes(decisions: list[dict[str, Any]], parameters: dict[str, Any]) -> tuple[dict[str, str], dict[str, str | None]]:

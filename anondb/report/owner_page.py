@@ -256,13 +256,13 @@ def _drawn(asked: Asked) -> str:
 def _risk(report: OwnerReport) -> str:
     """What attackers find in the source and in the release."""
     confidence = _confidence(report)
-    if not report.attacks and not report.threats and not confidence:
+    if not report.attacks and not report.rare_sets and not confidence:
         return ""
     parts = ["<h2>Risk before and after</h2>", confidence]
     if report.attacks:
         parts.append(_attackers(report))
-    if report.threats:
-        rows = [[counted(t.size, "item"), f"{t.before:,}", f"{t.after:,}"] for t in report.threats]
+    if report.rare_sets:
+        rows = [[counted(t.size, "item"), f"{t.before:,}", f"{t.after:,}"] for t in report.rare_sets]
         parts.append(
             f"<h3>Sets of items that fewer than {report.k:,} transactions hold</h3><p>Minimal sets only: no part of them is"
             f" as rare.</p>{table(('sets of', 'in the source', 'in the release'), rows)}"

@@ -34,7 +34,7 @@ def owner_rows(report: OwnerReport) -> Rows:
         beyond = "" if report.covers(a) else " (not promised)"
         words = f"{counted(a.known, 'known item')}{beyond}: {before} before, {after} after"
         rows.append((f"below {report.k} candidates", words))
-    rows += [(f"rare sets of {t.size}", f"{t.before:,} before, {t.after:,} after") for t in report.threats]
+    rows += [(f"rare sets of {t.size}", f"{t.before:,} before, {t.after:,} after") for t in report.rare_sets]
     rows += _continued("published", [f"{p.file} on {p.published:%Y-%m-%d}" for p in report.publications] or ["no"])
     rows += _continued("other releases", list(report.overlaps))
     if report.seconds:

@@ -12,10 +12,9 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from anondb.errors import AnondbError, InputError, InternalError
 from anondb.query.parsing import parse_script
-from anondb.query.scripts import script
+from anondb.query.scripts import script, sql_tokens
 from anondb.serve.catalog import VERSION, Translator
 from anondb.serve.values import TEXT, TEXTS
-from anondb.session.parameters import tokens_of
 from anondb.session.session import Session
 
 PARAMETERS = {
@@ -46,7 +45,7 @@ SETTINGS: Mapping[str, str] = {
     "transaction_read_only": "on",
 }
 _MOST = 1000  # parameters
-_MADE = re.compile(r"\b(TABLE|VIEW|MACRO|FUNCTION)\b", re.I)
+_OBJECT_KIND = re.compile(r"\b(TABLE|VIEW|MACRO|FUNCTION)\b", re.I)
 _SET = re.compile(r"SET\s+(?:SESSION\s+|LOCAL\s+)?(CHARACTERISTICS|TRANSACTION|NAMES|TIME\s+ZONE|\"?\w+)", re.I)
 _SHOW = re.compile(r"SHOW\s+\"?([\w ]+?)\"?\s*$", re.I)
 _NOTHING = {"DISCARD", "RELEASE", "SAVEPOINT", "UNLISTEN"}
@@ -138,12 +137,12 @@ class Asked:
         text = translator.translated(self.text)
         parameters: Sequence[Any] | Mapping[str, Any] | None = list(values) or None
         if values and text != self.text:  # parameters of functions that DuckDB lacks are gone
-            parameters = {str(n): values[n - 1] for n in _parameters(tokens_of(text)) if n <= len(values)}
+            parameters = {str(n): values[n - 1] for n in _parameters(sql_tokens(text) or []) if n <= len(values)}
         result = session.sql(text, parameters, bounds)
         rows = result.fetchall()
         if self.is_query:
             return Answer("SELECT", list(zip(result.columns, result.types, strict=True)), rows, result.notes)
-        kind = _MADE.search(self.text) if self.word in ("ALTER", "CREATE", "DROP") else None
+        kind = _OBJECT_KIND.search(self.text) if self.word in ("ALTER", "CREATE", "DROP") else None
         number = f" {rows[0][0]}" if rows and self.word in ("DELETE", "INSERT", "UPDATE") else ""
         tag = f"{self.word}{' 0' if self.word == 'INSERT' else ''}{number}{f' {kind[0].upper()}' if kind else ''}"
         return Answer(tag, notes=result.notes)
@@ -168,7 +167,7 @@ def statements_of(sql: str) -> list[Asked]:
 
 
 def _asked(text: str) -> Asked:
-    tokens = tokens_of(text)
+    tokens = sql_tokens(text) or []
     word = tokens[0].text.upper() if tokens else ""
     if word == "WITH" and any(token.token_type is TokenType.INSERT for token in tokens):
         with contextlib.suppress(AnondbError):

@@ -208,12 +208,12 @@ class Conversation:
                 if len(asked) > 1:
                     raise Failure("42601", "Several statements cannot be prepared at once.")
                 prepared = Prepared(asked[0], asked[0].types(oids)) if asked else Prepared(None, [])
-                _keep(self._prepared, name, prepared, _MOST_PREPARED)
+                _store(self._prepared, name, prepared, _MOST_PREPARED)
                 self._send(pg.ParseComplete())
             case pg.Bind():
                 self._bind(message)
             case pg.Describe(kind="S", name=name):
-                statement = _kept(self._prepared, name)
+                statement = _looked_up(self._prepared, name)
                 self._send(pg.ParameterDescription(type_oids=statement.types))
                 query = statement.asked if statement.asked is not None and statement.asked.is_query else None
                 portal = self._portal(query, [None] * len(statement.types), [])
@@ -221,9 +221,9 @@ class Conversation:
                 self._describe(portal)
             case pg.Describe(name=name):
                 cursor = None if name in self._portals or not name else self._cursors.of(name)
-                self._describe(_kept(self._portals, name) if cursor is None else _portal_of(cursor, []))
+                self._describe(_looked_up(self._portals, name) if cursor is None else _portal_of(cursor, []))
             case pg.Execute(portal=name, max_rows=most):
-                self._rows(_kept(self._portals, name), most)
+                self._rows(_looked_up(self._portals, name), most)
             case pg.Close(kind=kind, name=name):
                 (self._prepared if kind == "S" else self._portals).pop(name, None)
                 self._send(pg.CloseComplete())
@@ -245,7 +245,7 @@ class Conversation:
             self._send(pg.EmptyQueryResponse())
 
     def _bind(self, bind: pg.Bind) -> None:
-        statement = _kept(self._prepared, bind.statement)
+        statement = _looked_up(self._prepared, bind.statement)
         try:
             values = decoded(bind.param_values, statement.types, bind.param_formats)
         except Exception:  # whatever psycopg says of bytes that are no value
@@ -253,7 +253,7 @@ class Conversation:
         portal = self._portal(statement.asked, values, bind.result_formats)
         if statement.told is not None and portal.shape != statement.told:
             raise Failure("0A000", "With these parameters the answer has other columns than the statement said.")
-        _keep(self._portals, bind.portal, portal, _MOST_PORTALS)
+        _store(self._portals, bind.portal, portal, _MOST_PORTALS)
         self._send(pg.BindComplete())
 
     def _portal(self, asked: Asked | None, values: Sequence[Any], formats: Sequence[int]) -> Portal:
@@ -325,13 +325,13 @@ def _encoded(row: tuple[Any, ...], encoders: Sequence[Encoder]) -> list[bytes | 
         raise Failure("22000", "A value of the answer has no form in PostgreSQL's protocol.") from None
 
 
-def _keep(kept: dict[str, _T], name: str, value: _T, most: int) -> None:
-    if len(kept) >= most and name not in kept:
+def _store(by_name: dict[str, _T], name: str, value: _T, most: int) -> None:
+    if len(by_name) >= most and name not in by_name:
         raise Failure("53400", "A connection keeps no more prepared statements or portals: close some.")
-    kept[name] = value
+    by_name[name] = value
 
 
-def _kept(kept: dict[str, _T], name: str) -> _T:
-    if name not in kept:
+def _looked_up(by_name: dict[str, _T], name: str) -> _T:
+    if name not in by_name:
         raise Failure("26000", "There is no prepared statement or portal of this name.")
-    return kept[name]
+    return by_name[name]

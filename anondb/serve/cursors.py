@@ -46,7 +46,10 @@ class Cursors:
 
     def _close(self, name: str | None) -> None:
         """Close a cursor, or all of them."""
-        self._open = {other: cursor for other, cursor in self._open.items() if name not in (None, other)}
+        if name is None:
+            self._open.clear()
+        else:
+            self._open.pop(name, None)
 
     def of(self, name: str) -> Answer:
         """The answer of an open cursor."""

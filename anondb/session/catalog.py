@@ -20,7 +20,7 @@ from anondb.engine.binding import empty, nulls
 from anondb.engine.untrusted import materialized, memory_engine
 from anondb.errors import InputError
 from anondb.query.cached_release import Opened
-from anondb.query.parsing import SELECT, lowered
+from anondb.query.parsing import SELECT, dotted, lowered
 from anondb.query.predicates import Plan
 from anondb.query.refusals import unsupported
 from anondb.query.totals import labels_of
@@ -150,8 +150,7 @@ def not_accepted(tree: exp.Expr, shapes: Shape) -> InputError:
     read = [(name, columns) for name, columns in shapes if lowered(name) in named]
     columns = {lowered(column) for _, listed in read for column in listed} | _introduced(tree) | {"rowid"}
     for table in tree.find_all(exp.Table):
-        dotted = lowered(".".join(part.name for part in table.parts))
-        if isinstance(table.this, exp.Identifier) and not {dotted, lowered(table.name)} & tables:
+        if isinstance(table.this, exp.Identifier) and not {dotted(table.parts), lowered(table.name)} & tables:
             what = f": there is no table {table.name!r}"
             hint = f"The tables are {', '.join(name for name, _ in shapes)}."
             break

@@ -23,7 +23,7 @@ from anondb.engine import DuckDBEngine, Shape
 from anondb.engine.elsewhere import is_url
 from anondb.errors import EngineError, InputError
 from anondb.query.cached_release import Opened
-from anondb.query.parsing import conjoined, inline_table, lowered
+from anondb.query.parsing import conjoined, dotted, inline_table, lowered
 from anondb.release.objects import MANIFEST_KEYS, manifest_keys, partition_of
 from anondb.release.reader import SealedRelease
 from anondb.warehouse.at_hand import releases_at
@@ -247,7 +247,7 @@ class Parts:
                     if lowered(cte.alias) == lowered(source.name):
                         return not cte.args["alias"].args.get("columns") and self._shown(cte.this, table)
                 scope = scope.find_ancestor(exp.Select)
-            return ".".join(lowered(part.name) for part in source.parts) == table
+            return dotted(source.parts) == table
         renamed = source.args.get("alias") is not None and source.args["alias"].args.get("columns")
         return isinstance(source, exp.Subquery) and not renamed and self._shown(source.this, table)
 
@@ -289,7 +289,7 @@ class Parts:
         """
         others = {lowered(name) for name, columns in own if lowered(self.column) in map(lowered, columns)}
         tables = list(tree.find_all(exp.Table))
-        named = [node for node in tables if ".".join(lowered(part.name) for part in node.parts) == table]
+        named = [node for node in tables if dotted(node.parts) == table]
         if len(named) != 1 or any(lowered(node.name) in others for node in tables):
             return None
         select = named[0].find_ancestor(exp.Select)

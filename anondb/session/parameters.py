@@ -13,14 +13,12 @@ from typing import Any
 
 import numpy as np
 from sqlglot import exp
-from sqlglot.dialects.duckdb import DuckDB
-from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
 from anondb.errors import InputError
 from anondb.query.parsing import Statement, bare, lowered, parse_script
 from anondb.query.refusals import unsupported
-from anondb.query.scripts import spaced
+from anondb.query.scripts import spaced, sql_tokens
 
 
 def numbered(sql: str) -> str:
@@ -34,7 +32,7 @@ def numbered(sql: str) -> str:
     sql = spaced(sql)
     if "?" not in sql:
         return sql
-    tokens = tokens_of(sql)
+    tokens = sql_tokens(sql) or []
     places = [token for token in tokens if token.token_type is TokenType.PLACEHOLDER]
     if places and any(token.token_type is TokenType.PARAMETER for token in tokens):
         raise InputError(
@@ -185,17 +183,9 @@ def _missing() -> InputError:
     return InputError("You have no prepared statement of this name.", code="bad_name", hint="PREPARE makes one.")
 
 
-def tokens_of(text: str) -> list[Token]:
-    """The tokens of a text; none if it has no valid ones, of which the parser says what is wrong."""
-    try:
-        return DuckDB().tokenize(text)
-    except (SqlglotError, UnicodeEncodeError):
-        return []
-
-
 def _tokens(text: str) -> list[Token]:
     """The tokens of a text, at least one."""
-    tokens = tokens_of(text)
+    tokens = sql_tokens(text)
     if not tokens:
         raise InputError("The query is not valid SQL.", code="bad_sql", hint="Write PREPARE name AS SELECT ...")
     return tokens

@@ -130,8 +130,8 @@ def _write_columns(select: exp.Select, source: Source) -> None:
                 filled = value if part is filled else filled
                 part.replace(value)
             expanded.append(filled.as_(name, quoted=True))
-        before = [e.copy() for e in select.expressions]
-        at = next(n for n, e in enumerate(select.expressions) if e is selected)
+        before = list(select.expressions)  # no copies: the loop finds the next expressions among them
+        at = next(n for n, e in enumerate(before) if e is selected)
         select.set("expressions", [*before[:at], *expanded, *before[at + 1 :]])
 
 

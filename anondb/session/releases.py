@@ -20,7 +20,7 @@ from anondb.engine.untrusted import materialized
 from anondb.query import Plan
 from anondb.query.cached_release import Opened
 from anondb.query.original import records_tables
-from anondb.query.parsing import lowered
+from anondb.query.parsing import dotted, lowered
 from anondb.query.predicates import ALWAYS, IDS
 from anondb.query.refusals import unsupported
 from anondb.query.values import Attribute
@@ -136,29 +136,29 @@ class Releases:
         names = {lowered(name) for name, _ in self.shapes}
         for table in tree.find_all(exp.Table):
             main = lowered(table.db) in OWN_SCHEMAS[1:] and lowered(table.catalog) in ("", "memory", "temp")
-            if (table.db and _dotted(table.parts) not in names) if lowered(table.name) in names else main:
+            if (table.db and dotted(table.parts) not in names) if lowered(table.name) in names else main:
                 table.set("db", None)
                 table.set("catalog", None)
         for column in tree.find_all(exp.Column):
-            if column.args.get("db") is not None and _dotted(column.parts[:-1]) not in names:
+            if column.args.get("db") is not None and dotted(column.parts[:-1]) not in names:
                 column.set("db", None)
                 column.set("catalog", None)
         return tree
 
     def id_column(self, table: exp.Table) -> str | None:
         """The id column of a table of persons, in lower case; None for other tables."""
-        columns = self.persons_tables.get(_dotted(table.parts), {})
+        columns = self.persons_tables.get(dotted(table.parts), {})
         return next((lowered(name) for name, is_id in columns.items() if is_id), None)
 
     def described(self, node: exp.Table) -> Described:
         """The columns of a table of persons."""
-        dotted = _dotted(node.parts)
+        name = dotted(node.parts)
         table, id_column, item_column = (lowered(self.manifest[k]) for k in ("table", "id_column", "item_column"))
-        if dotted == "baskets":
+        if name == "baskets":
             return Described("transaction_id", "items", lists=True)
         names = tuple(a.name for a in self.attributes)
         part = "" if self._parts is None else self._parts.column
-        if dotted != table:
+        if name != table:
             return Described(id_column, attributes=names)
         own = names if table in records_tables(self.manifest) else ()
         lists = self.lists
@@ -335,8 +335,3 @@ class Releases:
             marks = [texts is not None and self.plain(texts) for texts in self._texts_of(relation)]
             self._database.plain[lowered(name)] = marks
         return replace(relation, columns=tuple(replace(c, plain=p) for c, p in zip(relation.columns, marks, strict=True)))
-
-
-def _dotted(parts: Sequence[exp.Expr]) -> str:
-    """A name with its schema and database, in lower case."""
-    return lowered(".".join(part.name for part in parts))

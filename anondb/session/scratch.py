@@ -160,7 +160,7 @@ class Scratch:
             return tree
         clause = tree.args.get("with_")
         if not isinstance(tree, exp.Query) or {lowered(cte.alias) for cte in clause or ()} & named.keys():
-            tree, clause = exp.select("*").from_(exp.alias_(exp.Subquery(this=tree), "q", table=True)), None
+            tree, clause = exp.select("*").from_(exp.alias_(exp.Subquery(this=tree), "q", table=True, copy=False)), None
         assert isinstance(tree, exp.Query)
         listed = list(clause.expressions) if clause is not None else []
         ctes = [self._cte(table, (*within, name)) for name, table in named.items()]

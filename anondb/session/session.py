@@ -68,7 +68,7 @@ class Session:
         together = Together(sealed[0].engine, {s.schema: int(s.manifest["transactions"]) for s in sealed})
         self._opened = [Opened(s, together) for s in sealed]
         for release in self._opened:
-            release.original.engine = engine
+            release.original.session_engine = engine
         self._parts = Parts.of(self._opened, engine)
         self._releases = Releases(self._opened, self._database, self._parts)
         self._results = Kept[Result]()

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain, count, pairwise
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -294,7 +294,9 @@ def tree_of(labels: Sequence[str], paths: Sequence[Path], name: Name, root: str)
 
 def _free(name: str, taken: set[str]) -> str:
     """The name, with a number if an item or another group has it."""
-    names = chain([name], (f"{name} ({number})" for number in count(2)))
-    free = next(label for label in names if label not in taken)
+    number, free = 1, name
+    while free in taken:
+        number += 1
+        free = f"{name} ({number})"
     taken.add(free)
     return free

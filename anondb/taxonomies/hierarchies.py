@@ -91,7 +91,7 @@ def build_hierarchy(
         request = completed(request, values)
         build.check_request(request, HIERARCHIES)
         mapping: tuple[build.Builder, build.Name] = (partial(_by_mapping, engine), build.named_by_key)
-        builder, name = _BUILDERS.get(request.by, mapping)
+        builder, name = {**_BUILDERS, "mapping": mapping}[request.by]
         paths = builder(values.labels, values.persons, request)
     tree = build.tree_of(values.labels, paths, name, request.root)
     return Hierarchy(values.attribute, tree, request, sum(not path for path in paths))

@@ -155,7 +155,7 @@ def _order(result: Result) -> tuple[bool, float]:
 
 
 async def ask(request: Request) -> Response:
-    """Try candidates for what the owner said, or go on without."""
+    """Try the candidates that fit the owner's answers, or go on with one of them untried."""
     window, project = project_at(request)
     fields, _ = await posted(request)
     answers = asked(window) | {name: fields.get(name, "") for name in FIRST if name in fields or name == "questions"}

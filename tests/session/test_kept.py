@@ -126,7 +126,7 @@ def test_an_answer_is_found_by_its_text_without_reading_it(shop: Path, monkeypat
         assert again.fetchall() == first.fetchall() and again.notes == first.notes
 
 
-def test_the_rows_of_all_items_are_put_on_the_desk_once(shop: Path) -> None:
+def test_the_rows_of_all_items_are_stored_once(shop: Path) -> None:
     said: list[str] = []
     with anondb.open(shop / "supports.duckdb", on_statement=said.append) as session:
         listed = session.sql("SELECT item, count(*) AS n FROM sales GROUP BY item ORDER BY n DESC")
@@ -137,7 +137,7 @@ def test_the_rows_of_all_items_are_put_on_the_desk_once(shop: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_desk_keeps_few_answers(shop: Path) -> None:
+def test_a_session_stores_few_answers(shop: Path) -> None:
     said: list[str] = []
     with anondb.open(shop / "supports.duckdb", on_statement=said.append) as session:
         for letter in "abcdefgh":

@@ -104,6 +104,14 @@ def test_a_pivot_has_the_bounds_of_each_item(named: Named) -> None:
     assert pivot[single.columns].equals(single)
 
 
+def test_two_expressions_with_columns_stand_for_all_columns(named: Named) -> None:
+    _, session = named
+    counted = "(SELECT item, count(*) AS n FROM sales GROUP BY item)"
+    short = session.sql(f"SELECT min(COLUMNS(*)), max(COLUMNS(*)) FROM {counted}")
+    long = session.sql(f"SELECT min(item), min(n), max(item), max(n) FROM {counted}")
+    assert short.fetchall() == long.fetchall()
+
+
 SAME = {
     "CREATE TEMP TABLE t AS SELECT item, count(*) AS n FROM sales GROUP BY item; SELECT * FROM t WHERE item = 'milk'": (
         "SELECT item, count(*) AS n FROM sales WHERE item = 'milk' GROUP BY item"

@@ -22,7 +22,7 @@ def accepts(binder: Binder, sql: str, shape: str) -> bool:
     return binder.columns(sql, shape) is not None
 
 
-@pytest.fixture(scope="module", params=["alone", "beside another"])
+@pytest.fixture(scope="module", params=["alone", "beside a database"])
 def binder(request: pytest.FixtureRequest) -> Binder:
     return Binder(SHAPES, None if request.param == "alone" else open_memory())
 
@@ -65,7 +65,7 @@ def test_a_bug_of_the_optimizer_on_empty_tables(binder: Binder) -> None:
     assert accepts(binder, f"SELECT item, count(*) FROM t WHERE tid NOT IN ({anti}) GROUP BY item", "long")
 
 
-def test_the_tables_of_a_desk_are_no_tables_of_the_query() -> None:
+def test_the_tables_of_the_database_beside_are_no_tables_of_the_query() -> None:
     beside = open_memory()
     beside.execute("CREATE TABLE price (item VARCHAR)")
     first, second = Binder(SHAPES, beside), Binder({"long": [("other", {"a": "BIGINT"})]}, beside)

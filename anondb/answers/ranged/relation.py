@@ -14,29 +14,24 @@ from itertools import count
 
 from sqlglot import exp
 
+from anondb.answers.ranged.traits import Traits
 from anondb.answers.ranged.values import Value, all_sure, check_equal
 from anondb.query.parsing import lowered
 from anondb.query.refusals import only, unsupported
 
 SURE, IN_WORLDS = "sure", "in_worlds"
-FLAGS = ("truth", "present", "item", "plain", "least", "most", "whole", "why")
-"""What a column and its values have in common."""
 _SIGNED = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
 INTEGERS = (*_SIGNED, "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT")
 
 
 @dataclass(frozen=True)
-class Column:
-    """A column of a relation.
+class Column(Traits):
+    """A column of a relation, with what is known of all its values.
 
     Attributes:
         name: its name in the query.
         bounded: whether it has bounds.
         unknown: whether nothing is known of it.
-        truth: whether it is a condition with bounds.
-        present: whether no value is NULL for any original.
-        item, plain, least, most, whole: as for ``Value``.
-        why: the construct that no rule reads, as for ``Value``.
         part: the number of a column of counts of which it is a part, times a number, as for ``Value``.
         maybe: whether its bounds hold where it is not NULL, which it may be, as where nobody is counted.
         spread: whether it has the ends of a spread, ``c<i>_low`` and ``c<i>_high``.
@@ -45,14 +40,6 @@ class Column:
     name: str
     bounded: bool = False
     unknown: bool = False
-    truth: bool = False
-    present: bool = False
-    item: bool = False
-    plain: bool = False
-    least: float | None = None
-    most: float | None = None
-    whole: bool = False
-    why: str = ""
     part: tuple[int, float] | None = None
     maybe: bool = False
     spread: bool = False
@@ -93,10 +80,9 @@ class Ranged:
 def column_value(number: int, column: Column, alias: str) -> Value:
     """The value of a column of a source."""
     ends = [] if column.unknown else [f"c{number}{end}" for end in (("_l", "_u") if column.bounded else ("",))]
-    flags = {name: getattr(column, name) for name in FLAGS}
     part = None if column.part is None else (exp.column(f"c{column.part[0]}_u", alias), column.part[1])
     sure = exp.column(f"c{number}_s", alias) if column.maybe and column.bounded else None
-    return Value(*(exp.column(end, alias) for end in ends), part=part, sure=sure, **flags)
+    return Value(*(exp.column(end, alias) for end in ends), part=part, sure=sure, **column.traits)
 
 
 def projected(values: Sequence[Value]) -> list[exp.Expr]:
@@ -119,7 +105,7 @@ def described(names: Sequence[str], values: Sequence[Value]) -> tuple[Column, ..
             v.unknown,
             part=part,
             maybe=v.sure is not None and v.upper is not None,
-            **{flag: getattr(v, flag) for flag in FLAGS},
+            **v.traits,
         )
         for name, v, part in zip(names, values, wholes, strict=True)
     )

@@ -19,7 +19,7 @@ from anondb.answers.ranged.relation import INTEGERS, SURE, Sources, fresh, star_
 from anondb.answers.ranged.sources import first_column
 from anondb.answers.ranged.truths import matched
 from anondb.answers.ranged.values import Value, all_sure, check_equal, holds
-from anondb.query.parsing import bare, is_conjunct, is_null, lowered
+from anondb.query.parsing import bare, dotted, is_conjunct, is_null, lowered
 from anondb.query.refusals import only, unsupported
 
 PLAIN = (*INTEGERS, "FLOAT", "DOUBLE", "DECIMAL", "VARCHAR", "BOOLEAN", "DATE", "TIMESTAMP")
@@ -154,7 +154,7 @@ def _names(query: exp.Expr, compiler: Compiler, env: Env) -> set[str]:
         cte = env.get(lowered(table.name)) if not table.db else None
         if cte is not None:
             names |= _names(cte.node, compiler, cte.env)
-        elif (persons := compiler.tables.persons_tables.get(lowered(".".join(p.name for p in table.parts)))) is not None:
+        elif (persons := compiler.tables.persons_tables.get(dotted(table.parts))) is not None:
             names |= set(map(lowered, persons))
         elif isinstance(table.this, exp.Identifier) and (relation := compiler.tables.table(table)) is not None:
             names |= {lowered(column.name) for column in relation.columns}

@@ -13,37 +13,24 @@ from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from itertools import islice
 from math import prod
-from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from anondb.answers.quotients import product_of
+from anondb.answers.ranged.traits import Traits
 from anondb.errors import InputError
 from anondb.query.parsing import bare, is_null
-
-if TYPE_CHECKING:
-    from anondb.answers.ranged.relation import Column
-
 
 Limits = tuple[tuple["Value", float | None, float | None], ...]
 """Numbers, each with what it is never below and never above."""
 
 
 @dataclass(frozen=True)
-class Value:
+class Value(Traits):
     """SQL expressions for a value: one if it is exact, two if it is a range, and none if nothing is known of it.
 
     Attributes:
         lower, upper: the bounds of a number or, with ``truth``, of a condition; an exact value has ``lower`` alone.
-        truth: whether it is a boolean with bounds.
-        present: whether it is not NULL for any original.
-        item: whether it is an item that is a text here, but may be a number or the like in the original.
-        plain: whether it equals such an item as a text if and only if it does in the original.
-        least: a number that it is never below where its row is there, 0 or more: 1 for the rows of a group; its bounds may
-            be below, but not negative.
-        most: a number that it is never above where its row is there; its bounds may be above.
-        whole: whether it is a whole number, as a count is.
-        why: the construct that no rule reads, and what to do, where nothing is known of the value for this reason.
         part: the upper end of a count of which it is a part, times a number, as a count with FILTER is of that without.
         step: a positive number that it is not below where it is not 0, for a number that is never negative.
         sure: for a number with bounds that may be NULL, such as the sum over rows that need not exist: whether it is there
@@ -54,14 +41,6 @@ class Value:
     lower: exp.Expr | None = None
     upper: exp.Expr | None = None
     _: KW_ONLY
-    truth: bool = False
-    present: bool = False
-    item: bool = False
-    plain: bool = False
-    least: float | None = None
-    most: float | None = None
-    whole: bool = False
-    why: str = ""
     part: tuple[exp.Expr, float] | None = None
     step: exp.Expr | None = None
     sure: exp.Expr | None = None
@@ -154,7 +133,7 @@ def ambiguous(what: str) -> InputError:
     )
 
 
-def check_equal(*values: Value | Column) -> None:
+def check_equal(*values: Traits) -> None:
     """Refuse to compare items with values that may be other spellings of them.
 
     Raises:
