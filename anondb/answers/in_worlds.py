@@ -125,14 +125,17 @@ class InWorlds:
         table, tree = Table("memory", "main", fresh(prefix)), without_filters(tree)
         if self.asked.empty:
             tree = without_rows({WORLD: "INTEGER", PLACE: "BIGINT"}, self.types, kept=self.asked.kept)
-        create = text_of(creation(table, tree.copy()))
-        insert = text_of(exp.Insert(this=table.expression(), expression=tree))
+        text = text_of(creation(table, tree.copy()))
+        numbers = range(1 if self.asked.of_one_world else min(self.worlds.count, most))
         try:
-            for number in range(1 if self.asked.of_one_world else min(self.worlds.count, most)):
+            for number in numbers:
                 self.worlds.use(number)
-                executed(self.engine, insert if number else create, failed)
-                if not number:
-                    tables.append(table)
+                executed(self.engine, text, failed)
+                if number:
+                    continue
+                tables.append(table)
+                if len(numbers) > 1:
+                    text = text_of(exp.Insert(this=table.expression(), expression=tree))
         finally:
             self.worlds.use(None)
         return table

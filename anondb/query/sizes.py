@@ -9,8 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import accumulate
 from math import ceil, floor, fsum, inf
+
+import numpy as np
+import numpy.typing as npt
 
 from anondb.query.cached_release import Opened
 from anondb.query.measures import asked_of, has_sums, with_sizes_as_sums
@@ -32,8 +36,15 @@ from anondb.query.summed import SUM
 from anondb.query.supported import narrowed
 from anondb.query.totals import Bounds
 
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
 Span = tuple[float, float]
 """The least and the greatest number of a span."""
+
+
+Steps = tuple[Floats, Floats, Flags]
+"""How far sums are from their least and from their greatest values, and whether they can be where they are wanted."""
 
 
 @dataclass(frozen=True)
@@ -53,20 +64,31 @@ class Sizes:
 
         The rows alone tell it where the total contradicts them, which that of a release never does.
         """
-        inside = [(self._steps(ends, low, high), number) for *ends, number in self.groups]
-        outside = [(self._steps_outside(ends, low, high), number) for *ends, number in self.groups]
-        rows = (self.persons - _possible(outside), _possible(inside))
+        inside, outside = self._steps(low, high), self._steps_outside(low, high)
+        rows = (self.persons - self._possible(outside), self._possible(inside))
         return narrowed(rows, self.persons - self._most(outside), self._most(inside))
 
-    @property
+    @cached_property
+    def _least(self) -> Floats:
+        return np.array([least for least, _, _ in self.groups], dtype=np.float64)
+
+    @cached_property
+    def _greatest(self) -> Floats:
+        return np.array([greatest for _, greatest, _ in self.groups], dtype=np.float64)
+
+    @cached_property
+    def _numbers(self) -> Ints:
+        return np.array([number for *_, number in self.groups], dtype=np.int64)
+
+    @cached_property
     def persons(self) -> int:
         """Their number."""
-        return sum(number for *_, number in self.groups)
+        return int(self._numbers.sum())
 
     @property
     def ends(self) -> Span:
         """The least and the greatest number that a sum may be."""
-        return min((ends[0] for ends in self.groups), default=0.0), max((ends[1] for ends in self.groups), default=-1.0)
+        return (float(self._least.min()), float(self._greatest.max())) if self.groups else (0.0, -1.0)
 
     def at(self, place: int) -> Span:
         """The least and the greatest value of the sum at a place, from 0, if all sums are in ascending order."""
@@ -81,34 +103,39 @@ class Sizes:
             low, high = (low, middle) if enough(middle) else (middle + 1, high)
         return float(low)
 
-    @staticmethod
-    def _steps(ends: Sequence[float], low: float, high: float) -> Span | None:
-        """How far a sum between two ends that lies in a span is from its least and its greatest value; None if it cannot."""
-        least, greatest = ends
-        return (max(0.0, low - least), max(0.0, greatest - high)) if least <= high and greatest >= low else None
+    def _steps(self, low: float, high: float) -> Steps:
+        """The steps of sums into a span."""
+        can = (self._least <= high) & (self._greatest >= low)
+        return np.maximum(0, low - self._least), np.maximum(0, self._greatest - high), can
 
-    def _steps_outside(self, ends: Sequence[float], low: float, high: float) -> Span | None:
-        """How far a sum that lies outside of a span is from its least and its greatest value; None if it cannot."""
-        sides = [side for side in (self._steps(ends, -inf, low - 1), self._steps(ends, high + 1, inf)) if side is not None]
-        return (min(of[0] for of in sides), min(of[1] for of in sides)) if sides else None
+    def _steps_outside(self, low: float, high: float) -> Steps:
+        """The steps of sums out of a span, to the nearer side."""
+        sides = self._steps(-inf, low - 1), self._steps(high + 1, inf)
+        below, above = ([np.where(can, steps, inf) for steps in ends] for *ends, can in sides)
+        return np.minimum(below[0], above[0]), np.minimum(below[1], above[1]), sides[0][2] | sides[1][2]
 
-    def _most(self, steps: Sequence[tuple[Span | None, int]]) -> int:
-        """How many persons can take their steps."""
-        ends = [fsum(end * n for *of, n in self.groups if (end := of[side])) for side in (0, 1)]
-        budgets = self.total[1] - ends[0], ends[1] - self.total[0]
+    @cached_property
+    def _budgets(self) -> Span:
+        """How much more than their least, and less than their greatest values, all sums together may be."""
+        least, greatest = (fsum(ends * self._numbers) for ends in (self._least, self._greatest))
+        return max(0.0, self.total[1] - least), max(0.0, greatest - self.total[0])
+
+    def _most(self, steps: Steps) -> int:
+        """How many persons can take their steps: as many as possible take the smallest ones."""
+        *ends, can = steps
         mosts = []
-        for side, budget in enumerate(budgets):
-            most, left = 0, max(0.0, budget)
-            for step, number in sorted((of[side], number) for of, number in steps if of is not None):
-                taken = number if step * number <= left else floor(left / step)
-                most, left = most + taken, left - taken * step
-            mosts.append(most)
+        for end, budget in zip(ends, self._budgets, strict=True):
+            order = np.argsort(end[can], kind="stable")
+            step, number = end[can][order], self._numbers[can][order]
+            taken = np.cumsum(step * number)
+            whole = int(np.searchsorted(taken, budget, side="right"))  # groups of which all take their steps
+            most, left = int(number[:whole].sum()), budget - (taken[whole - 1] if whole else 0.0)
+            mosts.append(most + (floor(left / step[whole]) if whole < len(step) else 0))
         return min(mosts)
 
-
-def _possible(steps: Sequence[tuple[Span | None, int]]) -> int:
-    """How many persons can take steps at all."""
-    return sum(number for of, number in steps if of is not None)
+    def _possible(self, steps: Steps) -> int:
+        """How many persons can take steps at all."""
+        return int(self._numbers[steps[2]].sum())
 
 
 def sizes_of(release: Opened, weights: Weights, total: Span) -> Sizes:
