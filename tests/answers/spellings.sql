@@ -1109,3 +1109,9 @@ SELECT 'parents' AS segment, count(DISTINCT tid) AS n FROM sales WHERE item IN (
 -- people_of_no_listed_band [records]
 SELECT sex, count(*) FILTER (WHERE age > 64) AS n FROM customers GROUP BY sex;
 SELECT sex, count(*) - count(*) FILTER (WHERE age < 30) - count(*) FILTER (WHERE age BETWEEN 30 AND 49) - count(*) FILTER (WHERE age BETWEEN 50 AND 64) AS n FROM customers GROUP BY sex;
+
+-- rows_of_frequent_items
+SELECT item AS i, count(*) AS n FROM sales WHERE item LIKE 'b%' GROUP BY item HAVING count(*) > 100;
+SELECT i, count(*) AS n FROM (SELECT tid, item AS i FROM sales WHERE item IN (SELECT s.item FROM sales s GROUP BY s.item HAVING count(*) > 100)) q WHERE i LIKE 'b%' GROUP BY q.i;
+SELECT item AS i, count(*) AS n FROM (SELECT tid, item FROM sales s WHERE item LIKE 'b%' QUALIFY count(tid) OVER (PARTITION BY item) > 100) GROUP BY item;
+SELECT item AS i, count(*) AS n FROM sales WHERE item LIKE 'b%' AND item IN (SELECT x.item FROM sales x WHERE x.item LIKE 'b%' GROUP BY x.item HAVING count(*) > 100) GROUP BY 1;

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from sqlglot import exp
 
-from anondb.answers.ranged.clauses import ROWS, clauses_of, conditions_of, rewritten, set_conditions
+from anondb.answers.ranged.clauses import ROWS, clauses_of, conditions_of, only_source, rewritten, set_conditions
 from anondb.answers.ranged.dependent_keys import selected
 from anondb.answers.ranged.equivalents import link
 from anondb.query.parsing import bare, is_null, lowered
@@ -33,12 +33,13 @@ def _move_to_having(select: exp.Select, item: str) -> None:
     """Write the conditions of a SELECT on its groups in HAVING."""
     keys = _keys(select)
     parts = conditions_of(select) if len(keys) == 1 and select.args.get("group") else []
-    moved = {id(part): having for part in parts if (having := _of_same_groups(part, select, keys[0])) is not None}
+    moved = {id(part): same for part in parts if (same := _of_same_groups(part, select, keys[0])) is not None}
     if not moved:
         return
     nulls = [] if lowered(keys[0].name) == item else [exp.Not(this=is_null(keys[0]))]
-    set_conditions(select, [part for part in parts if id(part) not in moved])
-    _add_having(select, [*moved.values(), *nulls])
+    where = [part for rows, _ in moved.values() for part in rows]
+    set_conditions(select, [*(part for part in parts if id(part) not in moved), *where])
+    _add_having(select, [*(having for _, having in moved.values()), *nulls])
 
 
 def _add_having(select: exp.Select, parts: Sequence[exp.Expr]) -> None:
@@ -109,24 +110,35 @@ def _keys(node: exp.Select) -> list[exp.Column]:
     return columns if len(columns) == len(keys) else []
 
 
-def _of_same_groups(part: exp.Expr, node: exp.Select, key: exp.Column) -> exp.Expr | None:
-    """The HAVING of ``key IN (SELECT key ... GROUP BY key HAVING ...)`` where a SELECT has these groups; None for others.
+def _of_same_groups(part: exp.Expr, node: exp.Select, key: exp.Column) -> tuple[list[exp.Expr], exp.Expr] | None:
+    """The conditions on rows and on groups of ``key IN (SELECT key ... WHERE ... GROUP BY key HAVING ...)``.
 
-    They are if both read one table, whose rows the SELECT chooses by the key alone.
+    None where a SELECT has other groups: it has these if both read one table, whose rows both choose by the key alone.
     """
     inner = bare(part)
     query = inner.args["query"].unnest() if isinstance(inner, exp.In) and inner.args.get("query") is not None else None
-    if not isinstance(query, exp.Select) or inner.args["this"] != key or node.args.get("joins"):
+    if not isinstance(query, exp.Select) or clauses_of(query) - {"where"} != {"expressions", "from_", "group", "having"}:
         return None
-    if clauses_of(query) != {"expressions", "from_", "group", "having"}:
+    query = query.copy()
+    inside, around = only_source(query), only_source(node)
+    if not isinstance(inside, exp.Table) or not isinstance(around, exp.Table) or inside.this != around.this:
         return None
-    places = [of.args["from_"].this if of.args.get("from_") else None for of in (query, node)]
-    others = [other for other in conditions_of(node) if other is not part]
-    same = all(isinstance(of, exp.Table) for of in places) and places[0] == places[1]
-    if not same or _keys(query) != [key] or [e.unalias() for e in query.expressions] != [key]:
+    own, outer = lowered(inside.alias_or_name), lowered(around.alias_or_name)
+    for column in [column for column in query.find_all(exp.Column) if lowered(column.table) == own]:
+        if column.parent_select is query:
+            column.set("table", None)
+        elif own != outer:
+            return None
+
+    def is_key(column: exp.Expr) -> bool:
+        return isinstance(column, exp.Column) and column.this == key.this and lowered(column.table) in ("", outer)
+
+    chosen = conditions_of(query)
+    others = [*chosen, *(other for other in conditions_of(node) if other is not part)]
+    if any(o.find(exp.Query) or not all(map(is_key, o.find_all(exp.Column))) for o in others):
         return None
-    by_key = not any(o.find(exp.Query) or any(c != key for c in o.find_all(exp.Column)) for o in others)
-    return query.args["having"].this.copy() if by_key else None
+    same = _keys(query) == [exp.Column(this=key.this)] == [e.unalias() for e in query.expressions] and is_key(inner.this)
+    return (chosen, query.args["having"].this) if same else None
 
 
 def _filter(
