@@ -143,8 +143,7 @@ def is_empty(tree: exp.Expr, reader: RoleReader) -> bool:
         return True
     if where is None or tree.args.get("group") is not None or any(map(reader.has_aggregate, tree.expressions)):
         return False
-    parts = where.this.unnest().flatten() if isinstance(where.this.unnest(), exp.And) else [where.this]
-    constants = (part for part in parts if part.find(exp.Column, exp.Query) is None)
+    constants = (part for part in conjoined(where.this) if part.find(exp.Column, exp.Query) is None)
     return any(simplify(part.copy()) == exp.false() for part in constants)
 
 

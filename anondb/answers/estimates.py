@@ -132,7 +132,7 @@ class Estimator(InWorlds):
         if kind.endswith("[]") and kind.startswith(NUMBERS):
             return written(_MEAN_LIST, cell=cell)
         if kind.endswith("]") or not kind.startswith(NUMBERS):
-            return exp.Mode(this=cell.copy())
+            return exp.Mode(this=exp.Order(this=cell.copy(), expressions=[exp.Ordered(this=exp.column(WORLD))]))
         whole = kind in INTEGERS
         number = cell.copy() if whole else finite(cell)
         in_order = exp.Order(this=number, expressions=[exp.Ordered(this=exp.column(WORLD))])

@@ -202,7 +202,7 @@ class Session:
         releases, item = self._releases, lowered(self._releases.manifest["item_column"])
         nullable = {lowered(a.name) for a in releases.attributes if a.may_be_null}
         form = normal(tree, releases.persons_tables, self._own_columns, releases.persons, item, nullable, self._database)
-        empty = empty or is_empty(form, self.roles())
+        empty = empty or any(is_empty(each, self.roles()) for each in (tree, form))
         try:
             estimated, notes = answered(form, bound, self, spread=bounds == SPREAD, empty=empty)
             bound = self._releases.named_as(text, tree, bound)

@@ -1115,3 +1115,21 @@ SELECT item AS i, count(*) AS n FROM sales WHERE item LIKE 'b%' GROUP BY item HA
 SELECT i, count(*) AS n FROM (SELECT tid, item AS i FROM sales WHERE item IN (SELECT s.item FROM sales s GROUP BY s.item HAVING count(*) > 100)) q WHERE i LIKE 'b%' GROUP BY q.i;
 SELECT item AS i, count(*) AS n FROM (SELECT tid, item FROM sales s WHERE item LIKE 'b%' QUALIFY count(tid) OVER (PARTITION BY item) > 100) GROUP BY item;
 SELECT item AS i, count(*) AS n FROM sales WHERE item LIKE 'b%' AND item IN (SELECT x.item FROM sales x WHERE x.item LIKE 'b%' GROUP BY x.item HAVING count(*) > 100) GROUP BY 1;
+
+-- two_rows_of_each_basket
+SELECT count(*) AS n FROM (SELECT tid, item, row_number() OVER (PARTITION BY tid ORDER BY item) AS r FROM sales QUALIFY r <= 2);
+SELECT count(*) AS n FROM (SELECT tid, row_number() OVER (PARTITION BY tid ORDER BY item) AS r FROM sales) WHERE r <= 2;
+SELECT count(*) AS n FROM (SELECT tid FROM sales QUALIFY row_number() OVER (PARTITION BY tid ORDER BY item) < 3);
+
+-- dairy_by_existence_of_a_named_column
+SELECT count(*) AS n FROM (SELECT tid, item AS c1 FROM sales) q WHERE EXISTS (SELECT 1 FROM (SELECT node FROM food WHERE parent = 'dairy' AND node = c1) p);
+SELECT count(*) AS n FROM (SELECT tid, item AS k FROM sales) q WHERE EXISTS (SELECT 1 FROM food WHERE parent = 'dairy' AND node = k);
+SELECT count(*) AS n FROM sales WHERE item IN (SELECT node FROM food WHERE parent = 'dairy');
+
+-- milk_with_others_by_town [records]
+SELECT a.item || b.item AS town, town AS k, count(*) AS n FROM sales a JOIN sales b USING (tid) JOIN customers c USING (tid) WHERE a.item = 'milk' AND b.item IN ('bread', 'butter') GROUP BY 1, 2;
+SELECT a.item || b.item AS pair, c.town AS k, count(*) AS n FROM sales a JOIN sales b ON a.tid = b.tid JOIN customers c ON c.tid = a.tid WHERE a.item = 'milk' AND b.item IN ('bread', 'butter') GROUP BY a.item || b.item, c.town;
+
+-- frequent_items_but_one
+SELECT item, count(*) AS n FROM sales WHERE (item IN (SELECT item FROM sales WHERE item <> 'butter' GROUP BY item HAVING count(*) > 100) AND item <> 'bread') GROUP BY item;
+SELECT item, count(*) AS n FROM sales WHERE item NOT IN ('bread', 'butter') GROUP BY item HAVING count(*) > 100;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import pytest
 from each import each
 from portions import FIRST_AND_OTHERS
@@ -132,6 +133,16 @@ def test_groups_by_an_expression_of_both_items_are_sums(named: Named) -> None:
             assert rows(named, sql) == rows(named, plain)
         else:
             assert set(bounds(named[1].sql(sql))) == {(None, None)}
+
+
+def test_a_comparison_with_all_rows_reads_the_table_and_not_a_name_of_another_subquery(named: Named) -> None:
+    """The least count is no NULL, and a price may be."""
+    named[1].register("limits", pd.DataFrame({"k": [1.0, None]}))
+    sql = (
+        "SELECT count(*) >= ALL (SELECT k FROM limits) AS above, "
+        "(WITH limits AS (SELECT count(*) AS k FROM prices) SELECT k > 0 FROM limits) AS priced FROM sales"
+    )
+    assert named[1].sql(sql).fetchall()[0][:1] == (None,)
 
 
 def test_rows_without_a_greater_one_have_the_bounds_of_not_exists(named: Named) -> None:

@@ -211,7 +211,10 @@ class Nested(Names):
     def _inlined(self, query: exp.Expr, scope: Scope) -> exp.Expr:
         """A subquery of tables of the analyst in which these are written out, and outer names are resolved."""
         copy = query.copy()
-        inside: set[str] = set()
+        named = list(copy.find_all(exp.Column))  # before tables are written out
+        inside = {lowered(e.alias) for e in copy.find_all(exp.Alias)} | {
+            lowered(c.name) for a in copy.find_all(exp.TableAlias) for c in a.args.get("columns") or ()
+        }
         aliases: set[str] = set()
         own = {lowered(cte.alias) for cte in copy.find_all(exp.CTE)}
         for table in list(copy.find_all(exp.Table)):
@@ -229,17 +232,9 @@ class Nested(Names):
             source = exp.select(*columns).from_(relation.tree.subquery("known"))
             table.replace(source.subquery(alias))
         aliases |= {lowered(s.alias) for s in copy.find_all(exp.Subquery, exp.Values) if s.alias}
-        inside |= {lowered(e.alias) for e in copy.find_all(exp.Alias)} | {
-            lowered(c.name) for a in copy.find_all(exp.TableAlias) for c in a.args.get("columns") or ()
-        }
-        for column in list(copy.find_all(exp.Column)):
+        for column in named:
             mine = lowered(column.table) in aliases if column.table else lowered(column.name) in inside
-            subquery = column.find_ancestor(exp.Subquery)
-            if mine or (
-                column.name.startswith("c") and subquery is not None and not column.table and column.name[1:].isdigit()
-            ):
-                continue
-            if any(lowered(column.name) == c.name for s in scope.around() for c in s.rows.columns):
+            if not mine and any(lowered(column.name) == c.name for s in scope.around() for c in s.rows.columns):
                 value = self._named(column.copy(), scope)
                 if column is copy:
                     return value

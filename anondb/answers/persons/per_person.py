@@ -15,6 +15,7 @@ from anondb.answers.persons.numbers import case_of
 from anondb.answers.persons.places import Places, put_column
 from anondb.answers.persons.terms import Column, Id, Item, Listing, Looked, Number, PersonRows, Scope, Values
 from anondb.answers.persons.weights import values_of
+from anondb.answers.ranged.clauses import aliased
 from anondb.answers.ranged.sources import grouped
 from anondb.query.item_tests import ANY_ITEM
 from anondb.query.parsing import conjoined, is_null, lowered
@@ -63,8 +64,8 @@ class PerPerson(Places):
             column = Column("", f"_over{n}", value)
             listed = [replace(s, rows=replace(s.rows, columns=(*s.rows.columns, column))) for s in listed]
             put_column(window, column.name)
-        names = aliases(node)
-        listed = [replace(scope, aliases=names) for scope in self.with_places(node, listed)]
+        listed = self.with_places(node, listed)
+        listed = [replace(scope, aliases=aliased(node)) for scope in listed]
         qualify = node.args.get("qualify")
         return node, possible([self.filtered(s, conjoined(qualify.this)) for s in listed]) if qualify else listed
 
@@ -304,11 +305,6 @@ class PerPerson(Places):
                 weights = values_of(listed)
         numbers = [(condition, self.column(Number(replace(weights, test=test)))) for condition, test in cases]
         return self._case_value(numbers, exp.Literal.number(0), met)
-
-
-def aliases(node: exp.Select) -> dict[str, exp.Expr]:
-    """The names that a SELECT gives to its expressions."""
-    return {lowered(e.alias): e.this for e in node.expressions if isinstance(e, exp.Alias)}
 
 
 def possible(scopes: Sequence[Scope]) -> list[Scope]:

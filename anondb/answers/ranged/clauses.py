@@ -107,6 +107,14 @@ def both_ways(part: exp.Expr | None, *kinds: type[exp.Expr]) -> list[tuple[exp.E
 # --- columns and aggregates -------------------------------------------------------------------------------------------
 
 
+def selected(key: exp.Expr, node: exp.Select) -> exp.Expr:
+    """The selected expression behind a position; other expressions as they are."""
+    if not isinstance(key, exp.Literal) or not key.is_int or not 1 <= int(key.name) <= len(node.expressions):
+        return key
+    shown: exp.Expr = node.expressions[int(key.name) - 1].unalias()
+    return shown
+
+
 def shown_by_name(select: exp.Expr) -> dict[str, exp.Expr]:
     """The expressions that a SELECT shows, by the names of its columns, in lower case."""
     return {lowered(e.alias_or_name): e.unalias() for e in select.expressions}

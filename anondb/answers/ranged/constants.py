@@ -5,9 +5,15 @@ from __future__ import annotations
 from sqlglot import exp
 
 from anondb.answers.ranged.aggregates import has_aggregate
-from anondb.answers.ranged.clauses import ROWS, aliased, clauses_of, is_inner, places_of
+from anondb.answers.ranged.clauses import (
+    ROWS,
+    aliased,
+    clauses_of,
+    is_inner,
+    places_of,
+    selected,
+)
 from anondb.answers.ranged.compiler import Compiler, Env
-from anondb.answers.ranged.dependent_keys import selected
 from anondb.answers.ranged.relation import SOME_ROWS
 from anondb.answers.ranged.sources import grouped
 from anondb.query.parsing import bare, conjoined, lowered

@@ -7,7 +7,12 @@ from collections.abc import Collection, Mapping
 
 from sqlglot import exp
 
-from anondb.answers.ranged.clauses import clauses_of, is_inner, places_of
+from anondb.answers.ranged.clauses import (
+    clauses_of,
+    is_inner,
+    places_of,
+    selected,
+)
 from anondb.answers.ranged.equivalents import common_table
 from anondb.query.parsing import bare, lowered
 
@@ -105,14 +110,6 @@ def _is_of_group(column: exp.Column) -> bool:
     call = column.find_ancestor(exp.AggFunc, exp.Filter, exp.Select)
     around = call.parent if call is not None and isinstance(call.parent, exp.Filter) else call
     return isinstance(call, exp.Select) or (around is not None and isinstance(around.parent, exp.Window))
-
-
-def selected(key: exp.Expr, node: exp.Select) -> exp.Expr:
-    """The selected expression behind a position; other expressions as they are."""
-    if not isinstance(key, exp.Literal) or not key.is_int or not 1 <= int(key.name) <= len(node.expressions):
-        return key
-    shown: exp.Expr = node.expressions[int(key.name) - 1].unalias()
-    return shown
 
 
 def _place(node: exp.Expr) -> tuple[str, str] | None:

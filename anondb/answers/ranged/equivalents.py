@@ -14,9 +14,10 @@ from anondb.answers.ranged.clauses import (
     copy_clauses,
     only_source,
     places_of,
+    selected,
     set_conditions,
 )
-from anondb.query.parsing import bare, is_conjunct, is_null, lowered, whole
+from anondb.query.parsing import bare, is_conjunct, is_null, lowered
 
 _PLAIN = {"expressions", *ROWS, "with_"}
 _INSIDE = (exp.AggFunc, exp.Filter, exp.Window, exp.In, exp.Any, exp.All, exp.Exists, exp.Select)
@@ -283,11 +284,8 @@ def write_first_rows(node: exp.Select) -> None:
 
 def resolved(key: exp.Expr, node: exp.Select) -> exp.Expr:
     """The selected expression behind a position or an alias."""
-    if isinstance(key, exp.Literal) and not key.is_string and 1 <= whole(key) <= len(node.expressions):
-        selected: exp.Expr = node.expressions[whole(key) - 1]
-        return selected.unalias().copy()
     plain = isinstance(key, exp.Column) and not key.table
-    return aliased(node).get(lowered(key.name), key).copy() if plain else key.copy()
+    return aliased(node).get(lowered(key.name), key).copy() if plain else selected(key, node).copy()
 
 
 def as_first_row(node: exp.Select) -> exp.Select | None:

@@ -10,8 +10,15 @@ from collections.abc import Callable, Sequence
 
 from sqlglot import exp
 
-from anondb.answers.ranged.clauses import ROWS, clauses_of, conditions_of, only_source, rewritten, set_conditions
-from anondb.answers.ranged.dependent_keys import selected
+from anondb.answers.ranged.clauses import (
+    ROWS,
+    clauses_of,
+    conditions_of,
+    only_source,
+    rewritten,
+    selected,
+    set_conditions,
+)
 from anondb.answers.ranged.equivalents import link
 from anondb.query.parsing import bare, is_null, lowered
 
@@ -63,7 +70,7 @@ def with_item_filters(
         return node
     kept: list[exp.Expr] = []
     moved: list[exp.Expr] = []
-    for part in list(where.this.flatten() if isinstance(where.this, exp.And) else [where.this]):
+    for part in conditions_of(node):
         filtered = _filter(part, keys, of_persons, reads_persons)
         (kept if filtered is None else moved).append(part if filtered is None else filtered)
     if not moved:
@@ -178,7 +185,7 @@ def _as_in(node: exp.Exists, key: exp.Column) -> exp.In | None:
     if where is None or any(query.args.get(k) for k in clauses) or any(e.find(exp.AggFunc) for e in query.expressions):
         return None
     inside = {lowered(table.alias_or_name) for table in query.find_all(exp.Table)}
-    parts = list(where.this.flatten()) if isinstance(where.this, exp.And) else [where.this]
+    parts = conditions_of(query)
     links = [(part, sides) for part in parts if (sides := link(part, inside)) is not None]
     equal = [(part, shown) for part, (shown, outer) in links if lowered(outer.name) == lowered(key.name)]
     copy = query.copy()

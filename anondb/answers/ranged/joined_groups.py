@@ -10,8 +10,16 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
-from anondb.answers.ranged.clauses import clauses_of, columns_of_join, conditions_of, is_inner, only_source, sides_of
-from anondb.answers.ranged.dependent_keys import group_columns, selected
+from anondb.answers.ranged.clauses import (
+    clauses_of,
+    columns_of_join,
+    conditions_of,
+    is_inner,
+    only_source,
+    selected,
+    sides_of,
+)
+from anondb.answers.ranged.dependent_keys import group_columns
 from anondb.answers.ranged.relation import SOME_ROWS, fresh
 from anondb.query.parsing import bare, lowered
 

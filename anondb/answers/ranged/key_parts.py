@@ -8,8 +8,7 @@ from sqlglot import exp
 
 from anondb.answers.quotients import filtered
 from anondb.answers.ranged.clauses import ROWS, aliased, clauses_of, part_of, places_of
-from anondb.answers.ranged.dependent_keys import selected
-from anondb.answers.ranged.equivalents import resolved
+from anondb.answers.ranged.sources import grouped
 from anondb.query.parsing import lowered
 
 _CLAUSES = {"expressions", *ROWS, "group", "having", "order", "limit", "offset", "with_"}
@@ -37,7 +36,8 @@ def by_parts(node: exp.Select, tables: Mapping[str, Collection[str]]) -> exp.Sel
         return None
     if not clauses_of(node) <= _CLAUSES or node.is_star:
         return None
-    keys = [resolved(selected(key, node), node) for key in group.expressions]
+    columns_of_tables = {name for names in tables.values() for name in names}
+    keys = grouped(node, lambda column: lowered(column.name) in columns_of_tables)
     several = [len(_rows_of(key, node, tables)) > 1 for key in keys]
     if not any(several):
         return None

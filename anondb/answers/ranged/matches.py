@@ -23,7 +23,7 @@ from anondb.answers.ranged.clauses import (
     shown_by_name,
     with_filter,
 )
-from anondb.answers.ranged.dependent_keys import keys_of_groups, selected
+from anondb.answers.ranged.dependent_keys import keys_of_groups
 from anondb.answers.ranged.equivalents import ids_of, query_of, resolved, shown_name, terms_of_order
 from anondb.answers.ranged.never_null import Present, is_present
 from anondb.answers.ranged.relation import fresh
@@ -160,7 +160,7 @@ def _counted(node: exp.Select, tables: Mapping[str, Mapping[str, bool]]) -> exp.
     if clause is None or group is None or not joins or not clauses_of(node) <= _PARTS:
         return None
     left, matches = lowered(clause.this.alias_or_name), _matches(node, clause.this, joins, tables)
-    keys = [resolved(selected(key, node), node) for key in group.expressions]
+    keys = [resolved(key, node) for key in group.expressions]
     own = all(isinstance(key, exp.Column) and lowered(key.table) == left for key in keys)
     if not left or matches is None or clauses_of(group) != {"expressions"} or not own:
         return None

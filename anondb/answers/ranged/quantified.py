@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from sqlglot import exp
 
 from anondb.answers.ranged.clauses import ROWS, clauses_of, conditions_of, is_inner, only_source, places_of, set_conditions
-from anondb.answers.ranged.equivalents import are_same, ids_of
+from anondb.answers.ranged.equivalents import are_same, ids_of, query_of
 from anondb.answers.ranged.matches import is_of_persons
 from anondb.answers.ranged.never_null import Present, is_present
 from anondb.query.parsing import bare, conjoined, is_null, lowered
@@ -35,7 +35,7 @@ def with_extremes(tree: exp.Expr) -> exp.Expr:
         return tree
     copy = tree.copy()
     for node in list(copy.find_all(*_COMPARED)):
-        if (compared := _of_list(node, copy)) is not None:
+        if (compared := _of_list(node)) is not None:
             node.replace(compared)
     return copy
 
@@ -163,13 +163,13 @@ def _sides(part: exp.Expr, own: set[str], others: set[str]) -> tuple[type[exp.Ex
     return None
 
 
-def _of_list(node: exp.Expr, tree: exp.Expr) -> exp.Expr | None:
+def _of_list(node: exp.Expr) -> exp.Expr | None:
     """``x >= ALL (SELECT n ...)`` or ``x >= ANY (SELECT n ...)`` for counts; None for other comparisons."""
     of_all = isinstance(node.expression, exp.All)
     query = node.expression.this.unnest() if isinstance(node.expression, exp.All | exp.Any) else None
     if not isinstance(query, exp.Select) or len(query.expressions) != 1 or query.is_star:
         return None
-    if not (_is_count(query.expressions[0].unalias(), query, tree) and _is_count(node.this, node.parent_select, tree)):
+    if not (_is_count(query.expressions[0].unalias(), query) and _is_count(node.this, node.parent_select)):
         return None
     greatest = isinstance(node, exp.GTE | exp.GT) == of_all
     value = exp.Subquery(this=_extreme(query, exp.Max if greatest else exp.Min))
@@ -186,7 +186,7 @@ def _extreme(query: exp.Select, kind: type[exp.Expr]) -> exp.Select:
     return exp.select(kind(this=exp.column("v", "all_rows"))).from_(inner.subquery("all_rows"))
 
 
-def _is_count(node: exp.Expr | None, select: exp.Select | None, tree: exp.Expr) -> bool:
+def _is_count(node: exp.Expr | None, select: exp.Select | None) -> bool:
     """Whether an expression is a count, or a column of a source of a SELECT that is one."""
     node = bare(node) if node is not None else None
     if isinstance(node, exp.Count | exp.CountIf):
@@ -196,15 +196,8 @@ def _is_count(node: exp.Expr | None, select: exp.Select | None, tree: exp.Expr) 
         return False
     if node.table and lowered(node.table) != lowered(source.alias_or_name):
         return False
-    inner = source.this if isinstance(source, exp.Subquery) else _cte(source, tree)
-    if not isinstance(inner, exp.Select) or source.alias_column_names:
+    inner = query_of(source)
+    if not isinstance(inner, exp.Select):
         return False
     shown = [e for e in inner.expressions if lowered(e.alias_or_name) == lowered(node.name)]
-    return len(shown) == 1 and _is_count(shown[0].unalias(), inner, tree)
-
-
-def _cte(source: exp.Expr, tree: exp.Expr) -> exp.Expr | None:
-    """The query that a table names, if one common table expression has this name."""
-    ctes = [cte for cte in tree.find_all(exp.CTE) if lowered(cte.alias) == lowered(source.name)]
-    plain = isinstance(source, exp.Table) and not source.db and len(ctes) == 1
-    return ctes[0].this if plain and not ctes[0].args["alias"].args.get("columns") else None
+    return len(shown) == 1 and _is_count(shown[0].unalias(), inner)

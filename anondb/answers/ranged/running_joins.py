@@ -7,7 +7,7 @@ from sqlglot import exp
 
 from anondb.answers.ranged.clauses import ROWS, clauses_of, conditions_of, is_inner, only_source, part_of, rewritten
 from anondb.answers.ranged.compiler import Compiler, Env
-from anondb.answers.ranged.dependent_keys import keys_of_groups, selected
+from anondb.answers.ranged.dependent_keys import keys_of_groups
 from anondb.answers.ranged.equivalents import (
     are_apart,
     are_same,
@@ -54,7 +54,7 @@ def _with_totals(node: exp.Select, present: Present) -> exp.Select | None:
     if not is_inner(join) or join.args.get("using") or clauses_of(group) != {"expressions"} or not _are_same(one, join.this):
         return None
     names = [lowered(place.alias_or_name) for place in (one, join.this)]
-    keys = [resolved(selected(key, node), node) for key in group.expressions]
+    keys = [resolved(key, node) for key in group.expressions]
     tables = {lowered(key.text("table")) for key in keys}
     if len(tables) != 1 or not tables <= set(names) or not all(isinstance(key, exp.Column) for key in keys):
         return None
@@ -94,7 +94,7 @@ def with_counts_up_to(node: exp.Select, env: Env, compiler: Compiler) -> exp.Sel
     clause, group, where = node.args.get("from_"), node.args.get("group"), node.args.get("where")
     if clause is None or group is None or not clauses_of(node) <= {*_PARTS, "qualify"} - {"joins", "having"}:
         return None
-    key = resolved(selected(group.expressions[0], node), node) if len(group.expressions) == 1 else None
+    key = resolved(group.expressions[0], node) if len(group.expressions) == 1 else None
     if not isinstance(key, exp.Column) or not compiler.people.is_source(clause.this, env):
         return None
     ctes = {name: cte.node for name, cte in env.items()}
