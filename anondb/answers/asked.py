@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 from sqlglot.optimizer.simplify import simplify
 
+from anondb.answers.drawn_rows import in_one_order
 from anondb.answers.ends import MARGIN, End, Ended, has_series, number_of_rows, unwrapped
 from anondb.answers.ranged.dependent_keys import without_dependent_keys
 from anondb.answers.ranged.equivalents import as_first_row
@@ -124,7 +125,7 @@ def asked(tree: exp.Expr, shown: int, reader: RoleReader) -> Asked:
         whole,
         ruled=ruled,
         first=first_alone,
-        drawn=drawn,
+        drawn=in_one_order(drawn),
         roles=roles,
         shown=tuple(ended.shown),
         unique=unique,

@@ -32,6 +32,33 @@ def without_filters(tree: exp.Query) -> exp.Query:
     return tree
 
 
+def in_one_order(tree: exp.Query) -> exp.Query:
+    """A query of which LIMIT and row_number() choose among rows with equal places by what the SELECT shows.
+
+    DuckDB chooses by the order in which threads read rows, so that equal queries would have different answers.
+    """
+    tree = tree.copy()
+    for query in tree.find_all(exp.Select, exp.SetOperation):
+        if any(query.args.get(name) for name in ("limit", "offset")) and not query.is_star:
+            shown = [n for n, each in enumerate(query.selects, 1) if not isinstance(each.unalias(), exp.Literal)]
+            _append(query, [exp.Literal.number(n) for n in shown])
+    for window in tree.find_all(exp.Window):
+        select = window.parent_select
+        if isinstance(window.this, exp.RowNumber) and select is not None:
+            group = select.args.get("group")
+            keys = [*(each.unalias() for each in select.expressions), *(group.expressions if group is not None else ())]
+            _append(window, [key for key in keys if isinstance(key, exp.Column) and not key.is_star])
+    return tree
+
+
+def _append(node: exp.Expr, keys: Sequence[exp.Expr]) -> None:
+    """Order the rows of a query or a window by further expressions, after its own."""
+    order = node.args.get("order")
+    terms = [] if order is None else order.expressions
+    if keys and not any(isinstance(term.this, exp.Star) or term.this.name.lower() == "all" for term in terms):
+        node.set("order", exp.Order(expressions=[*terms, *(exp.Ordered(this=key.copy()) for key in keys)]))
+
+
 def without_rows(first: Mapping[str, str], types: Sequence[str], *, kept: bool) -> exp.Select:
     """The columns of the rows of a query in worlds, without rows.
 

@@ -187,6 +187,27 @@ def test_parts_of_one_row_match_by_their_places(session: anondb.Session) -> None
     assert none == (None, None, None)
 
 
+@pytest.mark.parametrize(
+    "few",
+    [
+        "SELECT item FROM sales GROUP BY item ORDER BY count(*) > 0 LIMIT 3",
+        "SELECT item FROM sales GROUP BY item QUALIFY row_number() OVER (ORDER BY count(*) > 0) < 4",
+        "SELECT item FROM (SELECT DISTINCT item FROM sales) LIMIT 3",
+    ],
+)
+def test_which_of_equal_places_are_the_first_does_not_depend_on_earlier_questions(shop: Shop, few: str) -> None:
+    """Worlds draw what is asked, in the order of the questions; threads read their rows in any order."""
+    answers = []
+    for earlier in (
+        "SELECT 1 AS one",
+        "SELECT count(*) FROM sales s JOIN sales t USING (tid) WHERE s.item = 'milk' AND t.item = 'crisps'",
+    ):
+        with anondb.open(shop.release("mhghs")) as session:
+            session.sql(earlier)
+            answers.append(session.sql(f"SELECT count(DISTINCT tid) AS n FROM sales WHERE item IN ({few})").fetchall())
+    assert answers[0] == answers[1]
+
+
 def test_samples_are_of_one_world(session: anondb.Session) -> None:
     sql = "SELECT item, n FROM (SELECT item, count(*) AS n FROM sales GROUP BY item) USING SAMPLE 3"
     assert len(session.sql(sql)) == 3
