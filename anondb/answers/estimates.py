@@ -74,6 +74,9 @@ class Estimator(InWorlds):
         """
         tables: list[Table] = []
         try:
+            inline = self.inline()
+            if inline is not None:
+                return self._beside(self._means(inline.subquery("drawn")), relation, tables)
             drawn = self.drawn(tables)
             if self.asked.of_one_world:
                 names = [f"c{n}" for n in range(len(self.types))]
@@ -83,7 +86,7 @@ class Estimator(InWorlds):
                 return self._first_world(drawn, tables, KEYLESS_NOTE)
             if relation is None and self.keys and self._are_apart(drawn):
                 return self._first_world(drawn, tables, APART_NOTE)
-            return self._beside(self._means(drawn), relation, tables)
+            return self._beside(self._means(drawn.expression()), relation, tables)
         except BaseException:
             self.engine.drop(*tables)
             raise
@@ -112,7 +115,7 @@ class Estimator(InWorlds):
         columns = tuple(Column("") for _ in self.types)
         return Estimated(self._ended(Ranged(rows, columns), table), tables, notes=[note])
 
-    def _means(self, drawn: Table) -> exp.Select:
+    def _means(self, drawn: exp.Expr) -> exp.Select:
         """One row for each key: its means with the ends over worlds, and the number of worlds that keep it."""
         kept = exp.column("kept") if self.asked.kept else exp.true()
         listed: list[exp.Expr] = [exp.column(COPY), exp.CountIf(this=kept).as_(WORLDS)]
@@ -124,7 +127,7 @@ class Estimator(InWorlds):
                 continue
             ends = [exp.Min(this=cell.copy()).as_(f"c{n}_l"), exp.Max(this=cell.copy()).as_(f"c{n}_u")]
             listed += [self._mean(cell, role, self.types[n]).as_(f"c{n}"), *ends]
-        each = exp.select("*", self.copies(WORLD)).from_(drawn.expression()).subquery("each")
+        each = exp.select("*", self.copies(WORLD)).from_(drawn).subquery("each")
         return exp.select(*listed).from_(each).group_by(COPY, *self.keys)
 
     def _mean(self, cell: exp.Expr, role: Role, kind: str) -> exp.Expr:
@@ -158,9 +161,13 @@ class Estimator(InWorlds):
         place = exp.Window(this=exp.RowNumber()).as_(PLACE)
         numbered = exp.select(place, "*").from_(relation.tree.subquery("k"), copy=False).subquery("k", copy=False)
         listing = exp.select("*", self.copies()).from_(numbered, copy=False)
-        ruled = self.make("ruled", self._united(listing, relation), tables)
-        columns, zeros = self._marked(ruled, columns), self._zeros(ruled, columns)
-        table = self.make("rows", self._joined(drawn, ruled, relation, half), tables)
+        listing, zeros = self._united(listing, relation), list[str]()
+        divided = self._divides(columns)
+        if divided or any(column.maybe for column in columns):
+            ruled = self.make("ruled", listing, tables)
+            listing = exp.select("*").from_(ruled.expression())
+            columns, zeros = self._marked(ruled, columns), self._zeros(ruled, divided)
+        table = self.make("rows", self._joined(drawn, listing, relation, half), tables)
         table, columns = self._spread(table, columns, tables)
         outside = exp.select(exp.LogicalOr(this=exp.column(OUTSIDE)).as_(OUTSIDE)).from_(table.expression())
         flagged = replace(relation, flagged=relation.flagged or relation.open, columns=columns)
@@ -219,11 +226,16 @@ class Estimator(InWorlds):
             replace(column, maybe=column.maybe and rows[f"c{n}"].tolist() != [True]) for n, column in enumerate(columns)
         )
 
-    def _zeros(self, ruled: Table, columns: tuple[Column, ...]) -> list[str]:
-        """A note if the query divides by what may be 0, and a number has no bounds in some row."""
+    def _divides(self, columns: tuple[Column, ...]) -> list[int]:
+        """The numbers of the columns with bounds, if the query divides by what may be 0; else none."""
         divisors = (bare(quotient.expression) for quotient in self.asked.ruled.find_all(exp.Div))
-        numbers = [n for n, column in enumerate(columns) if column.bounded and not column.unknown]
-        if not numbers or all(isinstance(divisor, exp.Nullif | exp.Literal) for divisor in divisors):
+        if all(isinstance(divisor, exp.Nullif | exp.Literal) for divisor in divisors):
+            return []
+        return [n for n, column in enumerate(columns) if column.bounded and not column.unknown]
+
+    def _zeros(self, ruled: Table, numbers: Sequence[int]) -> list[str]:
+        """A note if one of these numbers has no bounds in some row."""
+        if not numbers:
             return []
         without = exp.LogicalOr(this=exp.or_(*map(_has_no_bounds, numbers))).as_("without")
         rows = self.engine.select(exp.select(without).from_(ruled.expression()), "numbers without bounds")
@@ -243,7 +255,7 @@ class Estimator(InWorlds):
         table = with_spread(self, self.spread, table, [n for n, has_spread in enumerate(has) if has_spread], tables)
         return table, tuple(replace(column, spread=has_spread) for column, has_spread in zip(columns, has, strict=True))
 
-    def _joined(self, drawn: exp.Subquery, ruled: Table, relation: Ranged, half: exp.Expr) -> exp.Select:
+    def _joined(self, drawn: exp.Subquery, ruled: exp.Select, relation: Ranged, half: exp.Expr) -> exp.Select:
         """The rows that rules list, with the means of worlds. Rows that half of the worlds have are added where rules do not
         list all; they alone stay where worlds choose the rows."""
         on = [exp.column(COPY, "b").eq(exp.column(COPY, "m")), *self.same_keys("b", "m")]
@@ -259,8 +271,7 @@ class Estimator(InWorlds):
             sure = exp.column(SURE, "b") if relation.flagged else here.copy()
             listed.append(exp.func("coalesce", sure, exp.false()).as_(SURE))
         wrong = exp.func("coalesce", exp.or_(*outside), exp.false()) if outside else exp.false()
-        source = exp.alias_(ruled.expression(), "b", table=True)
-        tree = exp.select(*listed, wrong.as_(OUTSIDE, copy=False)).from_(source, copy=False)
+        tree = exp.select(*listed, wrong.as_(OUTSIDE, copy=False)).from_(ruled.subquery("b", copy=False), copy=False)
         how = "full" if self.asked.first else "left"
         tree = tree.join(drawn, on=exp.and_(*on, copy=False), join_type=how, copy=False)
         return tree.where(half if relation.cut else exp.or_(here, half, copy=False), copy=False)

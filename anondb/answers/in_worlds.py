@@ -17,6 +17,7 @@ from anondb.answers.views import current_world
 from anondb.engine import DuckDBEngine, Table
 from anondb.engine.texts import creation, text_of
 from anondb.engine.untrusted import executed
+from anondb.query.parsing import lowered
 
 NUMBERS = (*INTEGERS, "FLOAT", "DOUBLE", "DECIMAL")
 """Types, by their first letters, of which worlds have a mean."""
@@ -90,12 +91,8 @@ class InWorlds:
             tables: the tables that the query makes; new ones are appended.
             wanted: a table of the keys that matter; None for all.
         """
-        every = None if self.asked.empty or self.asked.of_one_world else self.worlds.at_once(self.asked.drawn)
-        world: exp.Expr = current_world() if every is None else exp.column(WORLD, "q")
-        place = exp.Window(this=exp.RowNumber(), partition_by=[] if every is None else [world.copy()])
-        cells = [exp.column(name, "q") for name in self._names]
-        rows = self._named(self.asked.drawn.copy()) if every is None else self._named(every, WORLD)
-        tree = exp.select(world.as_(WORLD), place.as_(PLACE), *cells).from_(rows)
+        every = self.at_once()
+        tree = self._rows_of(every)
         same = self.same_keys("q", "wanted")
         if wanted is None and self.asked.leading:
             first, keys = self.asked.ends[0], [exp.column(key, "q") for key in self.keys]
@@ -109,6 +106,29 @@ class InWorlds:
             listed = exp.alias_(wanted.expression(), "wanted", table=True)
             tree = tree.join(listed, on=exp.and_(*same), join_type="semi")
         return self.in_each(tree, "drawn", tables, sys.maxsize if every is None else 1)
+
+    def at_once(self) -> exp.Query | None:
+        """The query over all worlds; None where they are asked one by one."""
+        return None if self.asked.empty or self.asked.of_one_world else self.worlds.at_once(self.asked.drawn)
+
+    def inline(self) -> exp.Query | None:
+        """The same rows as ``drawn``, as a query, where nothing has to look at them first; None where something has."""
+        alike = self.asked.unique or self.asked.listed or not any(role.computed for role in self.asked.roles)
+        every = self.at_once() if alike and not self.keys else None
+        if every is None:
+            return None
+        ctes = {lowered(cte.alias) for cte in every.find_all(exp.CTE)}
+        tables = (table for table in every.find_all(exp.Table) if isinstance(table.this, exp.Identifier))
+        own = any(not table.db and lowered(table.name) not in ctes for table in tables)  # the search path says where
+        return None if own else self._rows_of(every)
+
+    def _rows_of(self, every: exp.Query | None) -> exp.Select:
+        """The rows of a query over all worlds, or of the query in one of them, with the world and their place in it."""
+        world: exp.Expr = current_world() if every is None else exp.column(WORLD, "q")
+        place = exp.Window(this=exp.RowNumber(), partition_by=[] if every is None else [world.copy()])
+        cells = [exp.column(name, "q") for name in self._names]
+        rows = self._named(self.asked.drawn.copy()) if every is None else self._named(every, WORLD)
+        return exp.select(world.as_(WORLD), place.as_(PLACE), *cells).from_(rows)
 
     @property
     def _names(self) -> list[str]:

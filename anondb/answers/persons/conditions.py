@@ -80,6 +80,8 @@ class Conditions(Quantities, ABC):
             return self.decided(parts)
         if isinstance(tree, exp.Is) and isinstance(tree.expression, exp.Null):
             part = bare(tree.this)
+            if isinstance(self.atom(part), Item):
+                return constant_truth(False)
             part = bare(part.this) if type(part) is exp.Cast else part
             if isinstance(part, exp.Predicate | exp.Connector | exp.Not):
                 return certain(negate(self.decided(part).definite))
