@@ -91,7 +91,7 @@ def changes(engine: DuckDBEngine, tables: list[str], fetched: set[str]) -> dict[
 
     Args:
         tables: the tables of the ledger.
-        known: those that were fetched.
+        fetched: those that were fetched.
     """
     counts = []
     for name in (t for t in tables if t in fetched):
