@@ -244,7 +244,7 @@ def release_kind(engine: Engine, schema: SchemaName) -> Kind | None:
 
 @dataclass(frozen=True)
 class StoredRelease:
-    """A release in a schema: its kind and its manifest."""
+    """A release in a schema, which is ``release_<name>``, or ``main`` of a file: its kind and its manifest."""
 
     schema: SchemaName
     kind: Kind

@@ -169,7 +169,7 @@ def _completed(
             rows = rows_in(file, kind.tables[name])
             engine.run(exp.Create(this=IN_MEMORY.table(name).expression(), kind=how, expression=rows), "handed over")
         if draw is not None:
-            drawn = draw(SealedRelease(engine, IN_MEMORY, kind, manifest, build))
+            drawn = draw(SealedRelease(IN_MEMORY, kind, manifest, engine, build))
             manifest[MODELLED] = RULE
             counts = _with_key(engine, counts, MODELLED, RULE)
             _hand_over_modelled(engine, drawn, modelled_tables(manifest, kind), build)

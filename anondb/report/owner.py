@@ -165,7 +165,7 @@ def collect(engine: DuckDBEngine, name: str, *, queries: int = 1000, individuals
     with engine.transaction():
         release = stored.find_whole(engine, name)
         entry = ledger.find(engine, catalog, name)
-        if entry is None or entry.release_id != release.manifest["release_id"]:
+        if entry is None or entry.release_id != release.release_id:
             raise InputError(
                 f"The ledger has no figures of the release {name!r}.",
                 code="no_report",
