@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from anondb.algorithms.in_memory import check_occurrences
-from anondb.algorithms.places import stretches
 from anondb.algorithms.tables import put_integers
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, reads
 from anondb.engine.arrays import Ints, Ints32
+from anondb.engine.places import stretches
 
 _MANY = 64  # transactions are marked if they are at least one in this many
 OCCURRENCE_BYTES = 56  # at the peak: the arrays of Postings, and the images of all leaves while cuts are compared

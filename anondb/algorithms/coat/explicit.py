@@ -12,8 +12,8 @@ from itertools import pairwise
 import numpy as np
 
 from anondb.algorithms.coat.blocks import Blocks
-from anondb.algorithms.places import places_of
 from anondb.engine.arrays import Ints, Ints32
+from anondb.engine.places import places_of
 
 _MANY = 64  # more constraints than this are evaluated together
 _DONE = -1  # satisfied: permanently by support k, or by support 0 until an item of it changes

@@ -9,8 +9,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from anondb.algorithms.places import places_of, stretches
 from anondb.engine.arrays import Flags, Ints, Ints32
+from anondb.engine.places import places_of, stretches
 
 
 class Cells:

@@ -10,8 +10,8 @@ from heapq import heapify, heappop, heappush
 
 import numpy as np
 
-from anondb.algorithms.places import places_of, stretches
 from anondb.engine.arrays import Flags, Ints, Ints32
+from anondb.engine.places import places_of, stretches
 
 
 class Splits:
