@@ -197,8 +197,8 @@ class Worlds:
             value = exp.null() if part is None else exp.Literal.string(part)
             listed.append(exp.select(tid, exp.cast(value, kind, dialect="duckdb").as_("part")).from_(numbers))
             before += file.facts.transactions
-        rows = listed[0] if len(listed) == 1 else exp.union(*listed, distinct=False)
-        self._engine.run(exp.Create(this=IDS.expression(), kind="VIEW", expression=rows), "the transactions of worlds")
+        view = exp.Create(this=IDS.expression(), kind="VIEW", expression=reads.union(listed))
+        self._engine.run(view, "the transactions of worlds")
 
 
 def _typed(name: str, kind: str | None) -> exp.Expr:

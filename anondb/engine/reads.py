@@ -104,6 +104,11 @@ def joined(
     return tree
 
 
+def union(parts: Sequence[exp.Query]) -> exp.Query:
+    """The rows of all parts."""
+    return exp.union(*parts, distinct=False) if len(parts) > 1 else parts[0]
+
+
 def differing(table: Rows, others: Rows, on: str, columns: str) -> exp.Select:
     """As ``n``, for how many keys two tables have other values of the columns, or only one of them has the key."""
     apart = " OR ".join(f"one.{name} IS DISTINCT FROM other.{name}" for name in columns.split(", "))

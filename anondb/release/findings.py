@@ -217,7 +217,7 @@ def _shown_categories(schema: SchemaName, kind: Kind) -> exp.Query:
         part = exp.select(exp.Literal.string(name).as_("attribute"), column.as_("released_value")).distinct()
         parts.append(part.from_(records).where(column.copy().is_(exp.null()).not_()))
     nothing = exp.select(*(exp.cast(exp.null(), "TEXT").as_(c) for c in ("attribute", "released_value")))
-    return exp.union(nothing.where(exp.false()), *parts, distinct=False) if parts else nothing.where(exp.false())
+    return reads.union([nothing.where(exp.false()), *parts])
 
 
 def _manifest_findings(manifest: Mapping[str, str], attributes: Sequence[str], empty: int) -> list[Finding]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from anondb.engine import reads
 from anondb.query.parsing import lowered
 from anondb.query.refusals import too_complex, unsupported
 from anondb.session.parameters import literal_of
@@ -202,7 +203,7 @@ def _unpivoted(
         there = exp.Not(this=exp.Is(this=column.copy(), expression=exp.null()))
         cells = [*kept, exp.Literal.string(column.name).as_(name, quoted=True), column.copy().as_(value, quoted=True)]
         parts.append(exp.select(*(cell.copy() for cell in cells)).from_(rows.subquery("turned")).where(there))
-    return parts[0] if len(parts) == 1 else exp.union(*parts, distinct=False)
+    return reads.union(parts)
 
 
 def _text(value: exp.Expr) -> str:

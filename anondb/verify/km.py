@@ -18,7 +18,7 @@ from anondb.models.transactional import KmAnonymity
 from anondb.verify import supersets
 from anondb.verify import work as limits
 from anondb.verify.result import Verification, Witness
-from anondb.verify.work import Bound, Work, bound, check_budget, union, work
+from anondb.verify.work import Bound, Work, bound, check_budget, work
 
 NO_LIMIT = 2**62
 ITEMSETS = "itemset, item, support"  # the columns of candidates
@@ -181,7 +181,7 @@ class _Search:
                     place.table(f"part_{i}", reads.rows(candidates, ITEMSETS, where=exp.column("support") >= self.k))
                 )
                 place.drop(candidates)
-            itemsets = union([reads.rows(part, ITEMSETS) for part in parts])
+            itemsets = reads.union([reads.rows(part, ITEMSETS) for part in parts])
             fresh = place.table(f"frequent_{s}", "warehouse/verify/frequent", {"itemsets": itemsets})
             place.drop(*parts)
             size = place.row(reads.rows(fresh, SIZE))

@@ -214,7 +214,7 @@ def _meant(engine: DuckDBEngine, text: str) -> Iterator[tuple[exp.Table, exp.Que
         parts = parts_of(engine, catalog, view)
         rows = [_released(engine, part.release, part) for part in parts]
         rows = rows or [_released(engine, view, None)]
-        yield table, exp.union(*rows, distinct=False) if len(rows) > 1 else rows[0]
+        yield table, reads.union(rows)
 
 
 def _released(engine: DuckDBEngine, release: str, part: Part | None) -> exp.Select:
