@@ -16,9 +16,9 @@ Rows = Table | exp.Query | NamedRows
 _NAMES = re.compile(r"[\w., ]*")  # also with AS, and whole numbers
 
 
-def named(name: str) -> exp.Column:
+def named(name: str, table: str | exp.Identifier | None = None) -> exp.Column:
     """A column by its exact name."""
-    return exp.column(name, quoted=True)
+    return exp.column(exp.to_identifier(name, quoted=True), table)
 
 
 def rows(

@@ -150,7 +150,7 @@ def _all_of(parts: Sequence[exp.Query]) -> exp.Query:
 
 def _classes(shown: Shown) -> exp.Select:
     """``(transaction_id, class)``: records with equal published values, including NULL, have the same class."""
-    columns: list[exp.Expr] = [exp.column(exp.to_identifier(c, quoted=True), "records") for c in shown.values]
+    columns: list[exp.Expr] = [reads.named(c, "records") for c in shown.values]
     order = exp.Order(expressions=[exp.Ordered(this=c, nulls_first=True) for c in columns or [exp.convert(1)]])
     number = exp.Window(this=exp.Anonymous(this="dense_rank"), order=order)
     records = exp.alias_(_RECORDS.expression(), "records", table=True)

@@ -20,7 +20,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from anondb.engine import Engine, Table
+from anondb.engine import Engine, Table, reads
 from anondb.query.evaluate import Part, Question, part_of
 from anondb.query.refusals import unsupported
 from anondb.query.values import DAY, LISTS, ROW, Attribute, OnValue, Value
@@ -59,7 +59,7 @@ def cell_columns(attribute: Attribute) -> list[exp.Expr]:
     """The columns to read for an attribute from the records table: numbers as texts, times in microseconds."""
 
     def column(end: str) -> exp.Expr:
-        return exp.column(exp.to_identifier(attribute.name + end, quoted=True), "records")
+        return reads.named(attribute.name + end, "records")
 
     if attribute.ends is None:
         return [column("")]
@@ -187,7 +187,7 @@ def _with_null(release: SealedRelease) -> set[str]:
     names = [a.name for a in release.kind.attributes or () if a.ends is None]
     if not names:
         return set()
-    columns = [exp.column(exp.to_identifier(name, quoted=True)) for name in names]
+    columns = [reads.named(name) for name in names]
     nulls = [exp.LogicalOr(this=column.is_(exp.null())).as_(f"c{n}") for n, column in enumerate(columns)]
     rows = release.engine.select(
         exp.select(*nulls).from_(release.schema.table("records").expression()),

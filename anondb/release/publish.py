@@ -223,7 +223,7 @@ def _hand_over(
         numbered = number_transactions(engine, old_numbers, key)
         for name in kind.tables:
             rows = rows_of(schema, kind, name, numbered)
-            rows = rows.order_by(*(exp.column(c, quoted=True) for c in ROW_ORDER[name]))
+            rows = rows.order_by(*(reads.named(c) for c in ROW_ORDER[name]))
             hand_over_table(engine, rows, build / rows_file(name))
         return _expected(engine, schema, kind, numbered, verified)
     finally:

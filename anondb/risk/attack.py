@@ -284,7 +284,7 @@ def shown_values(schema: SchemaName, attributes: tuple[ReleasedAttribute, ...]) 
 
 
 def _column(name: str) -> exp.Column:
-    return exp.column(exp.to_identifier(name, quoted=True), "other")
+    return reads.named(name, "other")
 
 
 def _number(attribute: ReleasedAttribute, end: str) -> exp.Expr:

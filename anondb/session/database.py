@@ -17,7 +17,7 @@ from anondb.answers.ranged.relation import SURE, Ranged, described, fresh, proje
 from anondb.answers.ranged.values import Value
 from anondb.answers.tables import OwnTables
 from anondb.answers.views import OWN
-from anondb.engine import DuckDBEngine, Table
+from anondb.engine import DuckDBEngine, Table, reads
 from anondb.engine.untrusted import executed, materialized
 from anondb.query.parsing import lowered
 from anondb.session.result import fetched
@@ -130,7 +130,7 @@ class SessionDatabase:
         if node.db or lowered(node.name) not in self._stored:
             return None
         _, columns, place = self._stored[lowered(node.name)]
-        values = [Value(exp.column(exp.to_identifier(c, quoted=True))) for c in columns]
+        values = [Value(reads.named(c)) for c in columns]
         tree = exp.select(*projected(values)).from_(place.expression())
         return Ranged(tree, described(list(columns), values))
 

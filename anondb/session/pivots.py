@@ -53,7 +53,7 @@ class Source:
 
     def others(self, rows: exp.Select, used: set[str]) -> list[exp.Expr]:
         """The columns of rows except those in ``used``, which are in lower case."""
-        return [exp.column(exp.to_identifier(n, quoted=True)) for n in self.columns(rows) if lowered(n) not in used]
+        return [reads.named(n) for n in self.columns(rows) if lowered(n) not in used]
 
 
 def written_out(tree: exp.Expr, source: Source) -> exp.Expr:
@@ -127,7 +127,7 @@ def _write_columns(select: exp.Select, source: Source) -> None:
         for column, name in zip(columns, names, strict=True):
             filled = selected.unalias().copy()
             for part in list(filled.find_all(exp.Columns)):
-                value = exp.column(exp.to_identifier(column, quoted=True), table or None)
+                value = reads.named(column, table or None)
                 filled = value if part is filled else filled
                 part.replace(value)
             expanded.append(filled.as_(name, quoted=True))

@@ -57,7 +57,7 @@ class Composer:
         number = next((n for n, one in enumerate(self.basics) if one.key == basic.key), len(self.basics))
         if number == len(self.basics):
             self.basics.append(basic)
-        return exp.column(exp.to_identifier(f"#{number}", quoted=True))
+        return exp.column(f"#{number}", quoted=True)
 
     def _in_groups(self, basic: Basic) -> Basic:
         """A number that each group has: of all of its rows, of which there is one."""

@@ -18,6 +18,7 @@ from anondb.answers.ranged.equivalents import (
 )
 from anondb.answers.ranged.never_null import Present, is_present
 from anondb.answers.ranged.relation import fresh
+from anondb.engine import reads
 from anondb.query.parsing import bare, conjoined, lowered
 
 _PARTS = {"expressions", *ROWS, "group", "having", "order", "limit", "offset", "with_"}
@@ -138,13 +139,13 @@ def _up_to(query: exp.Expr, one: exp.Table) -> list[Term] | None:
 
 def _are_never_null(terms: list[Term], source: exp.Expr, node: exp.Select, present: Present) -> bool:
     """Whether the columns by which rows of a source of a SELECT are ordered are never NULL."""
-    columns = (exp.column(exp.to_identifier(name, quoted=True), source.alias_or_name) for name, _ in terms)
+    columns = (reads.named(name, source.alias_or_name) for name, _ in terms)
     return all(is_present(column, node, present) for column in columns)
 
 
 def _order(terms: list[Term], source: exp.Expr) -> exp.Order:
     """The order of a window over the rows of a source."""
-    columns = [(exp.column(exp.to_identifier(name, quoted=True), source.alias_or_name), down) for name, down in terms]
+    columns = [(reads.named(name, source.alias_or_name), down) for name, down in terms]
     return exp.Order(expressions=[exp.Ordered(this=column, desc=down) for column, down in columns])
 
 
