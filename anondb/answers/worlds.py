@@ -16,7 +16,6 @@ from sqlglot import exp
 from anondb.answers.bags import Bags
 from anondb.answers.buckets import Buckets
 from anondb.answers.drawing import Sets
-from anondb.answers.expected import Flags
 from anondb.answers.facts import BAGS, SETS
 from anondb.answers.files import (
     COUNTS,
@@ -37,6 +36,7 @@ from anondb.answers.others import OtherSets
 from anondb.answers.records import Records
 from anondb.answers.views import BASE, IDS, ITEMS, of_all, schema_of, table_of_all, tables_of, world_numbers
 from anondb.engine import DuckDBEngine, Table, reads
+from anondb.engine.arrays import Flags
 
 MOST_WORLDS, MOST_OTHERS = 20, 40
 MOST_ROWS = 20_000_000
