@@ -11,6 +11,8 @@ from anondb.query.parsing import bare, conjoined, lowered
 
 ROWS = ("from_", "joins", "where")
 """The clauses that say which rows a SELECT reads."""
+FLAT = {"expressions", *ROWS}
+GROUPED = {*FLAT, "group", "having", "order", "limit", "offset", "with_"}  # what rules read of a SELECT with GROUP BY
 
 
 def rewritten(tree: exp.Expr, write: Callable[[exp.Select], exp.Expr | None]) -> exp.Expr:

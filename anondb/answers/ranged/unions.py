@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from anondb.answers.ranged.aggregates import aggregates
-from anondb.answers.ranged.clauses import ROWS, aliased, clauses_of
+from anondb.answers.ranged.clauses import FLAT, GROUPED, aliased, clauses_of
 from anondb.answers.ranged.relation import fresh
 from anondb.answers.ranged.sources import grouped, source_rows
 from anondb.query.parsing import bare, lowered, whole
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from anondb.answers.ranged.compiler import Compiler, Env
 
 MAX_SIDES = 100  # of one UNION ALL
-_PLAIN = {"expressions", *ROWS}
-LISTED = {"expressions", *ROWS, "group", "having", "order", "limit", "offset", "with_"}
 STRICT = (exp.Column, exp.Identifier, exp.Literal, exp.Paren, exp.Neg, exp.Cast, exp.DataType, exp.Binary)
 NOT_STRICT = (exp.Predicate, exp.Connector)
 SETS = exp.Rollup | exp.Cube | exp.GroupingSets
@@ -37,7 +35,7 @@ def with_all(tree: exp.Expr) -> exp.Expr:
         return tree
     for union in [node for node in copy.find_all(exp.Union) if not isinstance(node.parent, exp.Union)]:
         sides, chain = _sides(union)
-        plain = all(isinstance(side, exp.Select) and clauses_of(side) <= _PLAIN for side in sides)
+        plain = all(isinstance(side, exp.Select) and clauses_of(side) <= FLAT for side in sides)
         widths = {len(side.expressions) for side in sides} if plain else set()
         if len(widths) == 1 and all(node.args.get("distinct") and not node.args.get("by_name") for node in chain):
             columns = zip(*([e.unalias() for e in side.expressions] for side in sides), strict=True)
@@ -181,7 +179,7 @@ def beside_table(node: exp.Select, env: Env, compiler: Compiler) -> exp.Query | 
     An aggregate of a column of the persons takes no row without a person, so it is that of the inner join.
     """
     clause, joins = node.args.get("from_"), list(node.args.get("joins") or ())
-    plain = clauses_of(node) <= LISTED and node.args.get("group") is not None
+    plain = clauses_of(node) <= GROUPED and node.args.get("group") is not None
     outer = len(joins) == 1 and joins[0].side == "LEFT" and joins[0].kind in ("", "OUTER") and not joins[0].method
     if clause is None or not plain or not outer or node.find(exp.Window):
         return None
