@@ -10,6 +10,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from anondb.answers.ranged.clauses import copy_clauses
 from anondb.engine import reads
 from anondb.query.parsing import lowered
 from anondb.query.refusals import too_complex, unsupported
@@ -139,9 +140,7 @@ def _write_columns(select: exp.Select, source: Source) -> None:
 def _selecting(select: exp.Select, selected: exp.Expr, *, grouped: bool) -> exp.Select:
     """The query of one expression over the rows of a SELECT."""
     query = exp.select(selected.copy())
-    for key in ("from_", "joins", "laterals", "with_", *(["group"] if grouped else [])):
-        part = select.args.get(key)
-        query.set(key, [p.copy() for p in part] if isinstance(part, list) else part and part.copy())
+    copy_clauses(select, query, ("from_", "joins", "laterals", "with_", *(["group"] if grouped else [])))
     return query
 
 

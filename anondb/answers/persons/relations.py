@@ -10,8 +10,9 @@ from sqlglot import exp
 
 from anondb.answers.persons.different import Different
 from anondb.answers.persons.joins import MAX_BRANCHES, shared_names
-from anondb.answers.persons.per_person import aliases, possible
+from anondb.answers.persons.per_person import possible
 from anondb.answers.persons.terms import Column, Id, Item, Listing, Of, Part, PersonRows, Scope
+from anondb.answers.ranged.clauses import aliased
 from anondb.answers.ranged.compiler import Env, with_ctes
 from anondb.answers.ranged.sources import source_rows
 from anondb.query.parsing import bare, conjoined, lowered
@@ -114,7 +115,7 @@ class Relations(Different):
             for shared in moved.args.get("using") or ():
                 self._with_name(lowered(shared.name), before, env).append("using", shared.copy())
             places = [exp.From(this=moved.this), *before, *joins[first:]]
-        scopes = [Scope(PersonRows(), env, outer, aliases(node))]
+        scopes = [Scope(PersonRows(), env, outer, aliased(node))]
         for place in self._by_links(places, pool, env):
             if place.args.get("side") in ("FULL", "RIGHT"):
                 scopes = self._right(exp.Join(**place.args), scopes)

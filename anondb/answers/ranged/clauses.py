@@ -119,6 +119,14 @@ def aliased(select: exp.Expr) -> dict[str, exp.Expr]:
     return {lowered(e.alias): e.this for e in select.expressions if isinstance(e, exp.Alias)}
 
 
+def is_same_key(key: exp.Expr, node: exp.Expr) -> bool:
+    """Whether an expression is a grouped one; columns are compared by their names."""
+    if not isinstance(key, exp.Column) or not isinstance(node, exp.Column):
+        return key == node
+    tables = {lowered(column.table) for column in (key, node) if column.table}
+    return lowered(key.name) == lowered(node.name) and len(tables) < 2
+
+
 def columns_of_join(select: exp.Select, join: exp.Expr, names: Collection[str], *apart: exp.Expr) -> list[exp.Column] | None:
     """The columns of a joined source that a SELECT names; None if it names others of it, or a subquery names one.
 

@@ -9,7 +9,7 @@ from itertools import takewhile
 from sqlglot import exp
 
 from anondb.answers.ranged.aggregates import Rows, aggregates, as_average
-from anondb.answers.ranged.clauses import aliased, places_of
+from anondb.answers.ranged.clauses import aliased, is_same_key, places_of
 from anondb.answers.ranged.compiler import ROWS_HINT, Compiler, Env, Grouped
 from anondb.answers.ranged.expressions import Around, computed, read
 from anondb.answers.ranged.item_filters import with_item_filters
@@ -19,7 +19,6 @@ from anondb.answers.ranged.relation import ONE_GROUP, SURE, Ranged, Sources, des
 from anondb.answers.ranged.rollups import sum_of_rows
 from anondb.answers.ranged.sources import check_one, grouped, source_rows
 from anondb.answers.ranged.subqueries import among, beside_rows, exists, rows_around, scalar
-from anondb.answers.ranged.unions import is_same_key
 from anondb.answers.ranged.values import Value, ambiguous, arithmetic, holds, narrowed
 from anondb.answers.ranged.windows import Windows
 from anondb.query.parsing import bare, lowered, operands, whole

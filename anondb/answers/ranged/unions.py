@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from anondb.answers.ranged.aggregates import aggregates
-from anondb.answers.ranged.clauses import FLAT, GROUPED, aliased, clauses_of
+from anondb.answers.ranged.clauses import FLAT, GROUPED, aliased, clauses_of, is_same_key
 from anondb.answers.ranged.relation import fresh
 from anondb.answers.ranged.sources import grouped, source_rows
 from anondb.query.parsing import bare, lowered, whole
@@ -160,14 +160,6 @@ def _replaced(node: exp.Expr, keys: Sequence[exp.Expr], absent: Sequence[exp.Exp
         return part
 
     return visit(node.copy())
-
-
-def is_same_key(key: exp.Expr, node: exp.Expr) -> bool:
-    """Whether an expression is a grouped one; columns are compared by their names."""
-    if not isinstance(key, exp.Column) or not isinstance(node, exp.Column):
-        return key == node
-    tables = {lowered(column.table) for column in (key, node) if column.table}
-    return lowered(key.name) == lowered(node.name) and len(tables) < 2
 
 
 # --- groups without persons -------------------------------------------------------------------------------------------
