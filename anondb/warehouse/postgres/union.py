@@ -178,7 +178,7 @@ def statements(schema: str, values: Values, kind: Kind) -> Iterator[exp.Expr | s
             hint="Rename the column in the query.",
         )
     for name, columns in relations.items():
-        query = _added_counts(values, kind) if name == "item_counts" else _each(values, partial(_shown, name, columns))
+        query = _added_counts(values) if name == "item_counts" else _each(values, partial(_shown, name, columns))
         yield exp.Create(this=place(schema, name), kind="VIEW", expression=query, replace=True)
         listed = columns if name == "item_counts" else {PARTITION: _TEXT, **columns}
         yield from relation_comments(schema, name, listed, "VIEW")
@@ -214,7 +214,7 @@ def _label(value: str) -> exp.Expr:
     return exp.Collate(this=text, expression=exp.to_identifier("C", quoted=True)).as_(PARTITION)
 
 
-def _added_counts(values: Values, kind: Kind) -> exp.Query:
+def _added_counts(values: Values) -> exp.Query:
     """The bounds of each item over all parts."""
     items = [exp.select(reads.named("item")).from_(place(schema, "released_items")) for schema in values]
     every = exp.union(*items) if len(items) > 1 else items[0]
