@@ -184,7 +184,7 @@ class RoleReader(ValueRoles):
         distinct = node.args.get("distinct") is not None and not aggregated
         columns: list[tuple[str, Role]] = []
         for selected in node.expressions:
-            inner = selected.this if isinstance(selected, exp.Alias) else selected
+            inner = selected.unalias()
             if _is_star(inner):
                 columns += self._star(inner, scope, env)
                 continue

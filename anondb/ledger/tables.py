@@ -10,7 +10,7 @@ import numpy as np
 from sqlglot import exp, parse_one
 from sqlglot.errors import SqlglotError
 
-from anondb.engine import Engine, Table, reads
+from anondb.engine import Engine, Table, reads, tuples
 from anondb.errors import InputError
 from anondb.release.objects import SchemaName, create_table, data_type
 
@@ -109,7 +109,7 @@ def stored(engine: Engine, catalog: str, wanted: Iterable[LedgerTable]) -> set[s
     """The names of the wanted tables that the owner's database has. Raises InputError: ``ledger_name``: an object of the
     user has the name of one."""
     read = engine.query("ledger/stored_tables", catalog_name=catalog, schema=LEDGER_SCHEMA)
-    texts = {name.lower(): text for name, text in zip(*(c.tolist() for c in read.values()), strict=True)}
+    texts = {name.lower(): text for name, text in tuples(read)}
     there = [table for table in wanted if table.name in texts]
     for table in there:
         types = {column: data_type(kind) for column, kind in table.columns.items()}

@@ -20,7 +20,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from anondb.engine import Engine, Table, reads
+from anondb.engine import Engine, Table, reads, tuples
 from anondb.query.evaluate import Part, Question, part_of
 from anondb.query.refusals import unsupported
 from anondb.query.values import DAY, LISTS, ROW, Attribute, OnValue, Value
@@ -100,7 +100,7 @@ def with_cells(
     number = exp.cast(rank, "VARCHAR").as_("number")
     numbered = exp.select("transaction_id", *names, number).from_(shown).subquery("numbered")
     rows = engine.select(exp.select("number", *names).distinct().from_(numbered), "the published values of records")
-    cells = {row[0]: cells_of(attributes, row[1:]) for row in zip(*(c.tolist() for c in rows.values()), strict=True)}
+    cells = {row[0]: cells_of(attributes, row[1:]) for row in tuples(rows)}
     parts = [exp.column("number", "numbered"), exp.Literal.string("|"), exp.column("signature", "held")]
     tree = exp.select(
         exp.column("transaction_id", "numbered"), exp.Concat(expressions=parts, coalesce=True).as_("signature")
@@ -173,7 +173,7 @@ def read_attributes(release: SealedRelease) -> tuple[Attribute, ...] | None:
         return None
     rows = release.engine.query("query/released_values", {"released_values": release.schema.table("released_values")})
     values: dict[str, set[tuple[str, str | None]]] = {}
-    for name, released, value in zip(*(c.tolist() for c in rows.values()), strict=True):
+    for name, released, value in tuples(rows):
         values.setdefault(name, set()).add((released, value))
     types, nullable = types_of(release.manifest), _with_null(release)
     return tuple(

@@ -18,7 +18,7 @@ from sqlglot import exp
 
 from anondb.data.sources import count_if
 from anondb.data.types import is_released, not_of_type
-from anondb.engine import Engine, Table, reads
+from anondb.engine import Engine, Table, reads, tuples
 from anondb.engine.arrays import Floats
 from anondb.errors import InputError
 from anondb.models.named import model_of
@@ -364,6 +364,5 @@ def stored_statistics(engine: Engine, kind: Kind, manifest: Mapping[str, str]) -
     for table in stored_tables(manifest, kind):
         columns = ("column_name", "segment_type", "compression", "count", "CAST(stats AS VARCHAR) AS stats")
         segments = engine.select(exp.select(*columns).from_(_segments(table)), "looking up statistics")
-        rows = zip(*(column.tolist() for column in segments.values()), strict=True)
-        counted.update((table.file, *map(str, row)) for row in rows)
+        counted.update((table.file, *map(str, row)) for row in tuples(segments))
     return counted

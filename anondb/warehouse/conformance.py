@@ -17,7 +17,7 @@ import numpy as np
 from anondb.algorithms.hghs.mhghs import mhghs
 from anondb.data.taxonomy import Taxonomy, from_edges
 from anondb.data.transactions import Dataset
-from anondb.engine import Columns, Table, all_names, load, reads
+from anondb.engine import Columns, Table, all_names, load, reads, tuples
 from anondb.engine.elsewhere import plug_in
 from anondb.errors import AnondbError, BudgetExceeded, InputError
 from anondb.models.transactional import KmAnonymity
@@ -104,7 +104,7 @@ def random_rows(rnd: random.Random, query: str, table: str) -> list[tuple[Any, .
 
 def rows_of(columns: Columns) -> list[tuple[Any, ...]]:
     """The rows of columns, sorted."""
-    return sorted(zip(*(c.tolist() for c in columns.values()), strict=True), key=repr)
+    return sorted(tuples(columns), key=repr)
 
 
 def loaded(warehouse: Any, pairs: Pairs, kind: str = "BIGINT") -> Dataset:

@@ -293,7 +293,7 @@ class SelectRows:
     def _projection(self) -> tuple[list[str], list[Value]]:
         names, values = [], []
         for selected in self.node.expressions:
-            inner = selected.this if isinstance(selected, exp.Alias) else selected
+            inner = selected.unalias()
             star = inner.this if isinstance(inner, exp.Column) else inner
             if isinstance(star, exp.Star):
                 only(star)
@@ -316,7 +316,7 @@ class SelectRows:
     def _is_merged(self, values: Sequence[Value]) -> bool:
         """Whether DISTINCT merges rows; each group of persons is a row of its own."""
         only(self.node.args["distinct"])
-        selected = (e.this if isinstance(e, exp.Alias) else e for e in self.node.expressions)
+        selected = (e.unalias() for e in self.node.expressions)
         if self.grouped is not None and set(self.grouped.keys.values()) <= {self._key(e) for e in selected}:
             return False
         if not all(value.exact for value in values):

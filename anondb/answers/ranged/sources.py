@@ -108,7 +108,7 @@ def grouped(node: exp.Select, is_column: Callable[[exp.Column], bool]) -> list[e
     """
     group = node.args["group"]
     only(group, "expressions", "all")
-    selected = [e.this if isinstance(e, exp.Alias) else e for e in node.expressions]
+    selected = [e.unalias() for e in node.expressions]
     if group.args.get("all"):
         return [e for e in selected if not any(True for _ in aggregates(e)) and not _has_window(e)]
     aliases = aliased(node)

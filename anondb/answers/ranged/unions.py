@@ -116,7 +116,7 @@ def _select_for_set(node: exp.Select, keys: Sequence[exp.Expr], every: Sequence[
     made = _without(node, "order", "limit", "offset")
     listed = []
     for selected in node.expressions:
-        value = _replaced(selected.this if isinstance(selected, exp.Alias) else selected, keys, absent)
+        value = _replaced(selected.unalias(), keys, absent)
         listed.append(exp.alias_(value, selected.alias_or_name, quoted=True) if selected.alias_or_name else value)
     made.set("expressions", listed)
     if node.args.get("having") is not None:
@@ -131,7 +131,7 @@ def _resolved(key: exp.Expr, node: exp.Select, aliases: Mapping[str, exp.Expr]) 
     """A grouped expression, in place of its position or alias."""
     if isinstance(key, exp.Literal) and not key.is_string and 1 <= whole(key) <= len(node.expressions):
         selected: exp.Expr = node.expressions[whole(key) - 1]
-        return bare(selected.this if isinstance(selected, exp.Alias) else selected)
+        return bare(selected.unalias())
     if isinstance(key, exp.Column) and not key.table and lowered(key.name) in aliases:
         of = aliases[lowered(key.name)]
         return key if any(lowered(c.name) == lowered(key.name) for c in of.find_all(exp.Column)) else of
@@ -247,7 +247,7 @@ def _union(node: exp.Select, sides: Sequence[exp.Query]) -> exp.Query:
             pair[0] if len(pair) == 1 else exp.Union(this=pair[0], expression=pair[1], distinct=False) for pair in pairs
         ]
     (made,) = parts
-    inner = [e.this if isinstance(e, exp.Alias) else e for e in node.expressions]
+    inner = [e.unalias() for e in node.expressions]
     order = node.args.get("order")
     if order is None and not any(node.args.get(key) for key in ("limit", "offset")):
         return made
