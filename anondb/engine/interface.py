@@ -95,3 +95,8 @@ class Spread(Protocol):
                 not have this package.
             columns: the columns that it returns, ``{name: SQL type}``.
         """
+
+
+def put_integers(engine: Runner, name: str, **columns: Iterable[Any]) -> Table:
+    """Create a work table from columns of 32-bit integers."""
+    return engine.put(name, {column: ("INTEGER", values) for column, values in columns.items()})

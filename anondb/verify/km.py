@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from anondb.engine import Engine, NamedRows, Runner, Table, reads
+from anondb.engine import Engine, NamedRows, Runner, Table, put_integers, reads
 from anondb.engine.telling import told
 from anondb.errors import BudgetExceeded, InputError
 from anondb.models.transactional import KmAnonymity
@@ -302,8 +302,7 @@ def verify_levels(
         kinds.setdefault(tuple(covers[label]), label)
     pairs = [(kind, released) for kind, cover in enumerate(kinds) for released in cover]
     with work(engine) as place:
-        columns = {"kind": [k for k, _ in pairs], "released": [r for _, r in pairs]}
-        by_kind = engine.put("verify_kinds", {name: ("INTEGER", values) for name, values in columns.items()})
+        by_kind = put_integers(engine, "verify_kinds", kind=[k for k, _ in pairs], released=[r for _, r in pairs])
         held = reads.joined(transactions, by_kind, "item = released", "one.tid, other.kind AS item", distinct=True)
         rows = place.table("level_rows", held)
         engine.drop(by_kind)

@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from anondb.algorithms.in_memory import check_occurrences
-from anondb.algorithms.tables import put_integers
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
-from anondb.engine import Engine, reads
+from anondb.engine import Engine, put_integers, reads
 from anondb.engine.arrays import Ints, Ints32
 from anondb.engine.places import run_starts, stretches
 

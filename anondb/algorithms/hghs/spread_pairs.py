@@ -14,8 +14,7 @@ from anondb.algorithms.hghs.array_pairs import CELL, SIBLINGS, WANTED, ancestors
 from anondb.algorithms.hghs.extended import Extended
 from anondb.algorithms.hghs.pairs import Extension, PairCounter, Pairs, joined
 from anondb.algorithms.hghs.triangle import Triangle, restricted, rows_of_triangle
-from anondb.algorithms.tables import put_integers
-from anondb.engine import Spread, Table, reads
+from anondb.engine import Spread, Table, put_integers, reads
 from anondb.engine.arrays import Ints, Ints32
 from anondb.engine.places import run_starts
 

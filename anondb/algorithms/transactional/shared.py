@@ -10,10 +10,9 @@ from typing import Literal
 
 import numpy as np
 
-from anondb.algorithms.tables import put_integers
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
-from anondb.engine import Engine, reads
+from anondb.engine import Engine, put_integers, reads
 from anondb.engine.arrays import Ints, Words
 from anondb.engine.places import run_starts
 from anondb.errors import InfeasibleError
