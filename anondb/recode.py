@@ -45,7 +45,7 @@ def loss_of(recoding: Recoding, engine: Engine, policy: Policy, task: Task, froz
     if isinstance(recoding, LocalRecoding):
         if frozen.cover is None:
             raise InternalError("A local recoding was frozen without its cover.")
-        return local_loss(engine, task.dataset, recoding, frozen.cover, task.taxonomy)
+        return local_loss(task.dataset, recoding, frozen.cover, task.taxonomy)
     if policy.method.releases != "set":
         return global_loss(task.dataset, recoding, task.taxonomy)
     items = task.requirements.items(task.dataset)

@@ -12,10 +12,11 @@ from collections.abc import Sequence
 import numpy as np
 from sqlglot import exp
 
-from anondb.answers.expected import Flags, Ints, begins
 from anondb.answers.files import DRAWN, ROWS, File, Numbered, place
 from anondb.answers.hashing import OTHERS_SHIFT, OTHERS_STEP, RACE, hashed
 from anondb.engine import DuckDBEngine, Table, load
+from anondb.engine.arrays import Flags, Ints
+from anondb.engine.places import run_starts
 
 LABELS, OVERLAPS, BELOW, MEMBERS, SINGLES = map(place, ("bags", "overlaps", "below", "bag items", "known items"))
 _KEPT = ["world", "label", "tid", "copies", "tried", "size", "first", "tids_before", "members_before", "seed"]
@@ -66,7 +67,8 @@ class Bags:
         item = np.concatenate([file.members.item for file in files])
         self.single = (size == 1) & (level == 0)
         self._levels = np.unique(level[~self.single]).tolist()
-        firsts = np.flatnonzero(begins(numbered.label) & ~self.single)
+        starts = run_starts(numbered.label)
+        firsts = starts[~self.single[starts]]
         columns = {"label": numbered.label, "number": numbered.number, "level": level, "size": size}
         columns |= {"first": np.arange(len(level)), "tids_before": numbered.tids, "members_before": numbered.first}
         columns |= {"seed": numbered.seed}

@@ -8,9 +8,9 @@ from itertools import accumulate
 import numpy as np
 from sqlglot import exp
 
-from anondb.answers.expected import Flags
 from anondb.answers.files import DRAWN, File, Numbered, of_worlds, place
 from anondb.engine import DuckDBEngine, Table, load
+from anondb.engine.arrays import Flags
 
 TEXTS = place("bucket items")
 

@@ -7,12 +7,13 @@ from functools import cached_property
 
 import numpy as np
 
-from anondb.answers.expected import Flags, Floats, Ints, begins
 from anondb.answers.files import DRAWN, DRAWN_COLUMNS, ROWS, File, Numbered, of_worlds
 from anondb.answers.hashing import MASK, OTHERS_SHIFT, OTHERS_STEP, RACE, SHIFT, STEP, TURN, cycle, h, uniform
 from anondb.answers.rounding import rounded
 from anondb.engine import DuckDBEngine, reads
+from anondb.engine.arrays import Flags, Floats, Ints
 from anondb.engine.failures import damaged
+from anondb.engine.places import run_starts
 
 AT_ONCE = 1_000_000  # rows that are drawn together, if no single released item has more
 Columns = Mapping[str, Ints]
@@ -82,9 +83,9 @@ class Sets:
         if not len(members):
             return []
         rows = self.counts[members].sum(axis=1)
-        starts = np.flatnonzero(begins(self._numbered.label[members]))
+        starts = run_starts(self._numbered.label[members])
         portion = (np.cumsum(rows) - rows)[starts] // AT_ONCE
-        return np.split(members, starts[np.flatnonzero(begins(portion))][1:])
+        return np.split(members, starts[run_starts(portion)][1:])
 
     def _drawn_rows(self, members: Ints) -> Columns:
         """The rows of ``DRAWN`` for whole released items; those of a world lie together.
@@ -102,7 +103,7 @@ class Sets:
         size = np.diff(begin, append=len(keys))
         tids = self._ordered(np.repeat(np.arange(len(label)), size), keys & MASK)
         cells, step = self._cells(members, of, begin, len(tids))
-        place, step = _numbered_in(size), np.repeat(step[np.flatnonzero(begins(of))], size)
+        place, step = _numbered_in(size), np.repeat(step[run_starts(of)], size)
         rank = (step * place + place // np.repeat(cycle(size, step[begin]), size)) % np.repeat(size, size)
 
         def held(cells: Columns, times: Ints, place: Ints) -> Ints:
@@ -138,7 +139,7 @@ class Sets:
         """
         numbered, n = self._numbered, self.counts[members]
         support, seed, label = self._support[members, None], numbered.seed[members, None], numbered.number[members, None]
-        starts = np.flatnonzero(begins(of))
+        starts = run_starts(of)
         upto, total = self._upto(members, of, n), np.add.reduceat(n, starts, axis=0)[of]
         first = support * (upto - n) // total
         firsts = np.where(n == support, support, support * upto // total - first)
@@ -178,7 +179,7 @@ class Sets:
         """The running sum of the holders of a released item's members, in the order in which the members are first."""
         upto = np.cumsum(n, axis=0)
         before = upto - n
-        return np.asarray(upto - before[np.flatnonzero(begins(of))][of])
+        return np.asarray(upto - before[run_starts(of)][of])
 
     def _turned(self, label: Ints, support: Ints, seed: Ints) -> tuple[Ints, Ints]:
         """The step and the shift from places to ranks."""

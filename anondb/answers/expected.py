@@ -9,19 +9,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
+from anondb.engine.arrays import Flags, Floats, Ints
+from anondb.engine.places import run_starts
 
 SWEEPS = 30
 FLOOR = 0.5  # holders that a member has at least, since it is listed; without it the fit puts most members to 0
-
-
-def begins(values: Ints) -> Flags:
-    """Flags of the first value of each run of equal values."""
-    return np.asarray(np.r_[True, values[1:] != values[:-1]][: len(values)], dtype=np.bool_)
 
 
 @dataclass(frozen=True)
@@ -44,7 +37,7 @@ class Members:
     @cached_property
     def start(self) -> Ints:
         """The first row of each released item."""
-        return np.asarray(np.flatnonzero(begins(self.label)))
+        return run_starts(self.label)
 
     @cached_property
     def place(self) -> Ints:
@@ -64,7 +57,7 @@ class Members:
 
     @cached_property
     def _sizes(self) -> Ints:
-        return np.asarray(np.diff(np.r_[self.start, len(self.label)]))
+        return np.diff(self.start, append=len(self.label))
 
 
 def expected(members: Members, transactions: int, k: int, *, floor: float = FLOOR, sweeps: int = SWEEPS) -> Floats:

@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 from sqlglot import exp
 
-from anondb.answers.expected import Floats, Ints, Members, expected
+from anondb.answers.expected import Members, expected
 from anondb.answers.facts import Facts, facts_of
 from anondb.answers.hashing import seed_of
 from anondb.engine import DuckDBEngine, Table, reads
+from anondb.engine.arrays import Floats, Ints
 from anondb.engine.failures import wrap
 from anondb.engine.queries import NamedRows
 from anondb.release.digest import content_digest

@@ -18,8 +18,8 @@ import numpy as np
 import numpy.typing as npt
 from sqlglot import exp
 
-from anondb.answers.expected import Floats, Ints
 from anondb.engine import load
+from anondb.engine.arrays import Floats, Ints
 
 Numbers = int | npt.NDArray[Any]
 

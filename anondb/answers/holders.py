@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from anondb.answers.expected import Flags, Floats, Ints
 from anondb.answers.files import File
 from anondb.answers.hashing import BINOMIAL, GAMMA, SUPPORTED, h, uniform
+from anondb.engine.arrays import Flags, Floats, Ints
 
 SWEEPS = 60
 UNEVEN = 30.0  # how uneven chances are: a gamma distribution of mean m has the variance 30 m

@@ -12,11 +12,12 @@ from collections.abc import Sequence
 import numpy as np
 from sqlglot import exp
 
-from anondb.answers.expected import Floats, Ints, Members
+from anondb.answers.expected import Members
 from anondb.answers.files import DRAWN, DRAWN_COLUMNS, FIRST_MASKED, ROWS, File, begin, make_empty, of_worlds, place
 from anondb.answers.hashing import MASKED, PAIRED, h
 from anondb.answers.others import OtherSets
 from anondb.engine import DuckDBEngine, reads
+from anondb.engine.arrays import Floats, Ints
 
 GROUP = 4
 MOST_ROWS, MOST_PAIRS, LEAST_SUPPORT, WORLDS = 50_000, 500, 5, 40

@@ -54,7 +54,7 @@ def _is_present(
     columns = own.get(lowered(table.name)) or tables.get(lowered(table.name)) or ()
     if table.db or name not in columns:
         return None if columns and not table.db else False
-    column = exp.column(exp.to_identifier(name, quoted=True))
+    column = exp.column(name, quoted=True)
     missing = exp.select("1").from_(exp.Table(this=table.this.copy())).where(is_null(column)).limit(1)
     return not analyst.rows(missing) if lowered(table.name) in own else name not in nullable
 

@@ -12,10 +12,10 @@ from functools import cached_property
 import numpy as np
 
 from anondb.answers.drawing import Sets, in_order
-from anondb.answers.expected import Floats, Ints
 from anondb.answers.files import File
 from anondb.answers.hashing import BASKETS, MEMBERS, POWER, SHIFT, h, uniform
 from anondb.answers.holders import drawn_holders
+from anondb.engine.arrays import Floats, Ints
 
 
 class OtherSets(Sets):

@@ -15,7 +15,7 @@ from sqlglot import exp
 from anondb.answers.facts import Attribute
 from anondb.answers.files import File, make_empty, of_worlds, place
 from anondb.answers.hashing import MASK, hashed
-from anondb.engine import DuckDBEngine, Table, load
+from anondb.engine import DuckDBEngine, Table, load, reads
 
 VALUES = place("drawn values")
 _TWICE = 1 << 33  # 2^32 times the 2 of (2 h + 1) / 2^33 = u
@@ -82,7 +82,7 @@ def _shown(file: File, records: Table) -> exp.Query:
             value, count = exp.column(_named(attribute, "")), exp.Count(this=exp.Star())
             columns = (exp.Literal.string(attribute.column.name).as_("attribute"), value.as_("released_value"))
             parts.append(exp.select(*columns, count.as_("records")).from_(records.expression()).group_by(value.copy()))
-    return exp.union(*parts, distinct=False) if len(parts) > 1 else parts[0]
+    return reads.union(parts)
 
 
 def _with_hash(persons: exp.Query, n: int, seed: int) -> exp.Query:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from sqlglot import exp
 
 from anondb.answers.linked import persons_of, unlinked
+from anondb.answers.ranged.clauses import is_same_key
 from anondb.answers.roles import Env, Functions, Relation, Role, Scope, parts_of
 from anondb.answers.value_roles import ValueRoles
 from anondb.query.parsing import dotted, lowered
@@ -183,7 +184,7 @@ class RoleReader(ValueRoles):
         distinct = node.args.get("distinct") is not None and not aggregated
         columns: list[tuple[str, Role]] = []
         for selected in node.expressions:
-            inner = selected.this if isinstance(selected, exp.Alias) else selected
+            inner = selected.unalias()
             if _is_star(inner):
                 columns += self._star(inner, scope, env)
                 continue
@@ -191,9 +192,8 @@ class RoleReader(ValueRoles):
             role = Role.ID if whole else self.value(inner, scope, env)
             name = lowered(selected.alias_or_name)
             key = grouped is not None and (
-                inner in grouped
-                or (not grouped and not self.has_aggregate(inner))
-                or any(_is_same(inner, g) for g in grouped)
+                (not grouped and not self.has_aggregate(inner))
+                or any(is_same_key(g, inner) for g in grouped)
                 or any(isinstance(g, exp.Column) and not g.table and lowered(g.name) == name for g in grouped)
             )
             if (key or by_id or of_outer or (distinct and not node.args["distinct"].args.get("on"))) and role.computed:
@@ -326,12 +326,6 @@ def _keys(scope: Scope, shared: Collection[str]) -> list[exp.Column]:
 def _either(one: Role, two: Role) -> Role:
     """The role of a column of a set operation whose sides have different ones."""
     return Role.VALUE if Role.VALUE in (one, two) else Role.TOTAL if Role.TOTAL in (one, two) else one
-
-
-def _is_same(one: exp.Expr, two: exp.Expr) -> bool:
-    """Whether two columns are one, of which perhaps one has the name of its table."""
-    named = isinstance(one, exp.Column) and isinstance(two, exp.Column) and lowered(one.name) == lowered(two.name)
-    return named and len({lowered(column.text("table")) for column in (one, two)} - {""}) < 2
 
 
 def _is_star(node: exp.Expr) -> bool:

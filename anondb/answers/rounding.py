@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from anondb.answers.expected import Floats, Ints, Members
+from anondb.answers.expected import Members
 from anondb.answers.hashing import FIRSTS, h
+from anondb.engine.arrays import Floats, Ints
 
 BITS = 32  # of the fraction of an expected number: sums of them are exact
 

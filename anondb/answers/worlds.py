@@ -16,7 +16,6 @@ from sqlglot import exp
 from anondb.answers.bags import Bags
 from anondb.answers.buckets import Buckets
 from anondb.answers.drawing import Sets
-from anondb.answers.expected import Flags
 from anondb.answers.facts import BAGS, SETS
 from anondb.answers.files import (
     COUNTS,
@@ -37,6 +36,7 @@ from anondb.answers.others import OtherSets
 from anondb.answers.records import Records
 from anondb.answers.views import BASE, IDS, ITEMS, of_all, schema_of, table_of_all, tables_of, world_numbers
 from anondb.engine import DuckDBEngine, Table, reads
+from anondb.engine.arrays import Flags
 
 MOST_WORLDS, MOST_OTHERS = 20, 40
 MOST_ROWS = 20_000_000
@@ -197,8 +197,8 @@ class Worlds:
             value = exp.null() if part is None else exp.Literal.string(part)
             listed.append(exp.select(tid, exp.cast(value, kind, dialect="duckdb").as_("part")).from_(numbers))
             before += file.facts.transactions
-        rows = listed[0] if len(listed) == 1 else exp.union(*listed, distinct=False)
-        self._engine.run(exp.Create(this=IDS.expression(), kind="VIEW", expression=rows), "the transactions of worlds")
+        view = exp.Create(this=IDS.expression(), kind="VIEW", expression=reads.union(listed))
+        self._engine.run(view, "the transactions of worlds")
 
 
 def _typed(name: str, kind: str | None) -> exp.Expr:

@@ -60,7 +60,6 @@ def _contents_of_file(file: str, show_sql: bool) -> Contents:
     """What a sealed file shows."""
     from anondb.engine.elsewhere import is_url
     from anondb.reading.formats import is_data_file
-    from anondb.release.objects import StoredRelease
     from anondb.release.reader import is_sealed, sealed_release
     from anondb.report.contents import read_contents
     from anondb.warehouse.at_hand import at_hand
@@ -72,7 +71,7 @@ def _contents_of_file(file: str, show_sql: bool) -> Contents:
         raise InputError("Say which release: --release NAME.", code="bad_usage", hint="anondb releases SOURCE lists them.")
     on_statement = shown_statements(show_sql)
     with at_hand(file, on_statement) as local, sealed_release(local, on_statement=on_statement) as sealed:
-        return read_contents(sealed.engine, StoredRelease(sealed.schema, sealed.kind, sealed.manifest))
+        return read_contents(sealed.engine, sealed)
 
 
 def _print(report: Contents | OwnerReport, name: str, html: str | None, as_json: bool) -> None:

@@ -16,7 +16,7 @@ from anondb.compare.limits import end_with_parent
 from anondb.data.files import load_files
 from anondb.data.preflight import FINDINGS
 from anondb.data.sources import resolve_table
-from anondb.engine import DuckDBEngine, Table, reads
+from anondb.engine import DuckDBEngine, Table, reads, tuples
 from anondb.engine.beside import attach
 from anondb.errors import AnondbError, InfeasibleError, InputError, speaking
 from anondb.ledger.stored import current_catalog, find_release
@@ -108,7 +108,7 @@ def _answer_figures(engine: DuckDBEngine, prefix: str) -> dict[str, Any]:
     width = engine.scalar(reads.rows(tables["accuracy"], "avg(upper_bound - lower_bound) AS width", where=compared))
     asked = engine.scalar("compare/asked_queries", tables, prefix=prefix)
     errors = engine.query("compare/symmetric_errors", tables, prefix=prefix)
-    rows = [dict(zip(errors, row, strict=True)) for row in zip(*(c.tolist() for c in errors.values()), strict=True)]
+    rows = [dict(zip(errors, row, strict=True)) for row in tuples(errors)]
     return {"bounds_width": None if width is None else float(width), "symmetric_errors": rows, "asked": str(asked)}
 
 

@@ -10,7 +10,7 @@ from anondb.data.constraints import in_order
 from anondb.data.sources import Source, open_source, reading
 from anondb.data.transactions import Dataset
 from anondb.data.types import element_of
-from anondb.engine import Engine
+from anondb.engine import Engine, reads
 from anondb.engine.arrays import Ints
 from anondb.errors import InputError
 
@@ -67,10 +67,10 @@ def load_columns(engine: Engine, columns: Any, dataset: Dataset) -> tuple[Ints, 
 def _read(engine: Engine, source: Source) -> tuple[tuple[str, ...], list[set[str]]]:
     """Read the columns of a table, in the order of their ids."""
     id_name, item_name = source.column("column_id", "column_id"), source.column("item", "item")
-    item: exp.Expr = exp.column(item_name, quoted=True)
+    item: exp.Expr = reads.named(item_name)
     if element_of(source, item_name) is not None:
         item = exp.Explode(this=exp.cast(item, "VARCHAR[]", dialect="duckdb"))
-    id_text = exp.cast(exp.column(id_name, quoted=True), "VARCHAR")
+    id_text = exp.cast(reads.named(id_name), "VARCHAR")
     rows = exp.select(id_text.as_("column_id"), item.as_("item")).from_(source.rows).subquery("listed")
     tree = exp.select("column_id", exp.cast(exp.column("item"), "VARCHAR").as_("item")).from_(rows)
     with reading(source.name):

@@ -131,7 +131,7 @@ def _load_transactions(
         rows, id_column, item_column = arranged(engine, source, id or "tid", item or "item")
         check_types(rows, id_column, item_column)
         renamed = _renamed(rows, list(zip(named, (id_column, item_column), strict=True)))
-        tid, member = (exp.column(name, quoted=True) for name in named)
+        tid, member = (reads.named(name) for name in named)
         pairs = exp.select(tid.as_("tid"), member.as_("item"))
         listed = rows.columns[item_column].endswith("]")
         one_each = exp.select(tid.as_("tid"), exp.func("unnest", member).as_("item")) if listed else pairs
@@ -171,7 +171,7 @@ def _leave_out(engine: Engine, table: Table, how: Reading, named: tuple[str, str
     """Delete the rows without an id, or without an item, that the owner leaves out."""
     for name, leave_out in zip(named, (how.drop_missing_ids, how.drop_missing_items), strict=True):
         if leave_out:
-            missing = exp.Is(this=exp.column(name, quoted=True), expression=exp.null())
+            missing = exp.Is(this=reads.named(name), expression=exp.null())
             engine.run(exp.delete(table.expression(), where=missing), "leaving rows out")
 
 

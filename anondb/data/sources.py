@@ -17,7 +17,7 @@ import sqlglot
 from sqlglot import exp
 
 from anondb.data.frames import check_frame, is_frame
-from anondb.engine import Engine, Table, is_binary, reads
+from anondb.engine import Engine, Table, is_binary, reads, tuples
 from anondb.engine.elsewhere import is_url, warehouse_at
 from anondb.errors import EngineError, InputError, InternalError, quote_list
 from anondb.reading.account import Account
@@ -126,7 +126,7 @@ class Partition:
     def condition(self) -> exp.Expr:
         """The condition that selects its rows."""
         value = exp.cast(exp.Literal.string(self.value), self.kind, dialect="duckdb")
-        return exp.EQ(this=exp.column(self.column, quoted=True), expression=value)
+        return exp.EQ(this=reads.named(self.column), expression=value)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -229,13 +229,13 @@ def texts_of(
         distinct: whether equal rows are read once.
     """
     kinds = ["VARCHAR[]" if source.columns[name].endswith("]") else "VARCHAR" for name in columns]
-    texts = [exp.cast(exp.column(n, quoted=True), k, dialect="duckdb") for n, k in zip(columns, kinds, strict=True)]
+    texts = [exp.cast(reads.named(n), k, dialect="duckdb") for n, k in zip(columns, kinds, strict=True)]
     query = exp.select(*(text.as_(f"c{i}") for i, text in enumerate(texts))).from_(source.rows)
     with reading(source.name):
         query = query.distinct() if distinct else query
-        query = query.order_by(*(exp.column(name, quoted=True) for name in order)) if order else query
+        query = query.order_by(*(reads.named(name) for name in order)) if order else query
         rows = engine.select(query, f"reading {source.name}")
-    return list(zip(*(column.tolist() for column in rows.values()), strict=True))
+    return list(tuples(rows))
 
 
 def count_if(condition: exp.Expr) -> exp.Expr:
@@ -299,7 +299,7 @@ def tables_with(engine: Engine, catalog: str, id_column: str, item_column: str) 
     """The tables and views of a database that have both columns."""
     columns = {"id_column": id_column.lower(), "item_column": item_column.lower()}
     tables = engine.query("transactions/tables_with", None, catalog_name=catalog, **columns)
-    return [Table(*names) for names in zip(*(column.tolist() for column in tables.values()), strict=True)]
+    return [Table(*names) for names in tuples(tables)]
 
 
 def all_columns(table: Table) -> exp.Select:

@@ -16,6 +16,7 @@ from anondb.data.transactions import Dataset
 from anondb.data.types import not_of_type
 from anondb.engine import Engine, reads
 from anondb.engine.arrays import Flags, Ints
+from anondb.engine.places import stretches
 from anondb.errors import InputError, by_interface
 
 
@@ -81,9 +82,8 @@ class Taxonomy:
         leaves = np.flatnonzero(self.is_leaf)
         first = np.searchsorted(leaves, nodes)
         number = self.leaf_count[nodes]
-        of = np.repeat(np.arange(len(nodes)), number)
-        place = np.arange(len(of)) + np.repeat(first - (np.cumsum(number) - number), number)
-        return of, tuple([self.labels[leaf] for leaf in leaves[place].tolist()])
+        below = leaves[stretches(first, number)]
+        return np.repeat(np.arange(len(nodes)), number), tuple([self.labels[leaf] for leaf in below.tolist()])
 
     def without(self, leaves: Collection[str]) -> Taxonomy:
         """The tree without some leaves, and without nodes that have no others; the same tree if none would be left."""

@@ -88,7 +88,7 @@ class Dataset:
 
 def text_of(column: str, kind: str) -> exp.Expr:
     """A column as VARCHAR without a collation (a NOCASE column would merge items that differ by case)."""
-    node = exp.column(column, quoted=True)
+    node = reads.named(column)
     if kind == "VARCHAR":
         return exp.Anonymous(this="decode", expressions=[exp.Anonymous(this="encode", expressions=[node])])
     return exp.cast(node, "VARCHAR")
@@ -98,7 +98,7 @@ def id_of(column: str, kind: str) -> exp.Expr:
     """An id column: text and enums as in ``text_of``, other types unchanged."""
     if kind.startswith(("VARCHAR", "ENUM")):
         return text_of(column, kind)
-    return exp.column(column, quoted=True)
+    return reads.named(column)
 
 
 def _ids_of(snapshot: Table) -> exp.Select:

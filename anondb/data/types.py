@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from anondb.data.sources import Source, count_if, figures
-from anondb.engine import Engine
+from anondb.engine import Engine, reads
 from anondb.errors import InputError
 
 ID_TYPES = re.compile(
@@ -78,7 +78,7 @@ def not_of_type(text: exp.Expr, kind: str) -> exp.Expr:
 
 def _as(name: str, kind: str | None) -> exp.Expr:
     """A column with a type; NULL where a value has none of it."""
-    column = exp.column(name, quoted=True)
+    column = reads.named(name)
     return column if kind is None else exp.TryCast(this=column, to=exp.DataType.build(kind, dialect="duckdb"))
 
 

@@ -6,7 +6,7 @@ A function that takes an engine is called inside a transaction of it, unless its
 from anondb.engine.binding import Binder, Shape, readable
 from anondb.engine.duckdb_engine import DuckDBEngine
 from anondb.engine.failures import check_collation, is_binary
-from anondb.engine.interface import Columns, Origin, Runner, Spread, has_nulls
+from anondb.engine.interface import Columns, Origin, Runner, Spread, has_nulls, put_integers, tuples
 from anondb.engine.queries import NamedQuery, NamedRows, Table, Tables, all_names, load
 
 Engine = DuckDBEngine
@@ -29,5 +29,7 @@ __all__ = [
     "has_nulls",
     "is_binary",
     "load",
+    "put_integers",
     "readable",
+    "tuples",
 ]

@@ -5,7 +5,7 @@ HgHs, mHgHs and the verifier of k^m-anonymity are written against ``Runner``, wh
 ``DuckDBEngine``, called ``Engine`` where nothing but its statements matters, not which files it opens, seals or locks.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -22,6 +22,11 @@ def has_nulls(column: npt.NDArray[Any]) -> bool:
     """Whether a column of a result has NULLs, which DuckDB masks. ``numpy.ma.is_masked`` tells the same, but its import
     takes 10 to 20 CPU milliseconds."""
     return bool(np.any(getattr(column, "mask", False)))
+
+
+def tuples(columns: Columns) -> Iterator[tuple[Any, ...]]:
+    """The rows of a result, as values of Python."""
+    return zip(*(column.tolist() for column in columns.values()), strict=True)
 
 
 class Runner(Protocol):
@@ -90,3 +95,8 @@ class Spread(Protocol):
                 not have this package.
             columns: the columns that it returns, ``{name: SQL type}``.
         """
+
+
+def put_integers(engine: Runner, name: str, **columns: Iterable[Any]) -> Table:
+    """Create a work table from columns of 32-bit integers."""
+    return engine.put(name, {column: ("INTEGER", values) for column, values in columns.items()})

@@ -16,9 +16,9 @@ Rows = Table | exp.Query | NamedRows
 _NAMES = re.compile(r"[\w., ]*")  # also with AS, and whole numbers
 
 
-def named(name: str) -> exp.Column:
+def named(name: str, table: str | exp.Identifier | None = None) -> exp.Column:
     """A column by its exact name."""
-    return exp.column(name, quoted=True)
+    return exp.column(exp.to_identifier(name, quoted=True), table)
 
 
 def rows(
@@ -102,6 +102,11 @@ def joined(
     how = {"on": _equal(on), "side": "LEFT" if left else None} if on else {"kind": "CROSS"}
     tree.append("joins", exp.Join(this=bound(others, "other"), **how))
     return tree
+
+
+def union(parts: Sequence[exp.Query]) -> exp.Query:
+    """The rows of all parts."""
+    return exp.union(*parts, distinct=False) if len(parts) > 1 else parts[0]
 
 
 def differing(table: Rows, others: Rows, on: str, columns: str) -> exp.Select:

@@ -195,11 +195,11 @@ def questions(
     """
     persons = exp.table_(people, quoted=True)
     holding = exp.Join(this=exp.table_(held, quoted=True), using=[exp.to_identifier(id, quoted=True)])
-    listed = exp.column(item, quoted=True).isin(*(exp.Literal.string(label) for label in items))
+    listed = reads.named(item).isin(*(exp.Literal.string(label) for label in items))
     number = exp.Count(this=exp.Star()).as_("n")
 
     def asked(by: Sequence[str], where: Sequence[exp.Expr]) -> exp.Select:
-        columns = [exp.column(name, quoted=True) for name in by]
+        columns = [reads.named(name) for name in by]
         return exp.select(*columns, number).from_(persons).where(*where).group_by(*columns)
 
     all_questions: list[Question] = []
@@ -215,7 +215,7 @@ def questions(
         if len(codes) <= MOST_VALUES:
             all_questions.append((VALUES, asked([attribute.name], [])))
         frequent = codes[np.lexsort((codes, -counts))[:FREQUENT]]
-        often = exp.column(attribute.name, quoted=True).isin(*(_literal(attribute, int(code)) for code in frequent))
+        often = reads.named(attribute.name).isin(*(_literal(attribute, int(code)) for code in frequent))
         all_questions.append((BOTH, asked([attribute.name, item], [often, listed]).join(holding)))
     return [(kind, question) for kind, question in all_questions if items or kind != BOTH]
 
@@ -226,7 +226,7 @@ def _bands(attribute: Attribute, codes: np.ndarray, counts: np.ndarray) -> Itera
     for band in np.unique(part):
         inside = codes[part == band]
         low, high = (_literal(attribute, int(code)) for code in (inside[0], inside[-1]))
-        yield exp.Between(this=exp.column(attribute.name, quoted=True), low=low, high=high)
+        yield exp.Between(this=reads.named(attribute.name), low=low, high=high)
 
 
 def _literal(attribute: Attribute, code: int) -> exp.Expr:

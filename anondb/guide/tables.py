@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from anondb.engine import Engine
+from anondb.engine import Engine, tuples
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ def tables(engine: Engine) -> tuple[Columns, ...]:
         engine.look_up_all()
         rows = engine.query("transactions/columns")
     columns_of: dict[str, dict[str, str]] = {}
-    for schema, table, column, kind, is_current in zip(*(column.tolist() for column in rows.values()), strict=True):
+    for schema, table, column, kind, is_current in tuples(rows):
         columns_of.setdefault(_named(table, None if is_current else schema), {})[column] = kind
     return tuple(Columns(name, columns) for name, columns in columns_of.items())
 

@@ -104,7 +104,7 @@ def write_queries(engine: Engine, dataset: Dataset, folder: Path, name: str) -> 
         drawn = random_workload(engine, dataset, queries=number, size=size, target=f"guide_{size}")
         named = f"concat('{size}-', CAST(one.query_id AS VARCHAR)) AS query_id, other.label AS item"
         parts.append(reads.joined(drawn.queries, drawn.items, "item", named))
-    hand_over_table(engine, exp.union(*parts, distinct=False), folder / f"{name}_queries.parquet")
+    hand_over_table(engine, reads.union(parts), folder / f"{name}_queries.parquet")
     return folder / f"{name}_queries.parquet"
 
 

@@ -14,7 +14,7 @@ from anondb.data.constraints import PrivacyConstraints
 from anondb.data.requirements import Requirements
 from anondb.data.sources import Partition
 from anondb.data.taxonomy import Taxonomy
-from anondb.engine import Engine, Table
+from anondb.engine import Engine, Table, tuples
 from anondb.engine.limit import check_seconds
 from anondb.ledger.tables import (
     ACCURACY,
@@ -249,7 +249,7 @@ def recorded_answers(engine: Engine, catalog: str, release_id: str) -> dict[str,
     read = {table.name: table.at(catalog) for table in tables}
     rows = engine.query("ledger/recorded_answers", read, release_id=release_id)
     answers: dict[str, list[tuple[Any, ...]]] = {}
-    for workload, items, *counts in zip(*(column.tolist() for column in rows.values()), strict=True):
+    for workload, items, *counts in tuples(rows):
         answers.setdefault(str(workload), []).append((tuple(items), *counts))
     return answers
 

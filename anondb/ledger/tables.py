@@ -10,7 +10,7 @@ import numpy as np
 from sqlglot import exp, parse_one
 from sqlglot.errors import SqlglotError
 
-from anondb.engine import Engine, Table
+from anondb.engine import Engine, Table, reads, tuples
 from anondb.errors import InputError
 from anondb.release.objects import SchemaName, create_table, data_type
 
@@ -54,9 +54,7 @@ class LedgerTable:
     def take(self, engine: Engine, catalog: str, rows: Table | exp.Query, **fixed: str) -> None:
         """Add the rows of a table or query that has the columns of this one, but for those that are ``fixed``."""
         source = rows.expression() if isinstance(rows, Table) else rows.subquery("taken")
-        values = [
-            exp.convert(fixed[c]).as_(c, quoted=True) if c in fixed else exp.column(c, quoted=True) for c in self.columns
-        ]
+        values = [exp.convert(fixed[c]).as_(c, quoted=True) if c in fixed else reads.named(c) for c in self.columns]
         names = [exp.to_identifier(column, quoted=True) for column in self.columns]
         target = exp.Schema(this=self.at(catalog).expression(), expressions=names)
         engine.run(exp.Insert(this=target, expression=exp.select(*values).from_(source)), "writing the ledger")
@@ -73,10 +71,10 @@ class LedgerTable:
 
     def query(self, catalog: str, of: str | None = None) -> exp.Select:
         """The query of its rows in their order: all of them, or those of a key without that column."""
-        shown = [exp.column(column, quoted=True) for column in self.columns if of is None or column != self.key]
+        shown = [reads.named(column) for column in self.columns if of is None or column != self.key]
         query = exp.select(*shown).from_(self.at(catalog).expression())
         if self.order:
-            query = query.order_by(*(exp.column(column, quoted=True) for column in self.order))
+            query = query.order_by(*(reads.named(column) for column in self.order))
         return query if of is None else query.where(self._where(of))
 
     def rows(self, engine: Engine, catalog: str, of: str | None = None) -> list[dict[str, Any]]:
@@ -111,7 +109,7 @@ def stored(engine: Engine, catalog: str, wanted: Iterable[LedgerTable]) -> set[s
     """The names of the wanted tables that the owner's database has. Raises InputError: ``ledger_name``: an object of the
     user has the name of one."""
     read = engine.query("ledger/stored_tables", catalog_name=catalog, schema=LEDGER_SCHEMA)
-    texts = {name.lower(): text for name, text in zip(*(c.tolist() for c in read.values()), strict=True)}
+    texts = {name.lower(): text for name, text in tuples(read)}
     there = [table for table in wanted if table.name in texts]
     for table in there:
         types = {column: data_type(kind) for column, kind in table.columns.items()}

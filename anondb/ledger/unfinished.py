@@ -163,7 +163,7 @@ def _sums(engine: Engine, data: Any, what: str, id_column: str, item: str | None
         if item is not None:
             source, id_column, item = arranged(engine, source, id_column, item)
         names = [source.column(id_column, "--id"), *([] if item is None else [source.column(item, "--item")])]
-        row: list[exp.Expr] = [exp.column(name, quoted=True) for name in names]
+        row: list[exp.Expr] = [reads.named(name) for name in names]
         sums = engine.select(exp.select(*figures_of(row)).from_(source.query.subquery("source")), f"reading {source.name}")
         place = None if source.reference is None else source.reference.sql()
         return [

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sqlglot import exp
 
-from anondb.engine import Table, load
+from anondb.engine import Table, load, reads
 from anondb.engine.files import write_file
 from anondb.errors import EngineError, InputError
 from anondb.promises import PROMISES, proofs
@@ -73,7 +73,7 @@ def script(manifest: Manifest, shown: Shown = Shown()) -> str:
     if "item_supports" in manifest:
         parts.append(proofs.item_supports(manifest))
     columns = exp.select("violation", "items", "support")
-    union = exp.union(other, *(columns.from_(part.subquery("violations")) for part in parts), distinct=False)
+    union = reads.union([other, *(columns.from_(part.subquery("violations")) for part in parts)])
     for node in union.walk():
         node.comments = None
         if isinstance(node, exp.Table):

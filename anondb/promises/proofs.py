@@ -29,12 +29,7 @@ def km(manifest: Manifest, _: Shown) -> exp.Query:
     k, m = int(manifest["k"]), manifest["m"]
     if m == "inf":
         return load("proof/km_inf").bind({"transactions": _TRANSACTIONS}, {"k": k})
-    return _union([_rare_combinations(size, k) for size in range(1, int(m) + 1)])
-
-
-def _union(parts: Sequence[exp.Query]) -> exp.Query:
-    """The rows of all parts."""
-    return parts[0] if len(parts) == 1 else exp.union(*parts, distinct=False)
+    return reads.union([_rare_combinations(size, k) for size in range(1, int(m) + 1)])
 
 
 def _rare_combinations(size: int, k: int) -> exp.Select:
@@ -64,7 +59,7 @@ def _combinations(size: int, condition: exp.Expr | None = None) -> exp.Select:
 def _combinations_up_to(most: int, excluded: exp.Query) -> exp.Query:
     """Each transaction with each combination of 1 to ``most`` of its items, without the ``excluded`` items."""
     condition = exp.column("item").isin(query=excluded.copy()).not_()
-    return _union([_combinations(size, condition) for size in range(1, most + 1)])
+    return reads.union([_combinations(size, condition) for size in range(1, most + 1)])
 
 
 def _listed(name: str, items: Sequence[str]) -> exp.Select:
@@ -150,12 +145,12 @@ def klm(manifest: Manifest, shown: Shown) -> exp.Query:
 def _all_of(parts: Sequence[exp.Query]) -> exp.Query:
     """The union of the rows of all parts."""
     rows = [exp.select("violation", "items", "support").from_(part.subquery(f"part{n}")) for n, part in enumerate(parts)]
-    return exp.union(*rows, distinct=False)
+    return reads.union(rows)
 
 
 def _classes(shown: Shown) -> exp.Select:
     """``(transaction_id, class)``: records with equal published values, including NULL, have the same class."""
-    columns: list[exp.Expr] = [exp.column(exp.to_identifier(c, quoted=True), "records") for c in shown.values]
+    columns: list[exp.Expr] = [reads.named(c, "records") for c in shown.values]
     order = exp.Order(expressions=[exp.Ordered(this=c, nulls_first=True) for c in columns or [exp.convert(1)]])
     number = exp.Window(this=exp.Anonymous(this="dense_rank"), order=order)
     records = exp.alias_(_RECORDS.expression(), "records", table=True)

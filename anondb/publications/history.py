@@ -251,8 +251,7 @@ def measure_candidates(
     """
     transactions, items = data
     each = [reads.rows(table, f"{n} AS release, released_item, item") for n, table in enumerate(members)]
-    of_all = exp.union(*each, distinct=False)
-    parts = engine.create("overlap_parts", "publications/overlap_parts", {"items": items, "members": of_all})
+    parts = engine.create("overlap_parts", "publications/overlap_parts", {"items": items, "members": reads.union(each)})
     joints = engine.create("overlap_joints", "publications/overlap_joints", {"parts": parts})
     tables = {"transactions": transactions, "parts": parts, "joints": joints}
     held = engine.create("overlap_held", "publications/overlap_held", tables)

@@ -75,7 +75,7 @@ def of_schema(engine: Engine, schema: objects.SchemaName) -> PublishedRows | Non
     if kind is objects.ANATOMY:
         return PublishedRows(manifest, False, (), members, None, counts, schema.table("buckets"))
     ids = schema.table("transaction_ids")
-    values = [exp.cast(exp.column(c, quoted=True), "VARCHAR") for c in kind.values]
+    values = [exp.cast(reads.named(c), "VARCHAR") for c in kind.values]
     stored = schema.table("records") if values else ids
     records = exp.select("transaction_id", _texts(*values).as_("attribute_values")).from_(stored.expression())
     tables: dict[str, Table | exp.Query] = {

@@ -23,10 +23,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sqlglot import exp
 
 from anondb.engine import Table
+from anondb.engine.arrays import Ints
 from anondb.query.cached_release import Opened
 from anondb.query.classes import passing_of
 from anondb.query.evaluate import Question
@@ -54,7 +54,6 @@ from anondb.query.refusals import too_complex, unsupported
 from anondb.query.totals import Bounds
 from anondb.query.values import LISTS, OnValue
 
-Ints = npt.NDArray[np.int64]
 Ends = tuple[Ints, Ints]
 """For each bucket: the least and the greatest number of persons for whom a condition holds."""
 MAX_ASKED = 50_000

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from sqlglot import exp
 
-from anondb.engine import Table, check_collation, load, reads
+from anondb.engine import Table, check_collation, load, reads, tuples
 from anondb.errors import AnondbError, InputError
 from anondb.query.classes import Block, Classes, Group, Members, Passing
 from anondb.query.evaluate import Bag, Passed
@@ -76,7 +76,7 @@ class Opened:
         """The variants of each label's released items that bags distinguish (see ``query/bag_rows``)."""
         rows = self.engine.select(reads.rows(self.rows, "item, label, copies, nested", distinct=True, order="item"))
         bags: dict[str, dict[str, Bag]] = {label: {} for label in self.sizes}
-        for item, label, copies, nested in zip(*(c.tolist() for c in rows.values()), strict=True):
+        for item, label, copies, nested in tuples(rows):
             if label not in bags or copies is None or copies < 1:
                 raise InputError("This release is damaged.", code="not_a_release", hint="Publish it again.")
             bags[label][item] = Bag(copies, nested)
@@ -251,7 +251,7 @@ class Opened:
         grouped = exp.select(*names, *added, number).from_(tree.subquery("shown"))
         rows = self.engine.select(grouped.group_by(*names).order_by(*names), "the published values of records")
         groups = []
-        for row in zip(*(column.tolist() for column in rows.values()), strict=True):
+        for row in tuples(rows):
             counts = classes.counts(row[keys - 1] if classes.parts else None)
             group = Group(counts, cells_of(attributes, row), bool(row[len(columns)]), int(row[-1]))
             groups.append(of_sums(group, row[keys : len(names)], row[len(names) : -1], sums))

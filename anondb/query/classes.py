@@ -9,14 +9,12 @@ from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from anondb.engine.arrays import Ints
 from anondb.query.evaluate import Bag, Part, Passed, Question, Vector, bag_part, released_part
 from anondb.query.item_tests import ItemTest, mentioned, others_pass, passing
 from anondb.query.relational import Cell
 from anondb.query.values import OnValue
-
-Array = npt.NDArray[np.int64]
 
 MAX_BITS = 62  # of signatures that are numbers
 KEPT = 64  # answers of ``passing_of``
@@ -135,17 +133,17 @@ class Members:
     """
 
     labels: Sequence[str]
-    sizes: Array
+    sizes: Ints
     items: Sequence[str]
     images: Mapping[str, tuple[str, ...]]
 
     @cached_property
-    def starts(self) -> Array:
+    def starts(self) -> Ints:
         """Where the members of each released item begin."""
         return np.cumsum(self.sizes) - self.sizes
 
     @cached_property
-    def label(self) -> Array:
+    def label(self) -> Ints:
         """The place of the released item of each member."""
         return np.repeat(np.arange(len(self.sizes)), self.sizes)
 
@@ -157,7 +155,7 @@ class Members:
             places.setdefault(item, []).append(place)
         return places
 
-    def tested(self, passing: Passing) -> tuple[Array, list[Passed]]:
+    def tested(self, passing: Passing) -> tuple[Ints, list[Passed]]:
         """For each member a number, 0 for those that no test names, and for each number the tests that it passes."""
         numbers: dict[Passed, int] = {passing.usual: 0}
         tested = np.zeros(len(self.items), np.int64)
@@ -200,7 +198,7 @@ class Classes:
         weights = list(range(len(self.radices))) if self.wide else [prod(self.radices[:n]) for n in range(len(self.parts))]
         return {released: weights[n] for released, n in sorted(self.of.items())}
 
-    def all_counts(self, signatures: Array) -> list[tuple[int, ...]]:
+    def all_counts(self, signatures: Ints) -> list[tuple[int, ...]]:
         """Decode signatures that are numbers."""
         columns = []
         for radix in self.radices:

@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from anondb.answers.rules.contents import Possible
 from anondb.answers.rules.supports import Array
-from anondb.engine import Table
+from anondb.engine import Table, tuples
 from anondb.query.cached_release import Opened
 from anondb.query.classes import passing_of
 from anondb.query.evaluate import Question
@@ -125,7 +125,7 @@ def _counted(release: Opened, plan: Plan, most: int | None, certain: bool | None
         raise too_complex(
             f"it has over {MAX_PAIRS:,} pairs of items; name some of the items, or ORDER BY the count and LIMIT"
         )
-    return list(zip(*(column.tolist() for column in rows.values()), strict=True))
+    return list(tuples(rows))
 
 
 def _shown(release: Opened, plan: Plan, certain: bool | None) -> dict[str, exp.Query]:

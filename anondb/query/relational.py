@@ -20,7 +20,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from anondb.engine import Engine, Table
+from anondb.engine import Engine, Table, reads, tuples
 from anondb.query.evaluate import Part, Question, part_of
 from anondb.query.refusals import unsupported
 from anondb.query.values import DAY, LISTS, ROW, Attribute, OnValue, Value
@@ -59,7 +59,7 @@ def cell_columns(attribute: Attribute) -> list[exp.Expr]:
     """The columns to read for an attribute from the records table: numbers as texts, times in microseconds."""
 
     def column(end: str) -> exp.Expr:
-        return exp.column(exp.to_identifier(attribute.name + end, quoted=True), "records")
+        return reads.named(attribute.name + end, "records")
 
     if attribute.ends is None:
         return [column("")]
@@ -100,7 +100,7 @@ def with_cells(
     number = exp.cast(rank, "VARCHAR").as_("number")
     numbered = exp.select("transaction_id", *names, number).from_(shown).subquery("numbered")
     rows = engine.select(exp.select("number", *names).distinct().from_(numbered), "the published values of records")
-    cells = {row[0]: cells_of(attributes, row[1:]) for row in zip(*(c.tolist() for c in rows.values()), strict=True)}
+    cells = {row[0]: cells_of(attributes, row[1:]) for row in tuples(rows)}
     parts = [exp.column("number", "numbered"), exp.Literal.string("|"), exp.column("signature", "held")]
     tree = exp.select(
         exp.column("transaction_id", "numbered"), exp.Concat(expressions=parts, coalesce=True).as_("signature")
@@ -173,7 +173,7 @@ def read_attributes(release: SealedRelease) -> tuple[Attribute, ...] | None:
         return None
     rows = release.engine.query("query/released_values", {"released_values": release.schema.table("released_values")})
     values: dict[str, set[tuple[str, str | None]]] = {}
-    for name, released, value in zip(*(c.tolist() for c in rows.values()), strict=True):
+    for name, released, value in tuples(rows):
         values.setdefault(name, set()).add((released, value))
     types, nullable = types_of(release.manifest), _with_null(release)
     return tuple(
@@ -187,7 +187,7 @@ def _with_null(release: SealedRelease) -> set[str]:
     names = [a.name for a in release.kind.attributes or () if a.ends is None]
     if not names:
         return set()
-    columns = [exp.column(exp.to_identifier(name, quoted=True)) for name in names]
+    columns = [reads.named(name) for name in names]
     nulls = [exp.LogicalOr(this=column.is_(exp.null())).as_(f"c{n}") for n, column in enumerate(columns)]
     rows = release.engine.select(
         exp.select(*nulls).from_(release.schema.table("records").expression()),

@@ -241,7 +241,7 @@ def summed(release: Opened, weights: Weights) -> Summed:
     ends = (0.0, float(MAX_VALUES)) if kind == VALUES else (min(listed, default=0.0), max(listed, default=0.0))
     none: Mapping[str, Array] = {name: np.zeros(0) for name in Size._fields}
     one = Summed([], none, *hidden(release, weights), error=weights.error, kind=kind, ends=ends)
-    numbers = _numbers(release, weights, members.items)
+    numbers = _numbers(weights, members.items)
     if not len(numbers):
         return one
     there = numbers != 0 if kind == SUM else ~np.isnan(numbers)
@@ -250,7 +250,7 @@ def summed(release: Opened, weights: Weights) -> Summed:
     return replace(one, labels=[members.labels[n] for n in counted.tolist()], shares=shares)
 
 
-def _numbers(release: Opened, weights: Weights, items: Sequence[str]) -> Array:
+def _numbers(weights: Weights, items: Sequence[str]) -> Array:
     """The weight of each of these items; 0, or NaN for others than sums, for those that do not count."""
     passing, none = passing_of((weights.test,)), 0.0 if weights.kind == SUM else nan
     if weights.by_label is None and not passing.special:

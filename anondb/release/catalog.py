@@ -19,7 +19,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from anondb.engine import DuckDBEngine, Engine, Table, reads
+from anondb.engine import DuckDBEngine, Engine, Table, reads, tuples
 from anondb.engine.locked import HAS_TRIGGERS, LOCKED_CATALOG
 from anondb.engine.untrusted import Reference
 from anondb.release.definitions import ANY_RELEASE, create_views_and_macros
@@ -274,7 +274,7 @@ def _columns(engine: Engine) -> dict[tuple[str, str], set[Column]]:
     columns: dict[tuple[str, str], set[Column]] = {}
     described = "database_name, schema_name, table_name, column_name, data_type, coalesce(comment, '') AS comment"
     rows = engine.select(reads.rows(reads.system("duckdb_columns"), described, where="NOT internal"))
-    for catalog, schema, *column in zip(*(c.tolist() for c in rows.values()), strict=True):
+    for catalog, schema, *column in tuples(rows):
         columns.setdefault((catalog, schema), set()).add((column[0], column[1], column[2], column[3]))
     return columns
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from anondb.engine import Table
+from anondb.engine import Table, reads
 from anondb.release.bodies import body_of
 
 VALUES = {"attribute": "VARCHAR", "released_value": "VARCHAR", "value": "VARCHAR"}
@@ -71,7 +71,7 @@ def judged_records(schema: str, attributes: Sequence[ReleasedAttribute]) -> exp.
 
 def _judged(schema: str, attribute: ReleasedAttribute) -> exp.Query:
     """The query that judges the condition on one attribute."""
-    asked = exp.column(exp.to_identifier(attribute.name, quoted=True))
+    asked = reads.named(attribute.name)
     values: dict[str, exp.Expr]
     columns: dict[str, exp.Expr]
     if attribute.ends is None:
@@ -104,7 +104,7 @@ def _judged(schema: str, attribute: ReleasedAttribute) -> exp.Query:
 
 
 def _column(name: str) -> exp.Column:
-    return exp.column(exp.to_identifier(name, quoted=True), "stored")
+    return reads.named(name, "stored")
 
 
 def _number(value: exp.Expr, of_type: str) -> exp.Expr:

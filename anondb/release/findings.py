@@ -18,7 +18,7 @@ from sqlglot import exp
 
 from anondb.data.sources import count_if
 from anondb.data.types import is_released, not_of_type
-from anondb.engine import Engine, Table, reads
+from anondb.engine import Engine, Table, reads, tuples
 from anondb.engine.arrays import Floats
 from anondb.errors import InputError
 from anondb.models.named import model_of
@@ -153,7 +153,7 @@ def _other_ranges(schema: SchemaName, kind: Kind) -> exp.Query:
     empty: list[exp.Expr] = []
     for attribute in kind.attributes or ():
         if attribute.ends is not None:
-            shown, low, high, null = (exp.column(attribute.name + end, quoted=True) for end in ("", "_lo", "_hi", "_null"))
+            shown, low, high, null = (reads.named(attribute.name + end) for end in ("", "_lo", "_hi", "_null"))
             wrong.append(exp.NullSafeNEQ(this=shown, expression=range_text(low, high)))
             only_null = exp.and_(low.is_(exp.null()), high.is_(exp.null()), null if attribute.has_null else exp.false())
             valid = exp.or_(low <= high, only_null)
@@ -202,7 +202,7 @@ def _classes(schema: SchemaName, kind: Kind) -> exp.Query:
     if kind.attributes is None:
         columns = "transaction_id, list([item_id, copies] ORDER BY item_id, copies) AS class"
         return reads.rows(schema.table("transaction_items"), columns, group="transaction_id")
-    shown = [exp.column(c, quoted=True) for c in kind.values]
+    shown = [reads.named(c) for c in kind.values]
     values = exp.Array(expressions=[exp.cast(column, "TEXT") for column in shown])
     return exp.select("transaction_id", values.as_("class")).from_(schema.table("records").expression())
 
@@ -212,12 +212,12 @@ def _shown_categories(schema: SchemaName, kind: Kind) -> exp.Query:
     names = [attribute.name for attribute in kind.attributes or () if attribute.ends is None]
     parts: list[exp.Query] = []
     for name in names:
-        column = exp.column(exp.to_identifier(name, quoted=True), "records")
+        column = reads.named(name, "records")
         records = exp.alias_(schema.table("records").expression(), "records", table=True)
         part = exp.select(exp.Literal.string(name).as_("attribute"), column.as_("released_value")).distinct()
         parts.append(part.from_(records).where(column.copy().is_(exp.null()).not_()))
     nothing = exp.select(*(exp.cast(exp.null(), "TEXT").as_(c) for c in ("attribute", "released_value")))
-    return exp.union(nothing.where(exp.false()), *parts, distinct=False) if parts else nothing.where(exp.false())
+    return reads.union([nothing.where(exp.false()), *parts])
 
 
 def _manifest_findings(manifest: Mapping[str, str], attributes: Sequence[str], empty: int) -> list[Finding]:
@@ -330,7 +330,7 @@ def _numbered_rows(schema: SchemaName, kind: Kind) -> dict[str, Table | exp.Quer
 
 def _unsorted(table: StoredTable, catalog: str) -> exp.Query:
     """The query that counts stored rows which do not follow their predecessor in the table's order."""
-    columns = [exp.column(c, quoted=True) for c in table.order]
+    columns = [reads.named(c) for c in table.order]
     follows = exp.GTE if table.schema == MODELLED else exp.GT  # releases of bags have equal modelled rows
     row = exp.Struct(
         expressions=[exp.PropertyEQ(this=exp.to_identifier(f"c{n}"), expression=c) for n, c in enumerate(columns)]
@@ -364,6 +364,5 @@ def stored_statistics(engine: Engine, kind: Kind, manifest: Mapping[str, str]) -
     for table in stored_tables(manifest, kind):
         columns = ("column_name", "segment_type", "compression", "count", "CAST(stats AS VARCHAR) AS stats")
         segments = engine.select(exp.select(*columns).from_(_segments(table)), "looking up statistics")
-        rows = zip(*(column.tolist() for column in segments.values()), strict=True)
-        counted.update((table.file, *map(str, row)) for row in rows)
+        counted.update((table.file, *map(str, row)) for row in tuples(segments))
     return counted

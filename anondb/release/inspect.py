@@ -108,7 +108,7 @@ def inspect(
         findings += forged
         modelled = modelled_tables(catalog.manifest, kind)
         if modelled and redrawn is not None:
-            same = redrawn(SealedRelease(engine, schema, kind, catalog.manifest, place))
+            same = redrawn(SealedRelease(schema, kind, catalog.manifest, engine, place))
             findings += [] if same else [Finding("rows", "modelled rows are not those that follow from the others")]
         if modelled:
             figures["modelled rows"] = "not compared" if redrawn is None else "drawn again"

@@ -14,6 +14,7 @@ from sqlglot import exp
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, NamedRows, Runner, Table, Tables, reads
 from anondb.engine.arrays import Floats
+from anondb.engine.places import run_starts
 from anondb.release.bodies import bound_among
 from anondb.release.objects import SUPPORTS, SchemaName
 
@@ -117,8 +118,8 @@ def _weights(released: npt.NDArray[Any], doubled: npt.NDArray[Any], support: npt
     """The exact weights, and by which part of them the errors of floats may change each."""
     if not len(released):
         return np.empty(0), np.empty(0)
-    starts = np.flatnonzero(np.r_[True, released[1:] != released[:-1]])
-    sizes = np.diff(np.r_[starts, len(released)])
+    starts = run_starts(released)
+    sizes = np.diff(starts, append=len(released))
     share = doubled / (2 * support)
     low, high = np.zeros(len(starts)), np.ones(len(starts))
     with np.errstate(all="ignore"):  # the rows may be a stranger's

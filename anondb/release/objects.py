@@ -9,7 +9,7 @@ from functools import cache
 
 from sqlglot import exp
 
-from anondb.engine import Engine, NamedRows, Table, reads
+from anondb.engine import Engine, NamedRows, Table, reads, tuples
 from anondb.errors import InputError
 from anondb.models.named import MODELS, parameters_of
 from anondb.release.conditions import VALUES, ReleasedAttribute, record_columns, released_attributes
@@ -244,7 +244,7 @@ def release_kind(engine: Engine, schema: SchemaName) -> Kind | None:
 
 @dataclass(frozen=True)
 class StoredRelease:
-    """A release in a schema: its kind and its manifest."""
+    """A release in a schema, which is ``release_<name>``, or ``main`` of a file: its kind and its manifest."""
 
     schema: SchemaName
     kind: Kind
@@ -260,7 +260,7 @@ def read_release(engine: Engine, schema: SchemaName) -> StoredRelease | None:
     """The release in a schema; None if it holds none, or a table is missing."""
     rows = engine.query("release/columns", catalog_name=schema.catalog, schema=schema.name)
     columns: dict[str, dict[str, str]] = {}
-    for table, column, of_type in zip(*(rows[c].tolist() for c in rows), strict=True):
+    for table, column, of_type in tuples(rows):
         columns.setdefault(table, {})[column] = of_type
     if columns.get("manifest") != MANIFEST:
         return None

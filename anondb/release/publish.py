@@ -169,7 +169,7 @@ def _completed(
             rows = rows_in(file, kind.tables[name])
             engine.run(exp.Create(this=IN_MEMORY.table(name).expression(), kind=how, expression=rows), "handed over")
         if draw is not None:
-            drawn = draw(SealedRelease(engine, IN_MEMORY, kind, manifest, build))
+            drawn = draw(SealedRelease(IN_MEMORY, kind, manifest, engine, build))
             manifest[MODELLED] = RULE
             counts = _with_key(engine, counts, MODELLED, RULE)
             _hand_over_modelled(engine, drawn, modelled_tables(manifest, kind), build)
@@ -223,7 +223,7 @@ def _hand_over(
         numbered = number_transactions(engine, old_numbers, key)
         for name in kind.tables:
             rows = rows_of(schema, kind, name, numbered)
-            rows = rows.order_by(*(exp.column(c, quoted=True) for c in ROW_ORDER[name]))
+            rows = rows.order_by(*(reads.named(c) for c in ROW_ORDER[name]))
             hand_over_table(engine, rows, build / rows_file(name))
         return _expected(engine, schema, kind, numbered, verified)
     finally:

@@ -22,7 +22,7 @@ from anondb.models import check_count
 from anondb.release.catalog import listed, sealed_catalogs
 from anondb.release.digest import content_digest
 from anondb.release.findings import content_findings
-from anondb.release.objects import MANIFEST_KEYS, SEALED_SCHEMA, Kind, SchemaName
+from anondb.release.objects import MANIFEST_KEYS, SEALED_SCHEMA, SchemaName, StoredRelease
 from anondb.release.paths import valid_path, wal_of
 from anondb.release.signing import Keys, check_signature, trusted_keys
 
@@ -30,22 +30,16 @@ MAX_SECONDS = 3_600.0  # limit for one of anondb's own statements on a sealed fi
 
 
 @dataclass(frozen=True)
-class SealedRelease:
+class SealedRelease(StoredRelease):
     """An open release: a sealed file, all of whose views and macros are anondb's, or a release in the owner's database.
 
     Attributes:
         engine: reads the file, on a locked connection, which other files may share; or the owner's engine.
-        schema: the schema ``main`` of the file, or ``release_<name>``.
-        kind: the kind of the release.
-        manifest: its manifest.
         path: the file; in the owner's database the name of the release.
         content_digest: its content digest, if it was computed to check the signature.
     """
 
     engine: DuckDBEngine
-    schema: SchemaName
-    kind: Kind
-    manifest: dict[str, str]
     path: Path
     content_digest: str | None = None
 
@@ -119,7 +113,7 @@ def sealed_releases(
             digest = content_digest(engine, schema, kind) if keys else None
             if digest is not None:
                 check_signature(name, manifest, digest, keys)
-            releases.append(SealedRelease(engine, schema, kind, manifest, place, digest))
+            releases.append(SealedRelease(schema, kind, manifest, engine, place, digest))
         if len(schemas) == 1:
             engine.use(schemas[0].catalog, checked=True)
         with contradictions_told(releases):

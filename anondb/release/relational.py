@@ -124,7 +124,7 @@ def coded_records(engine: Engine, schema: SchemaName, items: Table) -> tuple[Tab
         sensitive = [str(label) for label in json.loads(release.manifest["sensitive"])]
     except (KeyError, ValueError, TypeError):
         raise InputError("The manifest of the release is incomplete.", code="not_a_release") from None
-    columns: list[exp.Expr] = [exp.column(c, quoted=True) for c in release.kind.values]
+    columns: list[exp.Expr] = [reads.named(c) for c in release.kind.values]
     number = exp.Window(
         this=exp.Anonymous(this="dense_rank"),
         order=exp.Order(expressions=[exp.Ordered(this=c) for c in columns or [exp.convert(1)]]),

@@ -37,7 +37,7 @@ def row_sums(
     for name, columns in kind.tables.items():
         if numbered is not None and kind.number not in columns:
             continue
-        row: list[exp.Expr] = [exp.Literal.string(salt), *(exp.column(c, quoted=True) for c in columns)]
+        row: list[exp.Expr] = [exp.Literal.string(salt), *(reads.named(c) for c in columns)]
         figures = [exp.Literal.string(name).as_("name"), *figures_of(row)]
         sums.append(exp.select(*figures).from_(rows_of(schema, kind, name, numbered).subquery("released")))
     rows = engine.select(reduce(partial(exp.union, distinct=False), sums), "the sums of a release")
@@ -55,7 +55,7 @@ def figures_of(row: list[exp.Expr]) -> list[exp.Expr]:
 
 def rows_of(schema: SchemaName, kind: Kind, name: str, numbered: Table | None) -> exp.Select:
     """The rows of a table of a release; with ``numbered`` (tid, transaction_id), under the new numbers."""
-    columns = {c: exp.column(exp.to_identifier(c, quoted=True), "one") for c in kind.tables[name]}
+    columns = {c: reads.named(c, "one") for c in kind.tables[name]}
     rows = reads.rows(schema.table(name), "")
     if numbered is not None and kind.number in columns:
         rows = reads.joined(schema.table(name), numbered, f"{kind.number} = tid", "")

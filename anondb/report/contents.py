@@ -203,7 +203,7 @@ def _conditions(engine: DuckDBEngine, schema: SchemaName, attributes: Sequence[R
         attribute = next((a for a in attributes if (a.ends is not None) == ranges), None)
         if attribute is None:
             continue
-        ends = [exp.column(attribute.name + end, quoted=True) for end in (("_lo", "_hi") if ranges else ("",))]
+        ends = [reads.named(attribute.name + end) for end in (("_lo", "_hi") if ranges else ("",))]
         shown = [exp.cast(e, "TEXT") if attribute.ends in ("DATE", "TIMESTAMP") else e for e in ends]
         often = exp.select(*(e.as_(name) for e, name in zip(shown, "ab", strict=False))).from_(
             schema.table("records").expression()

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from anondb.data.transactions import Dataset, fingerprint
-from anondb.engine import DuckDBEngine, reads
+from anondb.engine import DuckDBEngine, reads, tuples
 from anondb.errors import EngineError, InputError
 from anondb.ledger import ledger, stored
 from anondb.models import check_count
@@ -165,7 +165,7 @@ def collect(engine: DuckDBEngine, name: str, *, queries: int = 1000, individuals
     with engine.transaction():
         release = stored.find_whole(engine, name)
         entry = ledger.find(engine, catalog, name)
-        if entry is None or entry.release_id != release.manifest["release_id"]:
+        if entry is None or entry.release_id != release.release_id:
             raise InputError(
                 f"The ledger has no figures of the release {name!r}.",
                 code="no_report",
@@ -264,8 +264,7 @@ def _measured(engine: DuckDBEngine, release: StoredRelease, name: str, unchanged
         accuracy = measure_on(engine, dataset, *shown, queries, must_hold=unchanged)
         columns = "items, truth, estimate, lower_bound, upper_bound"
         listed = engine.select(reads.rows(accuracy.answers, columns, order="truth, items, query_id"))
-    answers = zip(*(column.tolist() for column in listed.values()), strict=True)
-    return Asked(counted(workload.size, "item"), tuple((tuple(items), *counts) for items, *counts in answers))
+    return Asked(counted(workload.size, "item"), tuple((tuple(items), *counts) for items, *counts in tuples(listed)))
 
 
 def _rare_sets(engine: DuckDBEngine, name: str, release: StoredRelease, k: int, limit: int) -> list[RareSets]:

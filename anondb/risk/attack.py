@@ -17,7 +17,7 @@ from sqlglot import exp
 
 from anondb.data.records import Attribute, Records, load_records
 from anondb.data.transactions import Dataset, fingerprint
-from anondb.engine import DuckDBEngine, Engine, Table, reads
+from anondb.engine import DuckDBEngine, Engine, Table, put_integers, reads
 from anondb.errors import InputError
 from anondb.ledger import ledger
 from anondb.ledger.stored import current_catalog, find_whole, load_source, records_of
@@ -199,8 +199,7 @@ def _drawn(
     order = np.lexsort((rng.random(len(items["tid"])), items["tid"]))
     person, item = items["tid"][order], items["item"][order]
     chosen = np.arange(len(person)) - np.searchsorted(person, person) < most_items
-    columns = {"person": person[chosen], "item": item[chosen]}
-    knowledge = engine.put("known", {name: ("INTEGER", values) for name, values in columns.items()})
+    knowledge = put_integers(engine, "known", person=person[chosen], item=item[chosen])
     engine.drop(hiding, rows)
     return table, knowledge
 
@@ -214,8 +213,7 @@ def _in_source(
     numbers = np.zeros(dataset.n_transactions, dtype=np.int64)
     if values:
         numbers = np.unique(np.stack(values), axis=1, return_inverse=True)[1].reshape(-1)
-    columns = {"tid": np.arange(1, dataset.n_transactions + 1), "alike": numbers}
-    alike = engine.put("alike", {name: ("INTEGER", column) for name, column in columns.items()})
+    alike = put_integers(engine, "alike", tid=np.arange(1, dataset.n_transactions + 1), alike=numbers)
     tables = {"persons": persons, "known": knowledge, "transactions": dataset.transactions, "alike": alike}
     return engine.query("risk/candidates_before", tables)["candidates"]
 
@@ -284,7 +282,7 @@ def shown_values(schema: SchemaName, attributes: tuple[ReleasedAttribute, ...]) 
 
 
 def _column(name: str) -> exp.Column:
-    return exp.column(exp.to_identifier(name, quoted=True), "other")
+    return reads.named(name, "other")
 
 
 def _number(attribute: ReleasedAttribute, end: str) -> exp.Expr:

@@ -185,7 +185,7 @@ def _people_as_original(engine: Engine, records: Any, manifest: Mapping[str, str
     types = types_of(manifest)
     with open_source(engine, records, "records") as source:
         texts = [c for c, kind in source.columns.items() if kind == "VARCHAR" and types.get(c, kind) != kind]
-        columns = [exp.column(c, quoted=True) for c in source.columns]
+        columns = [reads.named(c) for c in source.columns]
         shown = [exp.cast(c, types[c.name]).as_(c.name, quoted=True) if c.name in texts else c for c in columns]
         with reading(source.name):
             rows = engine.create("original_records", exp.select(*shown).from_(source.rows))
@@ -208,7 +208,7 @@ def _named(engine: Engine, name: str, rows: Table) -> Iterator[None]:
 def _distinct_rows(engine: Engine, source: Source, entry: ledger.LedgerEntry) -> exp.Query:
     """The id and item columns of a source, one list for each id if there are lists; each item once unless repeats count."""
     read, *names = arranged(engine, source, entry.id_column, entry.item_column)
-    nodes = [exp.column(name, quoted=True) for name in names]
+    nodes = [reads.named(name) for name in names]
     inner = exp.Subquery(this=read.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))
     bags = entry.parameters.get("bag_input", False)
     if not read.columns[names[1]].endswith("]"):

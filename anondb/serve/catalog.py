@@ -65,7 +65,7 @@ class Translator:
     """
 
     def __init__(self, session: Session, database: str, user: str, settings: Mapping[str, str]) -> None:
-        self._session, self._database, self._settings = session, database, settings
+        self._session, self._settings = session, settings
         self._columns: dict[str, list[str]] = {}
         self._overridden: dict[str, Value] = dict.fromkeys(("catalog_name", "datname", "table_catalog"), database)
         self._overridden |= {"typnamespace": _SCHEMA, "typrelid": 0}

@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from anondb.answers.ranged.failing import failed
 from anondb.answers.roles import Role
-from anondb.engine import DuckDBEngine, Shape
+from anondb.engine import DuckDBEngine, Shape, reads
 from anondb.engine.binding import empty, nulls
 from anondb.engine.untrusted import materialized, memory_engine
 from anondb.errors import InputError
@@ -125,7 +125,7 @@ def summarized(tree: exp.Expr, columns: Sequence[tuple[str, Role]], misused: str
     ids = [exp.Literal.string(name) for name, role in columns if role is Role.ID]
     is_id = exp.In(this=exp.func("lower", exp.column("column_name")), expressions=ids)
     absent = exp.If(this=is_id, true=exp.null())
-    cells = [exp.Case(ifs=[absent.copy()], default=exp.column(name, quoted=True)) for name in COMPUTED]
+    cells = [exp.Case(ifs=[absent.copy()], default=reads.named(name)) for name in COMPUTED]
     replaced = [cell.as_(name, quoted=True) for name, cell in zip(COMPUTED, cells, strict=True)]
     summary = exp.Subquery(this=exp.Summarize(this=tree), alias=exp.TableAlias(this=exp.to_identifier("summary")))
     return exp.select(exp.Star(replace=replaced if ids else None)).from_(summary)

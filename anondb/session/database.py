@@ -17,7 +17,7 @@ from anondb.answers.ranged.relation import SURE, Ranged, described, fresh, proje
 from anondb.answers.ranged.values import Value
 from anondb.answers.tables import OwnTables
 from anondb.answers.views import OWN
-from anondb.engine import DuckDBEngine, Table
+from anondb.engine import DuckDBEngine, Table, reads, tuples
 from anondb.engine.untrusted import executed, materialized
 from anondb.query.parsing import lowered
 from anondb.session.result import fetched
@@ -130,7 +130,7 @@ class SessionDatabase:
         if node.db or lowered(node.name) not in self._stored:
             return None
         _, columns, place = self._stored[lowered(node.name)]
-        values = [Value(exp.column(exp.to_identifier(c, quoted=True))) for c in columns]
+        values = [Value(reads.named(c)) for c in columns]
         tree = exp.select(*projected(values)).from_(place.expression())
         return Ranged(tree, described(list(columns), values))
 
@@ -140,7 +140,7 @@ class SessionDatabase:
         functions of which each call may return another value."""
         columns = ("function_name", "function_type", "coalesce(macro_definition, '') AS definition", "stability")
         listed = self.engine.select(exp.select(*columns).from_("duckdb_functions()"), "the functions of DuckDB")
-        rows = list(zip(*(column.tolist() for column in listed.values()), strict=True))
+        rows = list(tuples(listed))
         names = {name for name, kind, *_ in rows if kind == "aggregate"}
         call = re.compile(rf"\b({'|'.join(map(re.escape, sorted(names)))})\(")
         together = (n for n, kind, body, _ in rows if n in names or (kind == "macro" and call.search(body)))

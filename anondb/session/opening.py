@@ -93,7 +93,7 @@ Find = Callable[[DuckDBEngine, str], StoredRelease]  # looks up a release by its
 
 def session_of(engine: DuckDBEngine, name: str, stored: StoredRelease) -> Session:
     """A session on a release in the owner's database, without limits."""
-    release = SealedRelease(engine, stored.schema, stored.kind, stored.manifest, Path(name))
+    release = SealedRelease(stored.schema, stored.kind, stored.manifest, engine, Path(name))
     return session_on([release], limits=Limits(None))
 
 

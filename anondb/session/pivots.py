@@ -10,6 +10,8 @@ from typing import Any
 
 from sqlglot import exp
 
+from anondb.answers.ranged.clauses import copy_clauses
+from anondb.engine import reads
 from anondb.query.parsing import lowered
 from anondb.query.refusals import too_complex, unsupported
 from anondb.session.parameters import literal_of
@@ -52,7 +54,7 @@ class Source:
 
     def others(self, rows: exp.Select, used: set[str]) -> list[exp.Expr]:
         """The columns of rows except those in ``used``, which are in lower case."""
-        return [exp.column(exp.to_identifier(n, quoted=True)) for n in self.columns(rows) if lowered(n) not in used]
+        return [reads.named(n) for n in self.columns(rows) if lowered(n) not in used]
 
 
 def written_out(tree: exp.Expr, source: Source) -> exp.Expr:
@@ -126,7 +128,7 @@ def _write_columns(select: exp.Select, source: Source) -> None:
         for column, name in zip(columns, names, strict=True):
             filled = selected.unalias().copy()
             for part in list(filled.find_all(exp.Columns)):
-                value = exp.column(exp.to_identifier(column, quoted=True), table or None)
+                value = reads.named(column, table or None)
                 filled = value if part is filled else filled
                 part.replace(value)
             expanded.append(filled.as_(name, quoted=True))
@@ -138,9 +140,7 @@ def _write_columns(select: exp.Select, source: Source) -> None:
 def _selecting(select: exp.Select, selected: exp.Expr, *, grouped: bool) -> exp.Select:
     """The query of one expression over the rows of a SELECT."""
     query = exp.select(selected.copy())
-    for key in ("from_", "joins", "laterals", "with_", *(["group"] if grouped else [])):
-        part = select.args.get(key)
-        query.set(key, [p.copy() for p in part] if isinstance(part, list) else part and part.copy())
+    copy_clauses(select, query, ("from_", "joins", "laterals", "with_", *(["group"] if grouped else [])))
     return query
 
 
@@ -202,7 +202,7 @@ def _unpivoted(
         there = exp.Not(this=exp.Is(this=column.copy(), expression=exp.null()))
         cells = [*kept, exp.Literal.string(column.name).as_(name, quoted=True), column.copy().as_(value, quoted=True)]
         parts.append(exp.select(*(cell.copy() for cell in cells)).from_(rows.subquery("turned")).where(there))
-    return parts[0] if len(parts) == 1 else exp.union(*parts, distinct=False)
+    return reads.union(parts)
 
 
 def _text(value: exp.Expr) -> str:

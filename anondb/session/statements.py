@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from anondb.engine import readable
+from anondb.engine import readable, reads
 from anondb.errors import InputError
 from anondb.query.parsing import Statement, is_function, lowered
 from anondb.query.refusals import only, unsupported
@@ -154,7 +154,7 @@ class Statements:
             )
         cells: list[exp.Expr] = []
         for column, kind in columns:
-            cell: exp.Expr = exp.column(column, quoted=True)
+            cell: exp.Expr = reads.named(column)
             if lowered(column) in put:
                 value = exp.cast(put[lowered(column)].copy(), readable(kind), dialect="duckdb")
                 changed = exp.Case(ifs=[exp.If(this=where.this.copy(), true=value)], default=cell) if where else value
@@ -188,7 +188,7 @@ class Statements:
                 raise InputError(
                     "The table has no such column, or it has no other one.", code="bad_sql", hint="Name a column."
                 )
-            self._scratch.define(name, _all_of(name, cells=[exp.column(column, quoted=True) for column in kept]))
+            self._scratch.define(name, _all_of(name, cells=[reads.named(column) for column in kept]))
         elif isinstance(action, exp.RenameColumn):
             old, new_name = lowered(action.this.name), action.args["to"].name
             names = [new_name if lowered(column) == old else column for column, _ in self._scratch.columns_of(name)]

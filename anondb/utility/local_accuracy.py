@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, Table, Tables, reads
+from anondb.engine.places import run_starts
 from anondb.utility.accuracy import Accuracy, Counted, ReleasedData, accuracy_of, measure, members_of, true_counts
 from anondb.utility.published import Published
 from anondb.utility.supported_items import GlobalItems, LocalItems, Members
@@ -111,7 +112,7 @@ def _answered(
     """The work table of answers; ``answer`` is called with the number and the items of each query with items."""
     rows = engine.select(reads.rows(workload.queries, "query_id, item", order="query_id, item"))
     query, item = rows["query_id"], rows["item"].tolist()
-    starts = np.flatnonzero(np.diff(query, prepend=-1))
+    starts = run_starts(query)
     numbers = query[starts].tolist()
     answers = [answer(q, item[a:b]) for q, (a, b) in zip(numbers, pairwise([*starts.tolist(), len(query)]), strict=True)]
     columns = {

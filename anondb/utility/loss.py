@@ -135,9 +135,7 @@ def generalized_items(recoding: GlobalRecoding | LocalRecoding | BucketRecoding,
     return np.unique(cover.item[(recoding.sizes > 1)[cover.released]])
 
 
-def local_loss(
-    engine: Engine, dataset: Dataset, recoding: LocalRecoding, cover: Cover, taxonomy: Taxonomy | None = None
-) -> Loss:
+def local_loss(dataset: Dataset, recoding: LocalRecoding, cover: Cover, taxonomy: Taxonomy | None) -> Loss:
     """LM, NCP and GGD of a local recoding (docs/algorithms/metrics.md).
 
     Set semantics: LM and NCP of an occurrence are those of the released item that stands for it, or 1 if it is suppressed.

@@ -19,6 +19,7 @@ from anondb.data.records import Records
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, Table, reads
 from anondb.engine.arrays import Floats, Ints
+from anondb.engine.places import places_of
 from anondb.errors import InputError
 from anondb.recoding import PublishedAttribute, RelationalRecoding
 from anondb.utility.accuracy import error_figures
@@ -90,7 +91,7 @@ def _occurrences(engine: Engine, transactions: Table | exp.Query) -> tuple[Ints,
 
 def _split(values: Ints, of: Ints, number: int) -> list[Ints]:
     """The values of each of so many groups, in order."""
-    return np.split(values[np.argsort(of, kind="stable")], np.cumsum(np.bincount(of, minlength=number))[:-1])
+    return [values[places] for places in places_of(of, number)]
 
 
 class RtEstimator:

@@ -9,6 +9,7 @@ import numpy as np
 
 from anondb.engine import Columns
 from anondb.engine.arrays import Floats, Ints
+from anondb.engine.places import run_starts
 from anondb.utility.published import Published
 
 HALVINGS = 40  # as in the macro
@@ -121,8 +122,8 @@ def weights(released: Ints, share: Floats) -> Floats:
     """
     if not len(released):
         return np.empty(0)
-    starts = np.flatnonzero(np.r_[True, released[1:] != released[:-1]])
-    sizes = np.diff(np.r_[starts, len(released)])
+    starts = run_starts(released)
+    sizes = np.diff(starts, append=len(released))
     weight = np.full(len(starts), 0.5)
     with np.errstate(divide="ignore"):
         for step in range(2, HALVINGS + 1):

@@ -11,7 +11,7 @@ import numpy as np
 from sqlglot import exp
 
 from anondb.data.sources import Source
-from anondb.data.transactions import Dataset, lengths_of
+from anondb.data.transactions import Dataset, id_of, lengths_of, text_of
 from anondb.data.types import ID_TYPES, element_of
 from anondb.engine import Engine, Origin, Runner, Table, reads
 from anondb.engine.arrays import Ints
@@ -269,14 +269,6 @@ def _first_column(source: Source, names: tuple[str, ...], what: str) -> str:
     )
 
 
-def _plain(column: str, kind: str) -> exp.Expr:
-    """A column as text without a collation."""
-    node = exp.column(column, quoted=True)
-    if not kind.startswith("VARCHAR"):
-        return exp.cast(node, "VARCHAR")
-    return exp.Anonymous(this="decode", expressions=[exp.Anonymous(this="encode", expressions=[node])])
-
-
 def owner_workload(engine: Engine, dataset: Dataset, source: Source, *, target: str = "workload") -> Workload:
     """Read the owner's queries: one row for each ``(query_id, item)``, or one row for each query with a list of items.
 
@@ -300,20 +292,14 @@ def owner_workload(engine: Engine, dataset: Dataset, source: Source, *, target: 
             code="bad_type",
             hint="Name the queries by texts, integers, booleans, dates or enums.",
         )
-    id_node = exp.column(id_column, quoted=True)
-    id_text = _plain(id_column, id_type) if id_type.startswith(("VARCHAR", "ENUM")) else id_node
-    dropped: list[Table] = []
+    ids = id_of(id_column, id_type).as_("id")
     if element is None:
-        rows = engine.create(
-            f"{target}_rows",
-            exp.select(id_text.as_("id"), _plain(item_column, item_type).as_("item")).from_(source.rows),
-        )
-        every: Table = rows
+        texts = text_of(item_column, item_type).as_("item")
+        every = rows = engine.create(f"{target}_rows", exp.select(ids, texts).from_(source.rows))
     else:
-        texts = exp.cast(exp.column(item_column, quoted=True), "VARCHAR[]", dialect="duckdb")
-        every = engine.create(f"{target}_lists", exp.select(id_text.as_("id"), texts.as_("items")).from_(source.rows))
+        texts = exp.cast(reads.named(item_column), "VARCHAR[]", dialect="duckdb")
+        every = engine.create(f"{target}_lists", exp.select(ids, texts.as_("items")).from_(source.rows))
         rows = engine.create(f"{target}_rows", reads.rows(every, "id, unnest(items) AS item"))
-        dropped.append(every)
     _refuse_nulls(engine, source, every, rows, element is not None)
 
     numbers = "CAST(row_number() OVER (ORDER BY id) AS INTEGER) AS query_id, id, CAST(id AS VARCHAR) AS name"
@@ -324,7 +310,7 @@ def owner_workload(engine: Engine, dataset: Dataset, source: Source, *, target: 
     coded = "one.query_id, other.item"
     matched = reads.joined(asked, items, "item = label", coded, distinct=True, order="query_id, item")
     pairs = engine.create(f"{target}_queries", matched)
-    engine.drop(rows, *dropped)
+    engine.drop(*dict.fromkeys((rows, every)))
     shape = engine.query("utility/query_shape", {"names": names, "queries": pairs})
     number, smallest, largest = (int(shape[c][0]) for c in ("queries", "smallest", "largest"))
     if not number:

@@ -16,7 +16,7 @@ from anondb.engine import Engine, Table, reads
 from anondb.models.transactional import ConstraintAnonymity
 from anondb.verify import work as limits
 from anondb.verify.result import Verification, Witness
-from anondb.verify.work import Work, check_budget, union, work
+from anondb.verify.work import Work, check_budget, work
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ def _violations(place: Work[Engine], transactions: Table, shapes: Table, k: int)
         traces = place.table("traces", "constraint_traces", {"open_lists": open_lists, **content}, part=part)
         parts.append(place.table(f"few_{part}", "constraint_few", {"traces": traces}, k=k))
         place.drop(traces)
-    return place.table("found", union([reads.rows(part, "id, items, support") for part in parts]))
+    return place.table("found", reads.union([reads.rows(part, "id, items, support") for part in parts]))
 
 
 def verify_utility(

@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from anondb.engine import Engine, NamedRows, Runner, Table, reads
+from anondb.engine import Engine, NamedRows, Runner, Table, put_integers, reads
 from anondb.engine.telling import told
 from anondb.errors import BudgetExceeded, InputError
 from anondb.models.transactional import KmAnonymity
 from anondb.verify import supersets
 from anondb.verify import work as limits
 from anondb.verify.result import Verification, Witness
-from anondb.verify.work import Bound, Work, bound, check_budget, union, work
+from anondb.verify.work import Bound, Work, bound, check_budget, work
 
 NO_LIMIT = 2**62
 ITEMSETS = "itemset, item, support"  # the columns of candidates
@@ -181,7 +181,7 @@ class _Search:
                     place.table(f"part_{i}", reads.rows(candidates, ITEMSETS, where=exp.column("support") >= self.k))
                 )
                 place.drop(candidates)
-            itemsets = union([reads.rows(part, ITEMSETS) for part in parts])
+            itemsets = reads.union([reads.rows(part, ITEMSETS) for part in parts])
             fresh = place.table(f"frequent_{s}", "warehouse/verify/frequent", {"itemsets": itemsets})
             place.drop(*parts)
             size = place.row(reads.rows(fresh, SIZE))
@@ -302,8 +302,7 @@ def verify_levels(
         kinds.setdefault(tuple(covers[label]), label)
     pairs = [(kind, released) for kind, cover in enumerate(kinds) for released in cover]
     with work(engine) as place:
-        columns = {"kind": [k for k, _ in pairs], "released": [r for _, r in pairs]}
-        by_kind = engine.put("verify_kinds", {name: ("INTEGER", values) for name, values in columns.items()})
+        by_kind = put_integers(engine, "verify_kinds", kind=[k for k, _ in pairs], released=[r for _, r in pairs])
         held = reads.joined(transactions, by_kind, "item = released", "one.tid, other.kind AS item", distinct=True)
         rows = place.table("level_rows", held)
         engine.drop(by_kind)

@@ -1,7 +1,7 @@
 """Shared by the verifiers: temporary work tables, and the limits on the cost of a check."""
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Generic, TypeVar
 
 from sqlglot import exp
@@ -70,11 +70,6 @@ def bound(name: str, tables: Bound, **values: int) -> exp.Query:
 def named(name: str) -> str:
     """The whole name of a query: one without a folder is in ``sql/verify``, and runs on DuckDB alone."""
     return name if "/" in name else f"verify/{name}"
-
-
-def union(parts: Sequence[exp.Query]) -> exp.Query:
-    """A query for the rows of all parts."""
-    return parts[0] if len(parts) == 1 else exp.union(*parts, distinct=False)
 
 
 def check_budget(rows: int, limit: int, what: str) -> None:

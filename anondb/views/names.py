@@ -83,8 +83,8 @@ def _move(engine: Engine, old: SchemaName, new: SchemaName) -> None:
         raise InputError(f"The schema {old.name!r} does not hold a release.", code="not_a_release")
     engine.run(exp.Create(this=new.expression(), kind="SCHEMA"), "creating the schema of the release")
     for name, columns in release.kind.tables.items():
-        listed = [exp.column(c, quoted=True) for c in columns]
-        order = [exp.column(c, quoted=True) for c in ROW_ORDER[name]]
+        listed = [reads.named(c) for c in columns]
+        order = [reads.named(c) for c in ROW_ORDER[name]]
         engine.create(new.table(name), exp.select(*listed).from_(release.schema.table(name).expression()).order_by(*order))
     create_views_and_macros(engine, new, release.release_id, release.kind)
     drop_schema(engine, release.schema)
@@ -214,14 +214,14 @@ def _meant(engine: DuckDBEngine, text: str) -> Iterator[tuple[exp.Table, exp.Que
         parts = parts_of(engine, catalog, view)
         rows = [_released(engine, part.release, part) for part in parts]
         rows = rows or [_released(engine, view, None)]
-        yield table, exp.union(*rows, distinct=False) if len(rows) > 1 else rows[0]
+        yield table, reads.union(rows)
 
 
 def _released(engine: DuckDBEngine, release: str, part: Part | None) -> exp.Select:
     whole = stored.find_whole(engine, release)
     table = "transactions" if "transactions" in whole.kind.views else whole.kind.rows
     columns = whole.kind.views.get(table) or whole.kind.tables[table]
-    listed: list[exp.Expr] = [exp.column(c, quoted=True) for c in columns]
+    listed: list[exp.Expr] = [reads.named(c) for c in columns]
     if part is not None:
         listed.insert(0, exp.Literal.string(part.partition.value).as_(part.partition.column, quoted=True))
     return exp.select(*listed).from_(whole.schema.table(table).expression())

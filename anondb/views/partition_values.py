@@ -7,7 +7,7 @@ from sqlglot import exp
 
 from anondb.data.sources import Partition, QuerySource, Source, describe
 from anondb.data.types import ID_TYPES
-from anondb.engine import Engine
+from anondb.engine import Engine, reads
 from anondb.errors import InputError
 from anondb.ledger import ledger
 from anondb.publications import history
@@ -83,8 +83,8 @@ def values_of(engine: Engine, view: ledger.View, only: Partition | None = None) 
     """The values of the column, in their order, each with the digest of its rows. Raises InputError: ``bad_partition``: a
     value is NULL or too long, two differ by case only, or there are too many."""
     source, column, kind = source_of(engine, view)
-    value = exp.column(exp.to_identifier(column, quoted=True), exp.to_identifier(_ROWS, quoted=True))
-    hashed = exp.Sum(this=exp.Anonymous(this="hash", expressions=[exp.column(_ROWS, quoted=True)]))
+    value = reads.named(column, exp.to_identifier(_ROWS, quoted=True))
+    hashed = exp.Sum(this=exp.Anonymous(this="hash", expressions=[reads.named(_ROWS)]))
     figures = [exp.Anonymous(this="version"), exp.Count(this=exp.Star()), hashed]
     digest = exp.Anonymous(this="concat_ws", expressions=[exp.Literal.string(":"), *figures])
     tree = exp.select(exp.cast(value, "VARCHAR").as_("value"), digest.as_("digest")).from_(rows_of_view(source))

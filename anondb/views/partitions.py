@@ -124,7 +124,7 @@ def _check_disjoint(engine: Engine, view: ledger.View, values: Sequence[Value], 
         return
     source, column, _ = source_of(engine, view)
     id_column = source.column(str(view.options.get("id", "tid")), "id")
-    person, value = (exp.column(name, quoted=True) for name in (id_column, column))
+    person, value = (reads.named(name) for name in (id_column, column))
     tree = exp.select(person.as_("id")).from_(rows_of_view(source)).where(among(values)).group_by(person.copy())
     several = exp.LT(this=exp.Min(this=value), expression=exp.Max(this=value.copy()))
     counted = reads.counted(tree.having(several))
@@ -160,7 +160,7 @@ def _check_not_published(engine: DuckDBEngine, view: ledger.View, values: Sequen
         return
     source, _, _ = source_of(engine, view)
     id_column = source.column(str(view.options.get("id", "tid")), "id")
-    person = exp.column(id_column, quoted=True).as_("id")
+    person = reads.named(id_column).as_("id")
     ids = exp.select(exp.convert(0).as_("tid"), person).from_(rows_of_view(source)).where(among(values))
     before = overlap.earlier(engine, stored.current_catalog(engine), ids, None, view.options.get("population"))
     if before:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
-from anondb.engine import Table
+from anondb.engine import Table, reads
 from anondb.engine.texts import text_of
 from anondb.errors import InputError
 from anondb.release.bodies import bound_among
@@ -83,7 +83,7 @@ def _duckdb(kind: Kind, release_id: str, modelled: Sequence[StoredTable]) -> lis
     schema = SchemaName(_CATALOG, "main")
     statements = []
     for name, columns in kind.tables.items():
-        rows = exp.select(*(exp.column(c, quoted=True) for c in columns)).from_(rows_table(name))
+        rows = exp.select(*(reads.named(c) for c in columns)).from_(rows_table(name))
         statements.append(text_of(exp.Create(this=schema.table(name).expression(), kind="TABLE", expression=rows)))
     statements += view_and_macro_texts(schema, release_id, kind)
     statements += map(text_of, modelled_statements(_CATALOG, modelled))

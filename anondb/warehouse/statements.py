@@ -10,7 +10,7 @@ import numpy as np
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 
-from anondb.engine import Columns, NamedRows, Table, Tables, load
+from anondb.engine import Columns, NamedRows, Table, Tables, load, reads
 from anondb.engine.queries import Value
 from anondb.errors import InputError
 
@@ -83,5 +83,5 @@ def limited(query: exp.Query, most: int) -> exp.Query:
 
 def sorted_rows(rows: Table, columns: Sequence[str], order: Sequence[str]) -> exp.Select:
     """A query for columns of a table, sorted by some of them."""
-    named = {c: exp.column(c, quoted=True) for c in (*columns, *order)}
+    named = {c: reads.named(c) for c in (*columns, *order)}
     return exp.select(*(named[c] for c in columns)).from_(rows.expression()).order_by(*(named[c].copy() for c in order))

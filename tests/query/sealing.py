@@ -70,7 +70,7 @@ def opened(engine: Engine, schema: SchemaName) -> Asked:
     assert isinstance(engine, DuckDBEngine)
     found = read_release(engine, schema)
     assert found is not None
-    release = SealedRelease(engine, schema, found.kind, found.manifest, Path(schema.name))
+    release = SealedRelease(schema, found.kind, found.manifest, engine, Path(schema.name))
     return Asked(session_on([release], limits=Limits(None), threads=1))
 
 

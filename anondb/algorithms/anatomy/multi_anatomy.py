@@ -20,11 +20,10 @@ from typing import Any
 import numpy as np
 
 from anondb.algorithms.anatomy.item_columns import item_columns
-from anondb.algorithms.places import places_of, stretches
-from anondb.algorithms.tables import put_integers
 from anondb.data.transactions import Dataset
-from anondb.engine import Engine, reads
+from anondb.engine import Engine, put_integers, reads
 from anondb.engine.arrays import Ints, Ints32
+from anondb.engine.places import places_of, stretches
 from anondb.engine.telling import Tell, silent, told
 from anondb.errors import InfeasibleError
 from anondb.models.anatomy import Anatomy

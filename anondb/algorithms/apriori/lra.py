@@ -14,10 +14,9 @@ import numpy as np
 
 from anondb.algorithms.apriori.apriori import Apriori, label_order, too_few
 from anondb.algorithms.apriori.postings import Postings, load_postings
-from anondb.algorithms.tables import put_integers
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
-from anondb.engine import Engine
+from anondb.engine import Engine, put_integers
 from anondb.engine.arrays import Ints
 from anondb.engine.telling import Tell, silent, within
 from anondb.models.transactional import KmAnonymity

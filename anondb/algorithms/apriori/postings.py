@@ -7,12 +7,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from anondb.algorithms.in_memory import check_occurrences
-from anondb.algorithms.places import stretches
-from anondb.algorithms.tables import put_integers
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
-from anondb.engine import Engine, reads
+from anondb.engine import Engine, put_integers, reads
 from anondb.engine.arrays import Ints, Ints32
+from anondb.engine.places import run_starts, stretches
 
 _MANY = 64  # transactions are marked if they are at least one in this many
 OCCURRENCE_BYTES = 56  # at the peak: the arrays of Postings, and the images of all leaves while cuts are compared
@@ -53,7 +52,7 @@ class Postings:
         """The tids, each once, ascending; marks them if they are many, which is faster than np.unique."""
         if len(tids) * _MANY < self.n:
             tids = np.sort(tids)
-            return tids[np.diff(tids, prepend=-1) > 0]
+            return tids[run_starts(tids)]
         holds = np.zeros(self.n, dtype=np.bool_)
         holds[tids] = True
         return np.flatnonzero(holds).astype(np.int32)
@@ -105,6 +104,6 @@ def load_postings(
     rows = engine.select(reads.joined(dataset.transactions, leaves, "item", "one.tid, other.node", order="tid, node"))
     engine.drop(leaves)
     tid = rows["tid"].astype(np.int64)
-    begins = np.flatnonzero(np.diff(tid, prepend=-1))
+    begins = run_starts(tid)
     start = np.append(begins, len(tid)).astype(np.int64)
     return Postings(taxonomy, rows["node"].astype(np.int32), start), tid[begins]

@@ -12,8 +12,8 @@ from itertools import pairwise
 import numpy as np
 
 from anondb.algorithms.coat.blocks import Blocks
-from anondb.algorithms.places import places_of
 from anondb.engine.arrays import Ints, Ints32
+from anondb.engine.places import places_of, run_starts
 
 _MANY = 64  # more constraints than this are evaluated together
 _DONE = -1  # satisfied: permanently by support k, or by support 0 until an item of it changes
@@ -83,7 +83,7 @@ class Explicit:
         a, b = np.where(later, a, b), np.where(later, b, a)
         order = np.argsort(a, kind="stable")
         constraints, a, b = constraints[order], a[order], b[order]
-        bounds = [*np.flatnonzero(np.diff(a, prepend=-1)).tolist(), len(a)]
+        bounds = [*run_starts(a).tolist(), len(a)]
         supports = np.empty(len(a), dtype=np.int64)
         for low, high in pairwise(bounds):
             supports[low:high] = blocks.row(int(a[low]))[b[low:high]]

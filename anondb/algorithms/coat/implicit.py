@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from anondb.algorithms.coat.blocks import Blocks
 from anondb.engine.arrays import Flags, Ints, Ints32
+from anondb.engine.places import stretches
 from anondb.errors import BudgetExceeded
 
 MAX_SETS = 150_000_000  # sets that are held at once: about 4 GB
@@ -314,10 +315,9 @@ class Implicit:
         threats: list[tuple[Ints, Ints]] = []
         for size in range(2, self._m):
             later = ends[at] - at - 1
-            total = int(later.sum())
-            check_sets(total, size + 1)
+            check_sets(int(later.sum()), size + 1)
             first = np.repeat(np.arange(len(at)), later)
-            at = np.arange(total) - np.repeat(np.cumsum(later) - later, later) + at[first] + 1
+            at = stretches(at + 1, later)
             last_size = size == self._m - 1
             code, coded, counts = _numbered(code[first] * n + last[at], len(coded) * n, coded, n, number=not last_size)
             few = np.flatnonzero(counts < k)

@@ -50,8 +50,8 @@ def mine(engine: Engine, dataset: Dataset, blocks: Blocks, of_item: Ints32, k: i
         check_sets(sum(comb(n, size) * count for n, count in dataset.lengths.items()), size, MAX_COUNTED)
     for size in sizes:
         parts, held = [], 0
-        shares = _shares(blocks, size)[of_item]
-        for low, high in chunks(np.arange(len(shares)), shares, most=1) if shares.any() else ():
+        shares = np.trim_zeros(_shares(blocks, size)[of_item], "b")
+        for low, high in chunks(np.arange(len(shares)), shares, most=1):
             rows = engine.select(_rare_sets(dataset, size, k, low, high))
             columns = [rows[f"n{i}"] for i in range(1, size + 1)]
             parts.append(([c if same else of_item[c] for c in columns], rows["support"]))

@@ -13,6 +13,7 @@ from sqlglot import exp
 from anondb.data.constraints import PrivacyConstraints
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, reads
+from anondb.engine.places import run_starts
 
 
 def pgen(engine: Engine, dataset: Dataset, k: int) -> PrivacyConstraints:
@@ -35,6 +36,6 @@ def pgen(engine: Engine, dataset: Dataset, k: int) -> PrivacyConstraints:
     maximal = engine.select(reads.joined(items, largest, "id", "one.id, one.item", order="one.id, one.item"))
     engine.drop(sets, items, anchors, candidates, covered)
     ids, member = maximal["id"].astype(np.int64), maximal["item"].astype(np.int64)
-    begins = np.flatnonzero(np.diff(ids, prepend=-1))
+    begins = run_starts(ids)
     start = np.append(begins, len(ids)).astype(np.int64)
     return PrivacyConstraints(tuple(str(i) for i in range(1, len(begins) + 1)), dataset.labels, start, member)

@@ -14,6 +14,7 @@ from anondb.algorithms.hghs.triangle import Triangle, rare_triples, restricted
 from anondb.data.taxonomy import Taxonomy
 from anondb.engine import reads
 from anondb.engine.arrays import Flags, Ints, Ints32
+from anondb.engine.places import run_starts
 
 Wanted = Callable[[Ints32, Ints32], Flags]
 
@@ -280,7 +281,7 @@ class Occurrences:
             held = reads.joined(dataset.transactions, leaves, "item", "one.tid, other.node", where=part, order="tid, node")
             rows = engine.fetch(held, most=dataset.n_occurrences)
             leaf = rows["node"].astype(self._leaf, copy=False)
-            piece = leaf, np.flatnonzero(np.diff(rows["tid"], prepend=0)).astype(np.int32)
+            piece = leaf, run_starts(rows["tid"]).astype(np.int32)
             yield _with_several_items(*piece) if self._several else piece
         engine.drop(leaves)
 

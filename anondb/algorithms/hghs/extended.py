@@ -6,10 +6,9 @@ from functools import cached_property
 
 import numpy as np
 
-from anondb.algorithms.tables import put_integers
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
-from anondb.engine import Runner, Table, reads
+from anondb.engine import Runner, Table, put_integers, reads
 from anondb.engine.arrays import Ints
 
 NO_FAMILY = -1

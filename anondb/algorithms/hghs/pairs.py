@@ -74,7 +74,6 @@ class PairCounter(Protocol):
 def pair_counter(extended: Extended, k: int) -> PairCounter:
     """The fastest counter that fits in memory: arrays here or in workers beside the rows, else SQL."""
     from anondb.algorithms.hghs.array_pairs import ArrayPairs
-    from anondb.algorithms.hghs.pairs import SqlPairs
     from anondb.algorithms.hghs.spread_pairs import SpreadPairs
 
     if ArrayPairs.fits(extended, k):

@@ -13,6 +13,7 @@ from anondb.algorithms.hghs.extended import NO_FAMILY
 from anondb.algorithms.hghs.threats import ThreatMiner, Threats
 from anondb.data.taxonomy import Taxonomy
 from anondb.engine.arrays import Flags, Ints, Ints32
+from anondb.engine.places import run_starts
 
 FEW = 8  # single nodes are mined if they have less than 1/8 of the occurrences of the whole depth ...
 PIECES = 4  # ... and at most so many times in a row
@@ -77,7 +78,7 @@ class KnownThreats:
             touched = touched[members[touched] + min(len(nodes), s) >= s]
             if len(touched):
                 touched.sort()
-                begin = np.flatnonzero(np.diff(touched, prepend=-1))
+                begin = run_starts(touched)
                 threat, times = touched[begin], np.diff(begin, append=len(touched))
                 for row in ordered[threat[members[threat] + times == s]].tolist():
                     yield tuple(row)

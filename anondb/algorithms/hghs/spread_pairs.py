@@ -14,9 +14,9 @@ from anondb.algorithms.hghs.array_pairs import CELL, SIBLINGS, WANTED, ancestors
 from anondb.algorithms.hghs.extended import Extended
 from anondb.algorithms.hghs.pairs import Extension, PairCounter, Pairs, joined
 from anondb.algorithms.hghs.triangle import Triangle, restricted, rows_of_triangle
-from anondb.algorithms.tables import put_integers
-from anondb.engine import Spread, Table, reads
+from anondb.engine import Spread, Table, put_integers, reads
 from anondb.engine.arrays import Ints, Ints32
+from anondb.engine.places import run_starts
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -139,7 +139,7 @@ def _transactions(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[Ints32, I
 
 def _piece(tid: Ints32, leaf: Ints32) -> Iterator[tuple[Ints32, Ints]]:
     if len(tid):
-        yield leaf, np.flatnonzero(np.diff(tid, prepend=tid[0] - 1))
+        yield leaf, run_starts(tid)
 
 
 def _batch(*columns: Ints | Ints32) -> pa.RecordBatch:

@@ -12,11 +12,10 @@ from fractions import Fraction
 import numpy as np
 
 from anondb.algorithms.hghs.budget import MAX_KEPT, MAX_ROWS, MAX_THREATS, ROW_BYTES, chunks
-from anondb.algorithms.places import stretches
-from anondb.algorithms.tables import put_integers
 from anondb.data.transactions import Dataset
-from anondb.engine import Engine, Table, reads
+from anondb.engine import Engine, Table, put_integers, reads
 from anondb.engine.arrays import Flags, Ints, Ints32
+from anondb.engine.places import stretches
 from anondb.engine.telling import Tell, told
 from anondb.errors import BudgetExceeded
 from anondb.models.transactional import HkpCoherence, KmAnonymity

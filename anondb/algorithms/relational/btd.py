@@ -16,10 +16,10 @@ from typing import Protocol
 
 import numpy as np
 
-from anondb.algorithms.places import stretches
 from anondb.algorithms.relational.cluster import head
 from anondb.algorithms.relational.items import ItemSets, slices
 from anondb.engine.arrays import Floats, Ints, Words
+from anondb.engine.places import stretches
 
 _BOUND = 2  # records of a cluster that bound its distances
 _LONGEST = 5  # records of a cluster that are kept at hand; all but the last are compared in the first step
@@ -237,8 +237,7 @@ class BtdOrder:
 
 def _marks(items: ItemSets) -> Words:
     """The items of each record as bits: frequent ones have bits of their own, others share those of the last word."""
-    rank = np.empty(items.n_items, dtype=np.int64)
-    rank[np.argsort(-np.bincount(items.item, minlength=items.n_items), kind="stable")] = np.arange(items.n_items)
+    rank = np.argsort(np.argsort(-np.bincount(items.item, minlength=items.n_items), kind="stable"))
     words = min(max(1, -(-items.n_items // 64)), _WORDS)
     bit = np.where(rank < 64 * words - 64, rank, 64 * words - 64 + rank % 64)[items.item]
     marks = np.zeros((items.n + 1, words), dtype=np.uint64)

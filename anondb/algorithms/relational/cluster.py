@@ -11,9 +11,9 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
-from anondb.algorithms.places import stretches
 from anondb.data.generalization import Generalization
 from anondb.engine.arrays import Ints
+from anondb.engine.places import stretches
 from anondb.engine.telling import Tell, silent
 from anondb.errors import InfeasibleError
 

@@ -15,11 +15,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from anondb.algorithms.places import stretches
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine
 from anondb.engine.arrays import Flags, Ints
+from anondb.engine.places import stretches
 
 Profile = Counter[tuple[int, int]]
 ALL_LOST = (0, 0)  # counts records that lost all their items; their UL is 1, the maximum

@@ -8,12 +8,11 @@ import numpy as np
 
 from anondb.algorithms.coat.coat import distinct, group_label
 from anondb.algorithms.relational.items import ClusterRecoding, ItemSets, slices
-from anondb.algorithms.tables import put_integers
 from anondb.data.generalization import Generalization, Groups, marked
 from anondb.data.records import Attribute
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
-from anondb.engine import Engine
+from anondb.engine import Engine, put_integers
 from anondb.engine.arrays import Flags, Ints
 from anondb.recoding import LocalRecoding, PublishedAttribute, RelationalRecoding
 

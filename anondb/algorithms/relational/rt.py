@@ -29,6 +29,7 @@ from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine
 from anondb.engine.arrays import Flags, Ints
+from anondb.engine.places import run_starts
 from anondb.engine.telling import told
 from anondb.errors import InfeasibleError, InputError
 from anondb.models.relational import KkmAnonymity, KlmDiversity
@@ -232,7 +233,7 @@ def taxonomy_recoder(items: ItemSets, k: int, m: int | float, tree: ItemTree) ->
         node = tree.leaf[held]
         in_order = np.argsort(node)
         record, item = np.nonzero(marks[in_order].T)
-        start = np.append(np.flatnonzero(np.diff(record, prepend=-1)), len(record)).astype(np.int64)
+        start = np.append(run_starts(record), len(record)).astype(np.int64)
         search = Apriori(Postings(taxonomy, node[in_order][item].astype(np.int32), start), k, order, 0, set(leaves))
         search.run(m)
         above = search.image(node)

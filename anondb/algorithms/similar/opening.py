@@ -9,8 +9,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from anondb.algorithms.places import places_of, stretches
 from anondb.engine.arrays import Flags, Ints, Ints32
+from anondb.engine.places import places_of, run_starts, stretches
 
 
 class Cells:
@@ -36,7 +36,7 @@ class Cells:
         self._beside[:, :n_groups] = pairs
         key = tid.astype(np.int64) * max(n_groups, 1) + group[item]
         order = np.argsort(key, kind="stable")
-        first = np.flatnonzero(np.diff(key[order], prepend=-1))
+        first = run_starts(key[order])
         self.tid = tid[order[first]]  # the transaction of each cell, numbered from 0, ascending
         self.shown = group[item[order[first]]].astype(np.int32)  # the released item that each cell shows
         self._length = np.bincount(self.tid, minlength=n_transactions)
@@ -126,7 +126,7 @@ class Cells:
         wanted = np.flatnonzero(missing)
         wanted = wanted[np.lexsort((self._rank[tids[row[wanted]]], beside[wanted]))]
         of = beside[wanted]
-        begins = np.flatnonzero(np.diff(of, prepend=-1))
+        begins = run_starts(of)
         number = np.arange(len(of)) - np.repeat(begins, np.diff(begins, append=len(of)))
         needed = np.zeros(len(length), dtype=np.bool_)
         needed[row[wanted[number < missing[wanted]]]] = True

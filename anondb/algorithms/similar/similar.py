@@ -14,10 +14,9 @@ from anondb.algorithms.in_memory import check_memory, check_occurrences
 from anondb.algorithms.similar.labels import Labels
 from anondb.algorithms.similar.opening import Cells
 from anondb.algorithms.similar.splitting import Splits
-from anondb.algorithms.tables import put_integers
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
-from anondb.engine import Engine
+from anondb.engine import Engine, put_integers
 from anondb.engine.arrays import Ints, Ints32
 from anondb.models.transactional import KmAnonymity
 from anondb.recoding import GlobalRecoding, LocalRecoding

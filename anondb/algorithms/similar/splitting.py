@@ -10,8 +10,8 @@ from heapq import heapify, heappop, heappush
 
 import numpy as np
 
-from anondb.algorithms.places import places_of, stretches
 from anondb.engine.arrays import Flags, Ints, Ints32
+from anondb.engine.places import places_of, run_starts, stretches
 
 
 class Splits:
@@ -157,8 +157,8 @@ class Splits:
         self._earlier.append(_proper(rest, len(parts[1])))
         for number, items in ((group, parts[0]), (other, parts[1])):
             places = np.sort(np.concatenate([self._places[item] for item in items.tolist()]))
-            first = np.diff(self._tid[places], prepend=-1) > 0
-            self._shown[places] = np.where(first, number + 1, 0)
+            self._shown[places] = 0
+            self._shown[places[run_starts(self._tid[places])]] = number + 1
         return other
 
 

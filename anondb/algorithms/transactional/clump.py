@@ -21,13 +21,12 @@ from itertools import pairwise
 import numpy as np
 from sqlglot import exp
 
-from anondb.algorithms.places import stretches
-from anondb.algorithms.tables import put_integers
 from anondb.algorithms.transactional.shared import check, node_recoding, numbered, to_absorb
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
-from anondb.engine import Engine, Table, reads
+from anondb.engine import Engine, Table, put_integers, reads
 from anondb.engine.arrays import Floats, Ints
+from anondb.engine.places import stretches
 from anondb.models.transactional import TransactionalK
 from anondb.recoding import LocalRecoding
 

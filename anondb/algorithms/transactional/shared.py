@@ -10,11 +10,11 @@ from typing import Literal
 
 import numpy as np
 
-from anondb.algorithms.tables import put_integers
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
-from anondb.engine import Engine, reads
+from anondb.engine import Engine, put_integers, reads
 from anondb.engine.arrays import Ints, Words
+from anondb.engine.places import run_starts
 from anondb.errors import InfeasibleError
 from anondb.models.transactional import TransactionalK
 from anondb.recoding import LocalRecoding
@@ -149,7 +149,7 @@ class Steps:
         label_rank = np.argsort(sorted(range(size), key=taxonomy.labels.__getitem__))
         by_depth = np.argsort(taxonomy.depth, kind="stable")  # the children of a node are adjacent, in their order
         parent = taxonomy.parent[by_depth]
-        starts = np.flatnonzero(np.concatenate(([True], parent[1:] != parent[:-1])))
+        starts = run_starts(parent)
         counts = np.diff(np.append(starts, size))
         ordinal, siblings = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.int64)
         ordinal[by_depth] = np.arange(size) - np.repeat(starts, counts)
@@ -193,7 +193,7 @@ class Contents:
 
     @classmethod
     def _from_rows(cls, tid: Ints, leaf: Ints) -> Contents:
-        starts = np.flatnonzero(np.diff(tid, prepend=-1))
+        starts = run_starts(tid)
         lengths = np.diff(np.append(starts, len(tid)))
         content, first = numbered(leaf, lengths)
         is_first = np.zeros(len(starts), dtype=np.bool_)

@@ -15,8 +15,9 @@ from anondb.answers.persons.flags import PAIRS, counted, is_flag, spread_of_flag
 from anondb.answers.persons.signs import ends_of
 from anondb.answers.persons.terms import Id, Item, Looked, Number, Of, Scope, Truth
 from anondb.answers.quotients import Quotient, filtered, quotient_of, terms_of
-from anondb.answers.ranged.aggregates import aggregates, of_value
+from anondb.answers.ranged.aggregates import aggregates
 from anondb.answers.ranged.expressions import children_of, is_filled
+from anondb.answers.ranged.values import of_value
 from anondb.errors import InputError
 from anondb.query.aggregates import QUANTILES, SPREADS, one_by_one, quantile_of
 from anondb.query.parsing import bare, is_null
@@ -57,7 +58,7 @@ class Composer:
         number = next((n for n, one in enumerate(self.basics) if one.key == basic.key), len(self.basics))
         if number == len(self.basics):
             self.basics.append(basic)
-        return exp.column(exp.to_identifier(f"#{number}", quoted=True))
+        return exp.column(f"#{number}", quoted=True)
 
     def _in_groups(self, basic: Basic) -> Basic:
         """A number that each group has: of all of its rows, of which there is one."""

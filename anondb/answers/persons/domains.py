@@ -94,7 +94,7 @@ class Domains:
         if name is None:
             name = self._names[atom] = f"#{len(self._names)}"
             self.atoms[name] = atom
-        return exp.column(exp.to_identifier(name, quoted=True))
+        return exp.column(name, quoted=True)
 
     def atom(self, node: exp.Expr) -> Atom | None:
         """The atom that an expression is; None for others."""

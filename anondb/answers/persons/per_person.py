@@ -15,7 +15,7 @@ from anondb.answers.persons.numbers import case_of
 from anondb.answers.persons.places import Places, put_column
 from anondb.answers.persons.terms import Column, Id, Item, Listing, Looked, Number, PersonRows, Scope, Values
 from anondb.answers.persons.weights import values_of
-from anondb.answers.ranged.clauses import aliased
+from anondb.answers.ranged.clauses import aliased, is_same_key
 from anondb.answers.ranged.sources import grouped
 from anondb.query.item_tests import ANY_ITEM
 from anondb.query.parsing import conjoined, is_null, lowered
@@ -177,7 +177,7 @@ class PerPerson(Places):
         def visit(part: exp.Expr) -> exp.Expr:
             if isinstance(part, exp.AggFunc) or (isinstance(part, exp.Filter) and isinstance(part.this, exp.AggFunc)):
                 return wrapped(self._aggregate(part, scopes, met, kept))
-            key = next((k for k in keys if _same(k, part)), None)
+            key = next((k for k in keys if is_same_key(k, part)), None)
             if key is not None and key in scopes[0].fixed:
                 return scopes[0].fixed[key].copy()
             if isinstance(part, exp.Column):
@@ -316,10 +316,3 @@ def _without_rows(values: tuple[Any, ...], scope: Scope, key: exp.Expr) -> tuple
     """A scope with no rows, in which a key is NULL."""
     nothing = replace(scope.rows, where=NEVER)
     return (*values, ("NULL",)), replace(scope, rows=nothing, fixed={**scope.fixed, key: exp.null()})
-
-
-def _same(key: exp.Expr, node: exp.Expr) -> bool:
-    if not isinstance(key, exp.Column) or not isinstance(node, exp.Column):
-        return key == node
-    tables = {lowered(column.table) for column in (key, node) if column.table}
-    return lowered(key.name) == lowered(node.name) and len(tables) < 2

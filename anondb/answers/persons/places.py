@@ -104,7 +104,7 @@ class Places(Nested):
 
 def put_column(window: exp.Window, name: str) -> None:
     """Replace a window function by a column; if it is selected, the column takes its name."""
-    column = exp.column(exp.to_identifier(name, quoted=True))
+    column = exp.column(name, quoted=True)
     selected = isinstance(window.parent, exp.Select)
     window.replace(exp.alias_(column, window.alias_or_name) if selected else column)
 

@@ -11,7 +11,7 @@ from anondb.answers.quotients import filtered, quotient_of
 from anondb.answers.ranged import values
 from anondb.answers.ranged.clauses import filtered_by
 from anondb.answers.ranged.expressions import Resolve, children_of, read, rebuilt
-from anondb.answers.ranged.values import Limits, Value
+from anondb.answers.ranged.values import Limits, Value, of_value
 from anondb.query.aggregates import QUANTILES, one_by_one, quantile_of
 from anondb.query.parsing import bare, is_null
 from anondb.query.refusals import name_of, unsupported
@@ -321,13 +321,6 @@ def _sum_of_truths(node: exp.CountIf) -> exp.Sum:
     """count_if as the sum of 1 where the condition is true and 0 where it is false: NULL where it is neither in any row."""
     cases = [(node.this.copy(), 1), (exp.Not(this=exp.paren(node.this)), 0)]
     return exp.Sum(this=exp.Case(ifs=[exp.If(this=case, true=exp.Literal.number(number)) for case, number in cases]))
-
-
-def of_value(node: exp.Expr, value: exp.Expr) -> exp.Expr:
-    """An aggregate function, or a term of ORDER BY, of another value."""
-    copy = node.copy()
-    copy.set("this", value.copy())
-    return copy
 
 
 def _both(*conditions: exp.Expr | None) -> exp.Expr | None:

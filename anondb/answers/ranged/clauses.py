@@ -11,6 +11,8 @@ from anondb.query.parsing import bare, conjoined, lowered
 
 ROWS = ("from_", "joins", "where")
 """The clauses that say which rows a SELECT reads."""
+FLAT = {"expressions", *ROWS}
+GROUPED = {*FLAT, "group", "having", "order", "limit", "offset", "with_"}  # what rules read of a SELECT with GROUP BY
 
 
 def rewritten(tree: exp.Expr, write: Callable[[exp.Select], exp.Expr | None]) -> exp.Expr:
@@ -123,6 +125,14 @@ def shown_by_name(select: exp.Expr) -> dict[str, exp.Expr]:
 def aliased(select: exp.Expr) -> dict[str, exp.Expr]:
     """The expressions to which a SELECT gives names, by these, in lower case."""
     return {lowered(e.alias): e.this for e in select.expressions if isinstance(e, exp.Alias)}
+
+
+def is_same_key(key: exp.Expr, node: exp.Expr) -> bool:
+    """Whether an expression is a grouped one; columns are compared by their names."""
+    if not isinstance(key, exp.Column) or not isinstance(node, exp.Column):
+        return key == node
+    tables = {lowered(column.table) for column in (key, node) if column.table}
+    return lowered(key.name) == lowered(node.name) and len(tables) < 2
 
 
 def columns_of_join(select: exp.Select, join: exp.Expr, names: Collection[str], *apart: exp.Expr) -> list[exp.Column] | None:

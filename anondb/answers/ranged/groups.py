@@ -147,7 +147,7 @@ def beside(
         pair = replace(pair, theirs=[*pair.theirs, *absent])
     else:
         common += absent
-    write = _rows_of_groups(pair, own, originals, outer=outer)
+    write = _rows_of_groups(pair, own, originals)
     if write is None:
         return None
     number = write(exp.Count(this=exp.Star()))
@@ -176,9 +176,7 @@ def _is_odd(value: exp.Expr | None) -> bool:
     )
 
 
-def _rows_of_groups(
-    pair: Pair, keys: Sequence[exp.Expr], originals: Originals, *, outer: bool
-) -> Callable[[exp.Expr], exp.Expr] | None:
+def _rows_of_groups(pair: Pair, keys: Sequence[exp.Expr], originals: Originals) -> Callable[[exp.Expr], exp.Expr] | None:
     """A function that writes an aggregate of the other groups as one of the first groups; None if their rows differ."""
     one, other, mine, theirs = pair.one, pair.other, pair.mine, pair.theirs
     coarse = len(keys) < len(one.keys)

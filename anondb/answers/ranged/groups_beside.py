@@ -16,6 +16,7 @@ from anondb.answers.ranged.groups import Groups, Pair, beside, read_groups, unna
 from anondb.answers.ranged.never_null import is_present
 from anondb.answers.ranged.originals import Originals
 from anondb.answers.ranged.relation import fresh
+from anondb.engine import reads
 from anondb.query.parsing import bare, conjoined, lowered
 
 
@@ -109,7 +110,7 @@ def _write_as_left(select: exp.Select, originals: Originals) -> bool:
         ]
         for pair_of in pairs:
             if len(filled.expressions) == 1 and sorted(sides) == sorted(zip(names, pair_of, strict=True)):
-                key = exp.column(exp.to_identifier(pair_of[0], quoted=True), first)
+                key = reads.named(pair_of[0], first)
                 filled.replace(exp.alias_(key, filled.sql("duckdb"), quoted=True) if filled.parent is select else key)
     return True
 
@@ -117,13 +118,7 @@ def _write_as_left(select: exp.Select, originals: Originals) -> bool:
 def _on_keys(source: exp.Expr, first: str, pairs: Collection[tuple[str, str]]) -> exp.Join:
     """LEFT JOIN with a source whose columns are equal to those of the first."""
     alias = source.alias_or_name
-    equal = [
-        exp.EQ(
-            this=exp.column(exp.to_identifier(mine, quoted=True), first),
-            expression=exp.column(exp.to_identifier(theirs, quoted=True), alias),
-        )
-        for mine, theirs in pairs
-    ]
+    equal = [exp.EQ(this=reads.named(mine, first), expression=reads.named(theirs, alias)) for mine, theirs in pairs]
     return exp.Join(this=source, side="LEFT", on=exp.and_(*equal))
 
 

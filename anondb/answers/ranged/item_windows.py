@@ -77,7 +77,7 @@ def _among_items(part: exp.Expr, persons: str, item: str, own: set[str]) -> exp.
         copied.replace(call)
     if any(column.find_ancestor(exp.AggFunc, exp.Filter) is None for column in having.find_all(exp.Column)):
         return None
-    key = exp.column(exp.to_identifier(item, quoted=True))
+    key = exp.column(item, quoted=True)
     groups = exp.select(key.copy()).from_(exp.Table(this=exp.to_identifier(persons, quoted=True)))
     groups = groups.group_by(key).having(having)
     return exp.In(this=keys.pop().copy(), query=exp.Subquery(this=groups))

@@ -7,11 +7,10 @@ from collections.abc import Collection, Mapping
 from sqlglot import exp
 
 from anondb.answers.quotients import filtered
-from anondb.answers.ranged.clauses import ROWS, aliased, clauses_of, part_of, places_of
+from anondb.answers.ranged.clauses import GROUPED, ROWS, aliased, clauses_of, part_of, places_of
 from anondb.answers.ranged.sources import grouped
 from anondb.query.parsing import lowered
 
-_CLAUSES = {"expressions", *ROWS, "group", "having", "order", "limit", "offset", "with_"}
 TOGETHER: Mapping[type[exp.Expr], type[exp.Expr]] = {
     exp.Count: exp.Sum,
     exp.Sum: exp.Sum,
@@ -34,7 +33,7 @@ def by_parts(node: exp.Select, tables: Mapping[str, Collection[str]]) -> exp.Sel
     group = node.args.get("group")
     if group is None or clauses_of(group) != {"expressions"}:
         return None
-    if not clauses_of(node) <= _CLAUSES or node.is_star:
+    if not clauses_of(node) <= GROUPED or node.is_star:
         return None
     columns_of_tables = {name for names in tables.values() for name in names}
     keys = grouped(node, lambda column: lowered(column.name) in columns_of_tables)

@@ -65,7 +65,7 @@ def with_written_rows(tree: exp.Expr) -> exp.Expr:
         cells = _cells(shown.this.this) if isinstance(shown, exp.Alias) and isinstance(shown.this, exp.Explode) else None
         if shown is not None and cells:
             named = exp.TableAlias(this=exp.to_identifier("written"), columns=[exp.to_identifier(shown.alias, quoted=True)])
-            select.set("expressions", [exp.column(exp.to_identifier(shown.alias, quoted=True))])
+            select.set("expressions", [exp.column(shown.alias, quoted=True)])
             select.set("from_", exp.From(this=exp.Values(expressions=cells, alias=named)))
     return copy
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from anondb.answers.ranged.clauses import (
-    ROWS,
+    FLAT,
+    GROUPED,
     clauses_of,
     conditions_of,
     copy_clauses,
@@ -29,7 +30,6 @@ from anondb.answers.ranged.never_null import Present, is_present
 from anondb.answers.ranged.relation import fresh
 from anondb.query.parsing import bare, conjoined, lowered
 
-_PARTS = {"expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset", "with_"}
 _KEPT = ("from_", "order", "limit", "offset", "with_")
 _WITHOUT_NULL = (exp.Count, exp.Sum, exp.Min, exp.Max, exp.Avg)
 """Aggregates that leave out NULL, which a column has in a row without a match."""
@@ -126,7 +126,7 @@ def _merged(node: exp.Select) -> exp.Select | None:
     """A SELECT over rows that a subquery only puts together as a SELECT over the sources of these; None for others."""
     source = only_source(node)
     inner = None if source is None else query_of(source)
-    if not isinstance(inner, exp.Select) or inner.is_star or not clauses_of(inner) <= {"expressions", *ROWS}:
+    if not isinstance(inner, exp.Select) or inner.is_star or not clauses_of(inner) <= FLAT:
         return None
     if not inner.args.get("joins") or any(e.find(exp.AggFunc, exp.Window) for e in inner.expressions):
         return None
@@ -157,7 +157,7 @@ def _counted(node: exp.Select, tables: Mapping[str, Mapping[str, bool]]) -> exp.
     different values, and extremes, do not notice.
     """
     clause, joins, group = node.args.get("from_"), node.args.get("joins") or [], node.args.get("group")
-    if clause is None or group is None or not joins or not clauses_of(node) <= _PARTS:
+    if clause is None or group is None or not joins or not clauses_of(node) <= GROUPED:
         return None
     left, matches = lowered(clause.this.alias_or_name), _matches(node, clause.this, joins, tables)
     keys = [resolved(key, node) for key in group.expressions]

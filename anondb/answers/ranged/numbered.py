@@ -257,4 +257,4 @@ class _Numbered:
         name = names[0] if names else f"_numbered{len(self.inner.expressions)}"
         if not names:
             self.inner.append("expressions", exp.alias_(value.copy(), name, quoted=True))
-        return exp.column(exp.to_identifier(name, quoted=True))
+        return exp.column(name, quoted=True)

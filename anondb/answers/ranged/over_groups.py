@@ -110,7 +110,7 @@ def _shown(selected: exp.Expr, inner: exp.Select, alias: str) -> list[exp.Expr]:
     of_groups = not isinstance(selected, exp.Column) or lowered(selected.table) == alias
     if not isinstance(star, exp.Star) or any(star.args.values()) or not of_groups:
         return [selected]
-    return [exp.column(exp.to_identifier(e.alias_or_name, quoted=True)) for e in inner.expressions]
+    return [exp.column(e.alias_or_name, quoted=True) for e in inner.expressions]
 
 
 def _write(part: exp.Expr, values: Mapping[str, exp.Expr], alias: str, computed: Set[str], made: Set[str]) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
-from anondb.answers.ranged.clauses import ROWS, clauses_of, conditions_of, is_inner, only_source, places_of, set_conditions
+from anondb.answers.ranged.clauses import FLAT, clauses_of, conditions_of, is_inner, only_source, places_of, set_conditions
 from anondb.answers.ranged.equivalents import are_same, ids_of, query_of
 from anondb.answers.ranged.matches import is_of_persons
 from anondb.answers.ranged.never_null import Present, is_present
@@ -26,7 +26,6 @@ _FLIPPED: Mapping[type[exp.Binary], type[exp.Binary]] = {
     exp.LTE: exp.GTE,
     exp.NEQ: exp.NEQ,
 }
-_PARTS = {"expressions", *ROWS}
 
 
 def with_extremes(tree: exp.Expr) -> exp.Expr:
@@ -71,7 +70,7 @@ def _of_rows(
         others: columns whose comparisons other rules read, in lower case.
     """
     query, around = exists.this, exists.parent_select
-    if not isinstance(query, exp.Select) or not clauses_of(query) <= _PARTS:
+    if not isinstance(query, exp.Select) or not clauses_of(query) <= FLAT:
         return None
     sources, parts = [place.this for place in places_of(query)], conditions_of(query)
     if not parts or not any(is_of_persons(source, tables) for source in sources):
@@ -179,7 +178,7 @@ def _of_list(node: exp.Expr) -> exp.Expr | None:
 def _extreme(query: exp.Select, kind: type[exp.Expr]) -> exp.Select:
     """The greatest or the least value of a query with one column, which may name columns around it where it only joins."""
     inner, name, value = query.copy(), exp.to_identifier("v"), query.expressions[0].unalias()
-    if isinstance(value, exp.Column) and clauses_of(query) <= _PARTS:
+    if isinstance(value, exp.Column) and clauses_of(query) <= FLAT:
         inner.set("expressions", [kind(this=value.copy())])
         return inner
     inner.set("expressions", [exp.alias_(value.copy(), name)])

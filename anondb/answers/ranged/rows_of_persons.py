@@ -51,7 +51,7 @@ class RowsOfPersons:
             return any(_named(key, ids) for key in grouped(node, lambda column: _named(column, ids)))
         if any(has_aggregate(p, self.counts.is_aggregate) for p in (*node.expressions, node.args.get("having"))):
             return False
-        selected = [e.this if isinstance(e, exp.Alias) else e for e in node.expressions]
+        selected = [e.unalias() for e in node.expressions]
         return (node.args.get("distinct") is None and not once) or any(
             isinstance(e, exp.Star) or _named(e, ids) for e in selected
         )
@@ -96,7 +96,7 @@ class RowsOfPersons:
         for n, e in enumerate(inner.expressions):
             if isinstance(e, exp.Star):
                 names |= ids
-            elif _named(e.this if isinstance(e, exp.Alias) else e, ids):
+            elif _named(e.unalias(), ids):
                 names.add(renamed[n] if n < len(renamed) else lowered(e.alias_or_name))
         return frozenset(names)
 

@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from anondb.answers.quotients import filtered
 from anondb.answers.ranged.clauses import (
+    GROUPED,
     aliased,
     clauses_of,
     conditions_of,
@@ -33,7 +34,6 @@ _STRICT = (
 """Expressions that are NULL if a column in them is NULL."""
 _OMITTING = (exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max)
 """Aggregates that leave out NULL."""
-_PARTS = {"expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset", "with_"}
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ def with_sums_of_records(tree: exp.Expr, originals: Originals) -> exp.Expr:
 def _write(select: exp.Select, originals: Originals) -> None:
     """Write a SELECT of records and their rows as one of records, if it counts both."""
     joins = select.args.get("joins") or []
-    if not joins or not clauses_of(select) <= _PARTS or any(j.side != "LEFT" or j.method for j in joins) or select.is_star:
+    if not joins or not clauses_of(select) <= GROUPED or any(j.side != "LEFT" or j.method for j in joins) or select.is_star:
         return
     record = select.args["from_"].this
     rows = RowsOfRecords.of(record, record.alias_or_name, joins[0], joins, originals)

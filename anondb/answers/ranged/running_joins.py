@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from anondb.answers.ranged.clauses import ROWS, clauses_of, conditions_of, is_inner, only_source, part_of, rewritten
+from anondb.answers.ranged.clauses import GROUPED, clauses_of, conditions_of, is_inner, only_source, part_of, rewritten
 from anondb.answers.ranged.compiler import Compiler, Env
 from anondb.answers.ranged.dependent_keys import keys_of_groups
 from anondb.answers.ranged.equivalents import (
@@ -18,9 +18,9 @@ from anondb.answers.ranged.equivalents import (
 )
 from anondb.answers.ranged.never_null import Present, is_present
 from anondb.answers.ranged.relation import fresh
+from anondb.engine import reads
 from anondb.query.parsing import bare, conjoined, lowered
 
-_PARTS = {"expressions", *ROWS, "group", "having", "order", "limit", "offset", "with_"}
 _ALL_ROWS = {"expressions", "from_", "order", "limit", "offset", "with_"}
 _AGGREGATES = (exp.Count, exp.Sum, exp.Min, exp.Max, exp.Avg)
 _FLIPPED = {exp.GT: exp.LT, exp.GTE: exp.LTE, exp.LT: exp.GT, exp.LTE: exp.GTE, exp.EQ: exp.EQ}
@@ -48,7 +48,7 @@ def with_running(tree: exp.Expr, present: Present) -> exp.Expr:
 def _with_totals(node: exp.Select, present: Present) -> exp.Select | None:
     """A SELECT of groups and aggregates of those up to each of them, with windows; None for others."""
     clause, joins, group = node.args.get("from_"), node.args.get("joins") or [], node.args.get("group")
-    if clause is None or group is None or len(joins) != 1 or not clauses_of(node) <= _PARTS:
+    if clause is None or group is None or len(joins) != 1 or not clauses_of(node) <= GROUPED:
         return None
     (join,), one = joins, clause.this
     if not is_inner(join) or join.args.get("using") or clauses_of(group) != {"expressions"} or not _are_same(one, join.this):
@@ -92,7 +92,7 @@ def with_counts_up_to(node: exp.Select, env: Env, compiler: Compiler) -> exp.Sel
     More is known of the persons up to a number than of those with each number.
     """
     clause, group, where = node.args.get("from_"), node.args.get("group"), node.args.get("where")
-    if clause is None or group is None or not clauses_of(node) <= {*_PARTS, "qualify"} - {"joins", "having"}:
+    if clause is None or group is None or not clauses_of(node) <= {*GROUPED, "qualify"} - {"joins", "having"}:
         return None
     key = resolved(group.expressions[0], node) if len(group.expressions) == 1 else None
     if not isinstance(key, exp.Column) or not compiler.people.is_source(clause.this, env):
@@ -138,13 +138,13 @@ def _up_to(query: exp.Expr, one: exp.Table) -> list[Term] | None:
 
 def _are_never_null(terms: list[Term], source: exp.Expr, node: exp.Select, present: Present) -> bool:
     """Whether the columns by which rows of a source of a SELECT are ordered are never NULL."""
-    columns = (exp.column(exp.to_identifier(name, quoted=True), source.alias_or_name) for name, _ in terms)
+    columns = (reads.named(name, source.alias_or_name) for name, _ in terms)
     return all(is_present(column, node, present) for column in columns)
 
 
 def _order(terms: list[Term], source: exp.Expr) -> exp.Order:
     """The order of a window over the rows of a source."""
-    columns = [(exp.column(exp.to_identifier(name, quoted=True), source.alias_or_name), down) for name, down in terms]
+    columns = [(reads.named(name, source.alias_or_name), down) for name, down in terms]
     return exp.Order(expressions=[exp.Ordered(this=column, desc=down) for column, down in columns])
 
 

@@ -9,7 +9,7 @@ from itertools import takewhile
 from sqlglot import exp
 
 from anondb.answers.ranged.aggregates import Rows, aggregates, as_average
-from anondb.answers.ranged.clauses import aliased, places_of
+from anondb.answers.ranged.clauses import aliased, is_same_key, places_of
 from anondb.answers.ranged.compiler import ROWS_HINT, Compiler, Env, Grouped
 from anondb.answers.ranged.expressions import Around, computed, read
 from anondb.answers.ranged.item_filters import with_item_filters
@@ -19,7 +19,6 @@ from anondb.answers.ranged.relation import ONE_GROUP, SURE, Ranged, Sources, des
 from anondb.answers.ranged.rollups import sum_of_rows
 from anondb.answers.ranged.sources import check_one, grouped, source_rows
 from anondb.answers.ranged.subqueries import among, beside_rows, exists, rows_around, scalar
-from anondb.answers.ranged.unions import is_same_key
 from anondb.answers.ranged.values import Value, ambiguous, arithmetic, holds, narrowed
 from anondb.answers.ranged.windows import Windows
 from anondb.query.parsing import bare, lowered, operands, whole
@@ -294,7 +293,7 @@ class SelectRows:
     def _projection(self) -> tuple[list[str], list[Value]]:
         names, values = [], []
         for selected in self.node.expressions:
-            inner = selected.this if isinstance(selected, exp.Alias) else selected
+            inner = selected.unalias()
             star = inner.this if isinstance(inner, exp.Column) else inner
             if isinstance(star, exp.Star):
                 only(star)
@@ -317,7 +316,7 @@ class SelectRows:
     def _is_merged(self, values: Sequence[Value]) -> bool:
         """Whether DISTINCT merges rows; each group of persons is a row of its own."""
         only(self.node.args["distinct"])
-        selected = (e.this if isinstance(e, exp.Alias) else e for e in self.node.expressions)
+        selected = (e.unalias() for e in self.node.expressions)
         if self.grouped is not None and set(self.grouped.keys.values()) <= {self._key(e) for e in selected}:
             return False
         if not all(value.exact for value in values):

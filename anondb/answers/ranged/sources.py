@@ -8,6 +8,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from anondb.answers.ranged.aggregates import aggregates
+from anondb.answers.ranged.clauses import aliased
 from anondb.answers.ranged.compiler import Compiler, Env
 from anondb.answers.ranged.relation import Column, Ranged, described, fresh, projected
 from anondb.answers.ranged.values import Value
@@ -107,10 +108,10 @@ def grouped(node: exp.Select, is_column: Callable[[exp.Column], bool]) -> list[e
     """
     group = node.args["group"]
     only(group, "expressions", "all")
-    selected = [e.this if isinstance(e, exp.Alias) else e for e in node.expressions]
+    selected = [e.unalias() for e in node.expressions]
     if group.args.get("all"):
         return [e for e in selected if not any(True for _ in aggregates(e)) and not _has_window(e)]
-    aliases = {lowered(e.alias): e.this for e in node.expressions if isinstance(e, exp.Alias)}
+    aliases = aliased(node)
     keys = []
     for key in map(bare, group.expressions):
         if isinstance(key, exp.Literal) and not key.is_string:

@@ -10,7 +10,7 @@ from typing import Any
 from sqlglot import exp
 
 from anondb.answers.quotients import filtered
-from anondb.answers.ranged.clauses import ROWS, clauses_of, conditions_of, places_of, set_conditions
+from anondb.answers.ranged.clauses import FLAT, clauses_of, conditions_of, places_of, set_conditions
 from anondb.answers.ranged.compiler import Compiler, Env
 from anondb.answers.ranged.equivalents import link
 from anondb.answers.ranged.expressions import Around, Resolve, read
@@ -27,7 +27,6 @@ PLAIN = (*INTEGERS, "FLOAT", "DOUBLE", "DECIMAL", "VARCHAR", "BOOLEAN", "DATE", 
 
 MAX_EACH = 100  # values of the rows around a subquery
 NUMBERS = int | float | Decimal | None
-_PARTS = {"expressions", *ROWS}
 MATCHED = "matched"
 
 
@@ -238,7 +237,7 @@ def _correlated(
     Returns:
         The groups, and for each of their columns how it is compared, and with what.
     """
-    if not isinstance(node, exp.Select) or not clauses_of(node) <= _PARTS:
+    if not isinstance(node, exp.Select) or not clauses_of(node) <= FLAT:
         return None
     names = [lowered(place.this.alias_or_name) for place in places_of(node)]
     number = node.expressions[0].unalias()

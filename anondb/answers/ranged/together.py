@@ -11,11 +11,10 @@ from collections.abc import Callable, Mapping
 from sqlglot import exp
 
 from anondb.answers.ranged.aggregates import aggregates
-from anondb.answers.ranged.clauses import ROWS, clauses_of, conditions_of, filtered_by, set_conditions
+from anondb.answers.ranged.clauses import FLAT, clauses_of, conditions_of, filtered_by, set_conditions
 from anondb.query.parsing import bare, lowered
 
 _ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Neg, exp.Paren, exp.Cast, exp.Nullif, exp.Coalesce, exp.Round)
-_PARTS = {"expressions", *ROWS}
 
 
 Counted = Callable[[exp.Select], tuple[exp.Select, exp.Table] | None]
@@ -102,7 +101,7 @@ def _of_list(node: exp.Select, counted: Counted) -> exp.Select | None:
 
 def _is_total(node: exp.Select) -> bool:
     """Whether a query is one number of aggregates over rows of its own sources."""
-    if not {"expressions", "from_"} <= clauses_of(node) <= _PARTS:
+    if not {"expressions", "from_"} <= clauses_of(node) <= FLAT:
         return False
     names = {"", *(lowered(place.alias_or_name) for place in node.find_all(exp.Table, exp.Subquery))}
     calls = list(aggregates(node.expressions[0]))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from anondb.answers.ranged.aggregates import aggregates
-from anondb.answers.ranged.clauses import ROWS, aliased, clauses_of
+from anondb.answers.ranged.clauses import FLAT, GROUPED, aliased, clauses_of, is_same_key
 from anondb.answers.ranged.relation import fresh
 from anondb.answers.ranged.sources import grouped, source_rows
 from anondb.query.parsing import bare, lowered, whole
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from anondb.answers.ranged.compiler import Compiler, Env
 
 MAX_SIDES = 100  # of one UNION ALL
-_PLAIN = {"expressions", *ROWS}
-LISTED = {"expressions", *ROWS, "group", "having", "order", "limit", "offset", "with_"}
 STRICT = (exp.Column, exp.Identifier, exp.Literal, exp.Paren, exp.Neg, exp.Cast, exp.DataType, exp.Binary)
 NOT_STRICT = (exp.Predicate, exp.Connector)
 SETS = exp.Rollup | exp.Cube | exp.GroupingSets
@@ -37,7 +35,7 @@ def with_all(tree: exp.Expr) -> exp.Expr:
         return tree
     for union in [node for node in copy.find_all(exp.Union) if not isinstance(node.parent, exp.Union)]:
         sides, chain = _sides(union)
-        plain = all(isinstance(side, exp.Select) and clauses_of(side) <= _PLAIN for side in sides)
+        plain = all(isinstance(side, exp.Select) and clauses_of(side) <= FLAT for side in sides)
         widths = {len(side.expressions) for side in sides} if plain else set()
         if len(widths) == 1 and all(node.args.get("distinct") and not node.args.get("by_name") for node in chain):
             columns = zip(*([e.unalias() for e in side.expressions] for side in sides), strict=True)
@@ -118,7 +116,7 @@ def _select_for_set(node: exp.Select, keys: Sequence[exp.Expr], every: Sequence[
     made = _without(node, "order", "limit", "offset")
     listed = []
     for selected in node.expressions:
-        value = _replaced(selected.this if isinstance(selected, exp.Alias) else selected, keys, absent)
+        value = _replaced(selected.unalias(), keys, absent)
         listed.append(exp.alias_(value, selected.alias_or_name, quoted=True) if selected.alias_or_name else value)
     made.set("expressions", listed)
     if node.args.get("having") is not None:
@@ -133,7 +131,7 @@ def _resolved(key: exp.Expr, node: exp.Select, aliases: Mapping[str, exp.Expr]) 
     """A grouped expression, in place of its position or alias."""
     if isinstance(key, exp.Literal) and not key.is_string and 1 <= whole(key) <= len(node.expressions):
         selected: exp.Expr = node.expressions[whole(key) - 1]
-        return bare(selected.this if isinstance(selected, exp.Alias) else selected)
+        return bare(selected.unalias())
     if isinstance(key, exp.Column) and not key.table and lowered(key.name) in aliases:
         of = aliases[lowered(key.name)]
         return key if any(lowered(c.name) == lowered(key.name) for c in of.find_all(exp.Column)) else of
@@ -164,14 +162,6 @@ def _replaced(node: exp.Expr, keys: Sequence[exp.Expr], absent: Sequence[exp.Exp
     return visit(node.copy())
 
 
-def is_same_key(key: exp.Expr, node: exp.Expr) -> bool:
-    """Whether an expression is a grouped one; columns are compared by their names."""
-    if not isinstance(key, exp.Column) or not isinstance(node, exp.Column):
-        return key == node
-    tables = {lowered(column.table) for column in (key, node) if column.table}
-    return lowered(key.name) == lowered(node.name) and len(tables) < 2
-
-
 # --- groups without persons -------------------------------------------------------------------------------------------
 
 
@@ -181,7 +171,7 @@ def beside_table(node: exp.Select, env: Env, compiler: Compiler) -> exp.Query | 
     An aggregate of a column of the persons takes no row without a person, so it is that of the inner join.
     """
     clause, joins = node.args.get("from_"), list(node.args.get("joins") or ())
-    plain = clauses_of(node) <= LISTED and node.args.get("group") is not None
+    plain = clauses_of(node) <= GROUPED and node.args.get("group") is not None
     outer = len(joins) == 1 and joins[0].side == "LEFT" and joins[0].kind in ("", "OUTER") and not joins[0].method
     if clause is None or not plain or not outer or node.find(exp.Window):
         return None
@@ -257,7 +247,7 @@ def _union(node: exp.Select, sides: Sequence[exp.Query]) -> exp.Query:
             pair[0] if len(pair) == 1 else exp.Union(this=pair[0], expression=pair[1], distinct=False) for pair in pairs
         ]
     (made,) = parts
-    inner = [e.this if isinstance(e, exp.Alias) else e for e in node.expressions]
+    inner = [e.unalias() for e in node.expressions]
     order = node.args.get("order")
     if order is None and not any(node.args.get(key) for key in ("limit", "offset")):
         return made

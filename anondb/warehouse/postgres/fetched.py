@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import sqlglot
 from sqlglot import exp
 
-from anondb.engine import DuckDBEngine, Table
+from anondb.engine import DuckDBEngine, Table, reads
 from anondb.errors import InputError
 from anondb.warehouse.postgres.tables import COLLATED, SourceTable
 
@@ -79,7 +79,7 @@ def duckdb_table(table: Table, types: Mapping[str, str]) -> exp.Create:
 
 def kept_value(name: str, kind: str) -> exp.Expr:
     """A column as it is inserted here. NULL stays NULL in a UNION, where DuckDB would make it a member."""
-    value = exp.column(exp.to_identifier(name, quoted=True))
+    value = reads.named(name)
     if not kind.startswith("UNION"):
         return value
     present = exp.Not(this=exp.Is(this=value, expression=exp.null()))
@@ -91,7 +91,7 @@ def changes(engine: DuckDBEngine, tables: list[str], fetched: set[str]) -> dict[
 
     Args:
         tables: the tables of the ledger.
-        known: those that were fetched.
+        fetched: those that were fetched.
     """
     counts = []
     for name in (t for t in tables if t in fetched):

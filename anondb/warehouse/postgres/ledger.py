@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from anondb.engine import DuckDBEngine, Table
+from anondb.engine import DuckDBEngine, Table, tuples
 from anondb.errors import EngineError, InputError
 from anondb.release.definitions import create_views_and_macros
 from anondb.release.objects import ROW_ORDER, SchemaName, read_manifest, read_release, schema_names
@@ -240,4 +240,4 @@ class LedgerEngine(DuckDBEngine):
 
     def _columns(self, schema: str) -> list[tuple[str, str, str]]:
         rows = self.query("release/columns", catalog_name=CATALOG, schema=schema)
-        return list(zip(*(column.tolist() for column in rows.values()), strict=True))
+        return list(tuples(rows))

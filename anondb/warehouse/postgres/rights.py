@@ -45,7 +45,7 @@ def _usage(schema: str, role: str) -> exp.Expr:
 def _right(
     action: type[exp.Grant] | type[exp.Revoke], privilege: str, kind: str, securable: exp.Table, role: str
 ) -> exp.Grant | exp.Revoke:
-    """``GRANT privilege ON kind thing TO role``, or ``REVOKE``."""
+    """``GRANT privilege ON kind securable TO role``, or ``REVOKE``."""
     to = exp.var(role) if role == "PUBLIC" and action is exp.Revoke else exp.to_identifier(role, quoted=True)
     return action(
         privileges=[exp.GrantPrivilege(this=exp.var(privilege))],

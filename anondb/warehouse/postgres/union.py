@@ -11,7 +11,7 @@ from functools import partial
 
 from sqlglot import exp
 
-from anondb.engine.reads import named
+from anondb.engine import reads
 from anondb.errors import InputError
 from anondb.release.bodies import body_of
 from anondb.release.catalog import Finding
@@ -178,7 +178,7 @@ def statements(schema: str, values: Values, kind: Kind) -> Iterator[exp.Expr | s
             hint="Rename the column in the query.",
         )
     for name, columns in relations.items():
-        query = _added_counts(values, kind) if name == "item_counts" else _each(values, partial(_shown, name, columns))
+        query = _added_counts(values) if name == "item_counts" else _each(values, partial(_shown, name, columns))
         yield exp.Create(this=place(schema, name), kind="VIEW", expression=query, replace=True)
         listed = columns if name == "item_counts" else {PARTITION: _TEXT, **columns}
         yield from relation_comments(schema, name, listed, "VIEW")
@@ -194,20 +194,19 @@ def statements(schema: str, values: Values, kind: Kind) -> Iterator[exp.Expr | s
 
 def _each(values: Values, query: Callable[[str, str], exp.Query]) -> exp.Query:
     """The rows of a query on each part."""
-    queries = [query(name, value) for name, value in values.items()]
-    return exp.union(*queries, distinct=False) if len(queries) > 1 else queries[0]
+    return reads.union([query(name, value) for name, value in values.items()])
 
 
 def _shown(name: str, columns: Mapping[str, str], schema: str, value: str) -> exp.Query:
     """The rows of a table or view of a part, with its value."""
-    return exp.select(_label(value), *map(named, columns)).from_(place(schema, name))
+    return exp.select(_label(value), *map(reads.named, columns)).from_(place(schema, name))
 
 
 def _called(name: str, arguments: int, columns: Mapping[str, str], labelled: bool, schema: str, value: str) -> exp.Query:
     """What a function of a part returns."""
     passed = [argument(number) for number in range(1, arguments + 1)]
     call = exp.Table(this=exp.Anonymous(this=name, expressions=passed), db=exp.to_identifier(schema, quoted=True))
-    return exp.select(*([_label(value)] if labelled else []), *map(named, columns)).from_(call)
+    return exp.select(*([_label(value)] if labelled else []), *map(reads.named, columns)).from_(call)
 
 
 def _label(value: str) -> exp.Expr:
@@ -215,16 +214,16 @@ def _label(value: str) -> exp.Expr:
     return exp.Collate(this=text, expression=exp.to_identifier("C", quoted=True)).as_(PARTITION)
 
 
-def _added_counts(values: Values, kind: Kind) -> exp.Query:
+def _added_counts(values: Values) -> exp.Query:
     """The bounds of each item over all parts."""
-    items = [exp.select(named("item")).from_(place(schema, "released_items")) for schema in values]
+    items = [exp.select(reads.named("item")).from_(place(schema, "released_items")) for schema in values]
     every = exp.union(*items) if len(items) > 1 else items[0]
 
     def of_part(schema: str, value: str) -> exp.Query:
         query = body_of("postgres/counts_of_part", schema, {}, {"every_item": exp.select("item").from_("every_item")})
         for call in query.find_all(exp.Lateral):
             call.set("this", exp.Dot(this=exp.to_identifier(schema, quoted=True), expression=call.this.copy()))
-        return exp.select(*map(named, ITEM_COUNTS)).from_(query.subquery("part"))
+        return exp.select(*map(reads.named, ITEM_COUNTS)).from_(query.subquery("part"))
 
     counted = _each(values, of_part)
     return body_of("postgres/added_counts", "", {}, {"counted": counted}).with_("every_item", as_=every)

@@ -13,6 +13,11 @@ def stretches(start: Ints | Ints32, length: Ints) -> Ints:
     return places
 
 
+def run_starts(values: Ints | Ints32) -> Ints:
+    """The places where runs of equal values start."""
+    return np.flatnonzero(np.append(True, values[1:] != values[:-1])[: len(values)])
+
+
 def places_of(numbers: Ints | Ints32, n: int) -> list[Ints]:
     """For each number below n, its places in the array, ascending."""
     ends = np.cumsum(np.bincount(numbers, minlength=n))
