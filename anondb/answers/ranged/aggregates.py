@@ -206,10 +206,11 @@ class Rows:
 
     @property
     def _some(self) -> exp.Expr | None:
-        """Whether a row is there for certain, NULL where none may be; None where one always is."""
-        if self.sure is None or (self.groups and self.wanted is None):  # a group that exists has a row
+        """Whether a row is there for certain, NULL where none may be; None where a listed one always is."""
+        if (self.sure is None and not self.open) or (self.groups and self.wanted is None):  # a group that exists has a row
             return None
-        return self._of(exp.LogicalOr(this=self.sure.copy()))
+        some = self._of(exp.LogicalOr(this=exp.true() if self.sure is None else self.sure.copy()))
+        return exp.func("coalesce", some, exp.false()) if self.open else some
 
     def _if_some(self, end: exp.Expr, other: exp.Expr) -> exp.Expr:
         """A bound from the rows that are there for certain, or another one where none is."""
@@ -221,8 +222,7 @@ class Rows:
         missing = self._of(exp.Count(this=exp.Star()), is_null(end), *conditions)
         return values.when(missing.eq(0), self._of(total, *conditions))
 
-    @staticmethod
-    def _for_all_rows(node: exp.Expr, value: Value) -> Value:
+    def _for_all_rows(self, node: exp.Expr, value: Value) -> Value:
         """An aggregate of the listed rows as one of all rows: more rows can raise a count or a maximum, and so on."""
         if value.unknown:
             return value
@@ -231,7 +231,8 @@ class Rows:
         low, high = value.bounds
         none = exp.cast(exp.null(), "DOUBLE")
         kept = isinstance(node, exp.Count | exp.Max | exp.CountIf), isinstance(node, exp.Min)
-        return Value(low if kept[0] else none, high if kept[1] else none)
+        counted = isinstance(node, exp.Count | exp.CountIf)
+        return Value(low if kept[0] else none, high if kept[1] else none, sure=None if counted else self._some)
 
     # ---------------------------------------------------------------- OVER
 
