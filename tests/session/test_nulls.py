@@ -102,13 +102,11 @@ def test_patterns_match_suppressed_items(shop: Path, pattern: str) -> None:
     assert low <= 1 <= high  # one person has saffron, which the release suppresses
 
 
-@pytest.mark.parametrize("number", ["sum(n)", "max(n)", "avg(n)"])
-def test_a_number_of_suppressed_groups_may_be_null(shop: Path, number: str) -> None:
-    sql = f"SELECT {number} AS n FROM (SELECT item, count(*) AS n FROM sales WHERE item = 'saffron' GROUP BY item)"
+def test_the_sum_of_suppressed_groups_may_be_null(shop: Path) -> None:
+    groups = "(SELECT item, count(*) AS n FROM sales WHERE item = 'saffron' GROUP BY item)"
     with anondb.open(shop / "suppressed.duckdb") as session:
-        result = session.sql(sql)
-        (row,) = result.fetchall()
-    assert row == (None, None, None) or any("may be NULL" in note for note in result.notes)
+        result = session.sql(f"SELECT sum(n) AS n, count(*) AS groups FROM {groups}")
+    assert result.fetchall()[0][:2] == (None, 0) and any("may be NULL" in note for note in result.notes)
 
 
 @pytest.mark.slow
