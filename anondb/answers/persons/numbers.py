@@ -48,7 +48,7 @@ class Numbers(Kinds):
         if len(own) != 1:
             raise unsupported("an expression of several items")
         (row,) = own
-        if any(row not in part.rows for part in self.settled_rows(rows, own)):
+        if row not in rows.rows:
             raise unsupported("an expression of an item that is compared with another one")
         parts = self.divided(self.closed_but(rows, own), row)
         conditions = [condition for _, condition in parts if condition != ALWAYS]
