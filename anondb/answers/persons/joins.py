@@ -10,6 +10,7 @@ from sqlglot import exp
 from anondb.answers.persons.domains import cell, typeof
 from anondb.answers.persons.per_person import PerPerson
 from anondb.answers.persons.terms import Column, Id, Item, Looked, PersonRows, Refused, Scope
+from anondb.answers.ranged.clauses import both_ways
 from anondb.answers.ranged.dependent_keys import group_columns
 from anondb.answers.ranged.relation import Ranged
 from anondb.answers.ranged.sources import source_rows
@@ -248,8 +249,7 @@ def shared_names(join: exp.Join) -> list[str]:
 
 def _link_of(condition: exp.Expr, alias: str) -> tuple[exp.Expr, exp.Column] | None:
     """What a condition compares with a column of a source for equality, and this column; None for other conditions."""
-    sides = (bare(condition.this), bare(condition.expression)) if isinstance(condition, exp.EQ) else ()
-    for left, right in (sides, sides[::-1]) if sides else ():
+    for left, right in both_ways(condition, exp.EQ):
         if isinstance(right, exp.Column) and lowered(right.table) == alias and isinstance(left, exp.Column):
             return left, right
     return None

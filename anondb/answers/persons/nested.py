@@ -15,12 +15,13 @@ from anondb.answers.persons.names import Names
 from anondb.answers.persons.numbers import case_of
 from anondb.answers.persons.terms import Column, Id, Item, PersonRows, Scope, Truth
 from anondb.answers.ranged.aggregates import has_aggregate
+from anondb.answers.ranged.clauses import clauses_of, conditions_of
 from anondb.answers.ranged.compiler import Env, with_ctes
 from anondb.answers.ranged.sources import source_rows
 from anondb.answers.ranged.subqueries import scalar
 from anondb.errors import InputError
 from anondb.query.item_tests import Choice, ItemTest, Labels, item_not
-from anondb.query.parsing import conjoined, lowered
+from anondb.query.parsing import lowered
 from anondb.query.predicates import ALWAYS, Condition, both, either, on_item
 from anondb.query.refusals import name_of, only, unsupported
 
@@ -88,14 +89,13 @@ class Nested(Names):
 
         Double NOT EXISTS asks so whether the person has all items of a list.
         """
-        if not isinstance(query, exp.Select) or not {k for k, v in query.args.items() if v} <= _PLAIN_PARTS:
+        if not isinstance(query, exp.Select) or not clauses_of(query) <= _PLAIN_PARTS:
             return None
         place = query.args["from_"].this if query.args.get("from_") else None
         several = self._has_aggregate(query) or any(e.find(exp.Explode) for e in query.expressions)
         if place is None or several or self.people.is_source(place, scope.env):
             return None
-        where, alias = query.args.get("where"), lowered(place.alias_or_name)
-        parts = conjoined(where.this if where is not None else None)
+        alias, parts = lowered(place.alias_or_name), conditions_of(query)
         listed = exp.select("*").from_(place.copy())
         names = {lowered(c.name) for c in self.compiler.query(listed, scope.env).columns}
         kept = [part for part in parts if not part.find(exp.Query) and _names_alone(part, alias, names)]
@@ -179,7 +179,7 @@ class Nested(Names):
         """A subquery with one value: of the person, of tables of the analyst, or of counts that are known."""
         if not self.people.reads_persons(query, scope.env):
             return exp.Subquery(this=self._inlined(query, scope))
-        plain = isinstance(query, exp.Select) and {key for key, part in query.args.items() if part} <= _ONE_ROW
+        plain = isinstance(query, exp.Select) and clauses_of(query) <= _ONE_ROW
         if isinstance(query, exp.Select) and plain and len(query.expressions) == 1:
             try:
                 inner = self.scopes(query, with_ctes(query, scope.env, self.people.of_persons), scope)

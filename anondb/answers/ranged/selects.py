@@ -357,7 +357,7 @@ class SelectRows:
         tree.set("expressions", [*projected([*values, by[0]]), sure.as_(SURE)])
         self._shown = replace(self._shown, sure=exp.column(SURE))
         names = [column.alias for column in listed]
-        chosen = leading(tree, len(values), names, int(most.name), largest=bool(orderings[0].args.get("desc")))
+        chosen = leading(tree, len(values), names, most, largest=bool(orderings[0].args.get("desc")))
         return chosen, [exp.column(name) for name in names]
 
     def _ordered(self, node: exp.Ordered, values: Sequence[Value]) -> Value:
