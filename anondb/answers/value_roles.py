@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from anondb.answers.ranged.aggregates import has_aggregate
 from anondb.answers.ranged.clauses import conditions_of, places_of
-from anondb.answers.ranged.equivalents import link
+from anondb.answers.ranged.equivalents import link, terms_of_order
 from anondb.answers.roles import Env, Functions, Relation, Role, Scope, parts_of
 from anondb.query.parsing import bare, lowered, operands
 from anondb.query.refusals import name_of
@@ -166,8 +166,8 @@ class ValueRoles(ABC):
     def _window(self, node: exp.Window, scope: Scope, env: Env) -> Role:
         role = self.value(node.this, scope, env)
         by = [self.value(part, scope, env) for part in node.args.get("partition_by") or ()]
-        order, spec, select = node.args.get("order"), node.args.get("spec"), node.parent_select
-        ordered = [self.value(part, scope, env) for part in (order.expressions if order is not None else ())]
+        spec, select = node.args.get("spec"), node.parent_select
+        ordered = [self.value(part, scope, env) for part in terms_of_order(node)]
         for base in parts_of(select.args.get("windows")) if select is not None and node.args.get("alias") else ():
             ordered += [self.value(part.this, scope, env) for part in base.find_all(exp.Ordered)]
         ends = [end for key in ("start", "end") for end in parts_of(spec.args.get(key))] if spec is not None else []

@@ -16,8 +16,9 @@ from sqlglot import exp
 
 from anondb.answers.persons.decided import by_parts, certain, constant_truth, has_value, with_part
 from anondb.answers.persons.domains import rows_of_atom
-from anondb.answers.persons.quantities import MIRRORED, Quantities, condition_in, is_literal
+from anondb.answers.persons.quantities import Quantities, condition_in, is_literal
 from anondb.answers.persons.terms import Id, Item, Listing, Number, Of, OnPart, Part, Truth, Values
+from anondb.answers.ranged.equivalents import MIRRORED
 from anondb.query.item_tests import Labels
 from anondb.query.parsing import bare, cases_of, operands
 from anondb.query.predicates import ALWAYS, NEVER, NOT_EMPTY, Condition, both, either, negate, on_item

@@ -10,13 +10,14 @@ from typing import Any
 from sqlglot import exp
 
 from anondb.answers.persons.domains import cell, wrapped
-from anondb.answers.persons.names import set_children
-from anondb.answers.persons.numbers import case_of
 from anondb.answers.persons.places import Places, put_column
 from anondb.answers.persons.terms import Column, Id, Item, Listing, Looked, Number, PersonRows, Scope, Values
 from anondb.answers.persons.weights import values_of
-from anondb.answers.ranged.clauses import aliased
+from anondb.answers.quotients import filtered
+from anondb.answers.ranged.clauses import aliased, set_children
 from anondb.answers.ranged.sources import grouped
+from anondb.answers.ranged.unions import is_same_key
+from anondb.answers.ranged.values import when
 from anondb.query.item_tests import ANY_ITEM
 from anondb.query.parsing import conjoined, is_null, lowered
 from anondb.query.predicates import ALWAYS, NEVER, Condition, Weights, both, either, on_item
@@ -71,7 +72,7 @@ class PerPerson(Places):
 
     def _is_of_persons(self, window: exp.Window, scopes: Sequence[Scope]) -> bool:
         """Whether a window function is an aggregate over all rows of the person of the row."""
-        function = window.this.this if isinstance(window.this, exp.Filter) else window.this
+        function, _ = filtered(window.this)
         if not isinstance(function, exp.AggFunc) or any(window.args.get(key) for key in ("order", "spec")):
             return False
         return self.is_by_person(window, scopes)
@@ -177,7 +178,7 @@ class PerPerson(Places):
         def visit(part: exp.Expr) -> exp.Expr:
             if isinstance(part, exp.AggFunc) or (isinstance(part, exp.Filter) and isinstance(part.this, exp.AggFunc)):
                 return wrapped(self._aggregate(part, scopes, met, kept))
-            key = next((k for k in keys if _same(k, part)), None)
+            key = next((k for k in keys if is_same_key(k, part)), None)
             if key is not None and key in scopes[0].fixed:
                 return scopes[0].fixed[key].copy()
             if isinstance(part, exp.Column):
@@ -292,7 +293,7 @@ class PerPerson(Places):
             return self._different_of_kinds(there, trees, met)
         (tree,), (scope,) = trees, there
         if not self.rows_of(tree):
-            return case_of(self._column_of(self.closed(scope.rows)), exp.Literal.number(1), exp.Literal.number(0))
+            return when(self._column_of(self.closed(scope.rows)), exp.Literal.number(1), exp.Literal.number(0))
         atom = self.atom(tree)
         cases = self._one_row(scope.rows, tree)
         weights = Weights(ANY_ITEM)
@@ -316,10 +317,3 @@ def _without_rows(values: tuple[Any, ...], scope: Scope, key: exp.Expr) -> tuple
     """A scope with no rows, in which a key is NULL."""
     nothing = replace(scope.rows, where=NEVER)
     return (*values, ("NULL",)), replace(scope, rows=nothing, fixed={**scope.fixed, key: exp.null()})
-
-
-def _same(key: exp.Expr, node: exp.Expr) -> bool:
-    if not isinstance(key, exp.Column) or not isinstance(node, exp.Column):
-        return key == node
-    tables = {lowered(column.table) for column in (key, node) if column.table}
-    return lowered(key.name) == lowered(node.name) and len(tables) < 2

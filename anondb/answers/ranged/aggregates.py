@@ -10,6 +10,7 @@ from sqlglot import exp
 from anondb.answers.quotients import filtered, quotient_of
 from anondb.answers.ranged import values
 from anondb.answers.ranged.clauses import filtered_by
+from anondb.answers.ranged.equivalents import terms_of_order
 from anondb.answers.ranged.expressions import Resolve, children_of, read, rebuilt
 from anondb.answers.ranged.values import Limits, Value
 from anondb.query.aggregates import QUANTILES, one_by_one, quantile_of
@@ -241,7 +242,7 @@ class Rows:
         Raises:
             InputError: ``unsupported_query``.
         """
-        ordered = node.args["order"].expressions if node.args.get("order") else []
+        ordered = terms_of_order(node)
         keys = [read(o.this, resolve) for o in ordered]
         partition = [read(p, resolve) for p in node.args.get("partition_by") or ()]
         if not all(p.exact for p in partition):

@@ -9,6 +9,7 @@ from typing import Protocol
 from sqlglot import exp
 
 from anondb.answers.ranged.aggregates import has_aggregate
+from anondb.answers.ranged.clauses import places_of
 from anondb.answers.ranged.compiler import Env, with_ctes
 from anondb.answers.ranged.sources import grouped
 from anondb.query.parsing import lowered
@@ -44,14 +45,14 @@ class RowsOfPersons:
         if isinstance(node, exp.Subquery | exp.SetOperation):
             once = once or bool(isinstance(node, exp.SetOperation) and node.args.get("distinct"))
             return self.of_persons(node.this, env, once=once)
-        if not isinstance(node, exp.Select) or not any(self.is_source(s, env) for s in _sources(node)):
+        if not isinstance(node, exp.Select) or not any(self.is_source(p.this, env) for p in places_of(node)):
             return False
         ids = self._ids(node, env)
         if node.args.get("group") is not None:
             return any(_named(key, ids) for key in grouped(node, lambda column: _named(column, ids)))
         if any(has_aggregate(p, self.counts.is_aggregate) for p in (*node.expressions, node.args.get("having"))):
             return False
-        selected = [e.this if isinstance(e, exp.Alias) else e for e in node.expressions]
+        selected = [e.unalias() for e in node.expressions]
         return (node.args.get("distinct") is None and not once) or any(
             isinstance(e, exp.Star) or _named(e, ids) for e in selected
         )
@@ -76,7 +77,7 @@ class RowsOfPersons:
 
     def _ids(self, node: exp.Expr, env: Env) -> frozenset[str]:
         """The names of the id columns of the sources of a SELECT."""
-        return frozenset[str]().union(*(self.ids_of(source, env) for source in _sources(node)))
+        return frozenset[str]().union(*(self.ids_of(place.this, env) for place in places_of(node)))
 
     def ids_of(self, node: exp.Expr, env: Env) -> frozenset[str]:
         """The names of the id columns of a source."""
@@ -96,18 +97,9 @@ class RowsOfPersons:
         for n, e in enumerate(inner.expressions):
             if isinstance(e, exp.Star):
                 names |= ids
-            elif _named(e.this if isinstance(e, exp.Alias) else e, ids):
+            elif _named(e.unalias(), ids):
                 names.add(renamed[n] if n < len(renamed) else lowered(e.alias_or_name))
         return frozenset(names)
-
-
-def _sources(node: exp.Expr) -> Iterator[exp.Expr]:
-    """The sources of a SELECT."""
-    clause = node.args.get("from_")
-    if clause is not None:
-        yield clause.this
-    for join in node.args.get("joins") or ():
-        yield join.this
 
 
 def _named(node: exp.Expr, names: frozenset[str]) -> bool:

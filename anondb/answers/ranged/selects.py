@@ -9,7 +9,7 @@ from itertools import takewhile
 from sqlglot import exp
 
 from anondb.answers.ranged.aggregates import Rows, aggregates, as_average
-from anondb.answers.ranged.clauses import aliased, places_of
+from anondb.answers.ranged.clauses import aliased, conditions_of, places_of, set_conditions
 from anondb.answers.ranged.compiler import ROWS_HINT, Compiler, Env, Grouped
 from anondb.answers.ranged.expressions import Around, computed, read
 from anondb.answers.ranged.item_filters import with_item_filters
@@ -22,7 +22,7 @@ from anondb.answers.ranged.subqueries import among, beside_rows, exists, rows_ar
 from anondb.answers.ranged.unions import is_same_key
 from anondb.answers.ranged.values import Value, ambiguous, arithmetic, holds, narrowed
 from anondb.answers.ranged.windows import Windows
-from anondb.query.parsing import bare, lowered, operands, whole
+from anondb.query.parsing import bare, conjoined, lowered, whole
 from anondb.query.refusals import name_of, only, unsupported
 
 MANY_NODES = 60  # of an expression that is computed once, in a column
@@ -271,18 +271,14 @@ class SelectRows:
 
     def _filter(self, node: exp.Expr, clause: str, rows: Rows) -> Rows:
         """Keep the rows for which a condition is possible; returns which of these are there for certain."""
-        parts = operands(bare(node)) if clause != "qualify" and isinstance(bare(node), exp.And) else [node]
-        holder = {"where": exp.Where, "having": exp.Having, "qualify": exp.Qualify}[clause]
-        for part in parts:
+        for part in [node] if clause == "qualify" else conjoined(node):
             value = read(part, self.resolve)
             if value.unknown:
                 if value.why:
                     self.compiler.notes[f"{CHOSEN_NOTE}{value.why}."] = None
                 rows, self._asked = self._without_bounds(rows), True
                 continue
-            before, possible = self.sources.tree.args.get(clause), value.truths[1]
-            kept = possible.copy() if before is None else exp.and_(before.this, possible)
-            self.sources.tree.set(clause, holder(this=kept))
+            set_conditions(self.sources.tree, [*conditions_of(self.sources.tree, clause), value.truths[1]], clause)
             self._asked, rows = self._asked or not value.exact, rows.among(value)
         return rows
 
@@ -317,7 +313,7 @@ class SelectRows:
     def _is_merged(self, values: Sequence[Value]) -> bool:
         """Whether DISTINCT merges rows; each group of persons is a row of its own."""
         only(self.node.args["distinct"])
-        selected = (e.this if isinstance(e, exp.Alias) else e for e in self.node.expressions)
+        selected = (e.unalias() for e in self.node.expressions)
         if self.grouped is not None and set(self.grouped.keys.values()) <= {self._key(e) for e in selected}:
             return False
         if not all(value.exact for value in values):
