@@ -15,9 +15,9 @@ from anondb.answers.persons.flags import PAIRS, counted, is_flag, spread_of_flag
 from anondb.answers.persons.signs import ends_of
 from anondb.answers.persons.terms import Id, Item, Looked, Number, Of, Scope, Truth
 from anondb.answers.quotients import Quotient, filtered, quotient_of, terms_of
-from anondb.answers.ranged.aggregates import aggregates, of_value
+from anondb.answers.ranged.aggregates import aggregates
 from anondb.answers.ranged.expressions import children_of, is_filled
-from anondb.answers.ranged.values import when
+from anondb.answers.ranged.values import of_value, when
 from anondb.errors import InputError
 from anondb.query.aggregates import QUANTILES, SPREADS, one_by_one, quantile_of
 from anondb.query.parsing import bare, is_null

@@ -304,7 +304,7 @@ class Conditions(Quantities, ABC):
             ways = [
                 either(*(c for (_, c), met in zip(listed, truths, strict=True) if met is truth)) for truth in (True, False)
             ]
-            if None not in truths and atom.values and len(set(truths)) == 2:
+            if None not in truths and len(set(truths)) == 2:
                 return self._at_threshold(atom, truths) or Truth(*ways)
             return Truth(*ways) if None in truths else certain(ways[0])
         simple = self._simple(tree, atom)

@@ -14,7 +14,7 @@ from anondb.answers.persons.domains import cell, wrapped
 from anondb.answers.persons.names import Names
 from anondb.answers.persons.terms import Column, Id, Item, PersonRows, Scope, Truth
 from anondb.answers.ranged.aggregates import has_aggregate
-from anondb.answers.ranged.clauses import clauses_of, conditions_of
+from anondb.answers.ranged.clauses import clauses_of, conditions_of, only_source
 from anondb.answers.ranged.compiler import Env, with_ctes
 from anondb.answers.ranged.literals import typeof
 from anondb.answers.ranged.relation import Ranged
@@ -93,7 +93,7 @@ class Nested(Names):
         """
         if not isinstance(query, exp.Select) or not clauses_of(query) <= _PLAIN_PARTS:
             return None
-        place = query.args["from_"].this if query.args.get("from_") else None
+        place = only_source(query)
         several = self._has_aggregate(query) or any(e.find(exp.Explode) for e in query.expressions)
         if place is None or several or self.people.is_source(place, scope.env):
             return None

@@ -191,7 +191,7 @@ class Rows:
 
     def _middle(self, node: exp.Expr, value: Value) -> Value:
         """min, max, avg and quantiles of numbers with bounds: they rise with each number, and lie between the extremes."""
-        ends = [self._complete(of_value(node, end), end) for end in value.there]
+        ends = [self._complete(values.of_value(node, end), end) for end in value.there]
         if self.sure is None:
             return Value(*ends)
         low, high = value.there
@@ -252,7 +252,7 @@ class Rows:
         def over(call: exp.Expr) -> exp.Expr:
             made = exp.Window(this=call, partition_by=[p.expression.copy() for p in partition], over="OVER")
             if ordered:
-                listed = [of_value(o, k.expression) for o, k in zip(ordered, keys, strict=True)]
+                listed = [values.of_value(o, k.expression) for o, k in zip(ordered, keys, strict=True)]
                 made.set("order", exp.Order(expressions=listed))
             if node.args.get("spec") is not None:
                 made.set("spec", node.args["spec"].copy())
@@ -322,13 +322,6 @@ def _sum_of_truths(node: exp.CountIf) -> exp.Sum:
     """count_if as the sum of 1 where the condition is true and 0 where it is false: NULL where it is neither in any row."""
     cases = [(node.this.copy(), 1), (exp.Not(this=exp.paren(node.this)), 0)]
     return exp.Sum(this=exp.Case(ifs=[exp.If(this=case, true=exp.Literal.number(number)) for case, number in cases]))
-
-
-def of_value(node: exp.Expr, value: exp.Expr) -> exp.Expr:
-    """An aggregate function, or a term of ORDER BY, of another value."""
-    copy = node.copy()
-    copy.set("this", value.copy())
-    return copy
 
 
 def _both(*conditions: exp.Expr | None) -> exp.Expr | None:

@@ -290,7 +290,7 @@ def _with_nested(node: exp.Select) -> exp.Select | None:
     Such as ``DISTINCT item, (SELECT count(*) FROM sales o WHERE o.item = s.item) FROM sales s``.
     """
     parts = {"expressions", "from_", "where", "distinct", "with_", "order", "limit", "offset"}
-    source = node.args["from_"].this if node.args.get("from_") else None
+    source = only_source(node)
     distinct = node.args.get("distinct")
     if distinct is None or distinct.args.get("on") or not clauses_of(node) <= parts:
         return None

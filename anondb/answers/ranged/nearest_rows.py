@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from anondb.answers.ranged.aggregates import Rows, of_value
+from anondb.answers.ranged.aggregates import Rows
 from anondb.answers.ranged.compiler import Tables
 from anondb.answers.ranged.expressions import Resolve, read
 from anondb.answers.ranged.relation import Sources
 from anondb.answers.ranged.running import MOST_ROWS, told_apart
-from anondb.answers.ranged.values import Value, when
+from anondb.answers.ranged.values import Value, of_value, when
 from anondb.query.parsing import is_null
 
 

@@ -315,7 +315,7 @@ def _share(node: exp.Expr) -> float | None:
 
 def rising(node: exp.Expr, value: Value) -> Value:
     """A function that never falls while its first argument rises; TRY_CAST and roots give NULL or NaN for some numbers."""
-    low, high = (_with_first(node, end) for end in value.bounds)
+    low, high = (of_value(node, end) for end in value.bounds)
     condition: exp.Expr | None = None
     if isinstance(node, exp.TryCast):
         condition = none_null(low, high)
@@ -326,9 +326,10 @@ def rising(node: exp.Expr, value: Value) -> Value:
     return Value(low, high, least=None if value.least is None or isinstance(node, exp.Ln) else 0)
 
 
-def _with_first(node: exp.Expr, operand: exp.Expr) -> exp.Expr:
+def of_value(node: exp.Expr, value: exp.Expr) -> exp.Expr:
+    """A function, or a term of ORDER BY, of another value."""
     copy = node.copy()
-    copy.set("this", operand.copy())
+    copy.set("this", value.copy())
     return copy
 
 
@@ -336,7 +337,7 @@ def absolute(node: exp.Expr, value: Value) -> Value:
     """The absolute value of a number."""
     low, high = value.bounds
     away = exp.Anonymous(this="GREATEST", expressions=[low.copy(), exp.Neg(this=paren(high)), exp.Literal.number(0)])
-    end = greatest(_with_first(node, low), _with_first(node, high))
+    end = greatest(of_value(node, low), of_value(node, high))
     return Value(when(none_null(low, high), away), end, least=0, whole=value.whole)
 
 
