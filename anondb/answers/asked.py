@@ -14,12 +14,13 @@ from sqlglot import exp
 from sqlglot.optimizer.simplify import simplify
 
 from anondb.answers.drawn_rows import in_one_order
-from anondb.answers.ends import MARGIN, End, Ended, has_series, number_of_rows, unwrapped
+from anondb.answers.ends import MARGIN, End, Ended, has_series, unwrapped
+from anondb.answers.ranged.clauses import conditions_of
 from anondb.answers.ranged.dependent_keys import without_dependent_keys
 from anondb.answers.ranged.equivalents import as_first_row
+from anondb.answers.ranged.leading import rows_kept
 from anondb.answers.role_reader import RoleReader
 from anondb.answers.roles import Role
-from anondb.query.parsing import conjoined
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ class Asked:
     def leading(self) -> int:
         """The number of first rows of each world to compare where groups by several columns are too many; 0 for all."""
         first = self.ends[0] if self.ends else End()
-        number = number_of_rows(first.limit) if first.ranked is None and first.offset is None else None
+        number = rows_kept(first.limit) if first.ranked is None and first.offset is None else None
         several = self.unique and sum(not role.computed for role in self.roles) > 1
         if number is None or not (several and first.order and self.roles[first.columns[0]].computed):
             return 0
@@ -139,12 +140,12 @@ def asked(tree: exp.Expr, shown: int, reader: RoleReader) -> Asked:
 def is_empty(tree: exp.Expr, reader: RoleReader) -> bool:
     """Whether a query has no rows, whatever the tables are: it ends with LIMIT 0, or has a condition that is false."""
     tree = unwrapped(tree)
-    limit, where = tree.args.get("limit"), tree.args.get("where")
+    limit = tree.args.get("limit")
     if isinstance(limit, exp.Limit) and isinstance(limit.expression, exp.Literal) and limit.expression.name == "0":
         return True
-    if where is None or tree.args.get("group") is not None or any(map(reader.has_aggregate, tree.expressions)):
+    if tree.args.get("group") is not None or any(map(reader.has_aggregate, tree.expressions)):
         return False
-    constants = (part for part in conjoined(where.this) if part.find(exp.Column, exp.Query) is None)
+    constants = (part for part in conditions_of(tree) if part.find(exp.Column, exp.Query) is None)
     return any(simplify(part.copy()) == exp.false() for part in constants)
 
 
@@ -192,7 +193,7 @@ def _unconditional(body: exp.Query, reader: RoleReader) -> tuple[exp.Query, bool
     query, parts = body.copy(), [condition.this]
     query.set(key, None)
     if key == "where":
-        computed = [(part, _is_computed(part, query, reader)) for part in conjoined(condition.this)]
+        computed = [(part, _is_computed(part, query, reader)) for part in conditions_of(body)]
         parts = [part for part, is_computed in computed if is_computed]
         rest = [exp.paren(part.copy()) for part, is_computed in computed if not is_computed]
         query = query.where(*rest, copy=False)

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from anondb.answers.ranged.equivalents import write_first_rows
+from anondb.answers.ranged.clauses import clauses_of, shown_by_name
+from anondb.answers.ranged.equivalents import terms_of_order, write_first_rows
 from anondb.answers.ranged.leading import rows_kept
 from anondb.answers.ranged.unions import sets_of
 from anondb.answers.role_reader import RoleReader
@@ -47,12 +48,6 @@ class End:
         """The numbers of the columns by which rows are ordered and ranked."""
         parts = [part for part in (self.ranked, *self.order) if part is not None]
         return [int(c.name[1:]) for part in parts for c in part.find_all(exp.Column)]
-
-
-def number_of_rows(limit: exp.Expr | None) -> int | None:
-    """The number of rows of a LIMIT that is a whole number; None for others, such as percentages."""
-    number = rows_kept(limit)
-    return None if number is None else int(number.name)
 
 
 def unwrapped(tree: exp.Expr) -> exp.Expr:
@@ -142,7 +137,7 @@ class Ended:
         """The query for rules of bounds, and whether it has an end. Groups by several columns are many: its end leaves those
         that may be shown."""
         several = isinstance(self.body, exp.Select) and len(self.reader.grouped(self.body) or ()) > 1
-        number = number_of_rows(self.cut[1]) if self.cut is not None and several else None
+        number = rows_kept(self.cut[1]) if self.cut is not None and several else None
         if self.cut is None or number is None:
             return self.body, False
         query = self.body.copy()
@@ -224,7 +219,7 @@ class Ended:
         ranked = exp.paren(condition.copy())
         if not isinstance(self.body, exp.Select):
             return None
-        names = {lowered(e.alias_or_name): e.unalias() for e in self.body.expressions}
+        names = shown_by_name(self.body)
         for column in list(ranked.find_all(exp.Column)):
             rank = names.get(lowered(column.name))
             if isinstance(rank, exp.Window) and column.find_ancestor(exp.Window) is None:
@@ -233,9 +228,7 @@ class Ended:
         for window in list(ranked.find_all(exp.Window)):
             if not isinstance(window.this, RANKS) or window.args.get("spec") is not None or window.args.get("alias"):
                 return None
-            order = window.args.get("order")
-            ordered = [term.this for term in order.expressions] if order is not None else []
-            for part in [*(window.args.get("partition_by") or ()), *ordered]:
+            for part in [*(window.args.get("partition_by") or ()), *(term.this for term in terms_of_order(window))]:
                 place = self._place(part, own if hidden is None else hidden)
                 if place is None:
                     return None
@@ -251,7 +244,7 @@ class Ended:
         other queries, and where the subquery has no end."""
         body = self.body
         plain = {"expressions", "from_", "with_", "where"}
-        if not isinstance(body, exp.Select) or not {key for key, part in body.args.items() if part} <= plain:
+        if not isinstance(body, exp.Select) or not clauses_of(body) <= plain:
             return None
         source = body.args["from_"].this if body.args.get("from_") is not None else None
         query = _query_of(body, source)

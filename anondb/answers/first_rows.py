@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from anondb.answers.ends import End, number_of_rows
+from anondb.answers.ends import End
+from anondb.answers.ranged.leading import rows_kept
 from anondb.answers.ranged.relation import SURE, Ranged
 from anondb.engine import DuckDBEngine, Table
 from anondb.query.parsing import bare, whole
@@ -40,7 +41,7 @@ def _by_keys(engine: DuckDBEngine, end: End, relation: Ranged, table: Table) -> 
         return []
     every = exp.select(exp.LogicalAnd(this=exp.column(SURE)).as_("every"), exp.Count(this=exp.Star()).as_("n"))
     counts = engine.select(every.from_(table.expression()), "whether all rows are certain")
-    number = None if end.ranked or end.offset else number_of_rows(end.limit)
+    number = None if end.ranked or end.offset else rows_kept(end.limit)
     whole = number is not None and not 0 < number < int(counts["n"][0])  # all rows stay, or none
     return [LISTED_NOTE] if counts["every"].tolist() == [False] and not whole else []
 
@@ -91,7 +92,7 @@ def _with_sure(relation: Ranged, rows: exp.Expr, sure: exp.Expr, *left_out: str)
 def _first_places(end: End) -> tuple[exp.Window | None, int]:
     """The ranks of which an end takes the first ones, and how many; None for another end."""
     if end.ranked is None:
-        places = (number_of_rows(end.limit) or 0) if end.offset is None else 0
+        places = (rows_kept(end.limit) or 0) if end.offset is None else 0
         order = exp.Order(expressions=[term.copy() for term in end.order])
         return (exp.Window(this=exp.RowNumber(), order=order) if places and end.order else None), places
     condition = bare(end.ranked)

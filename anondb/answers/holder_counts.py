@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from anondb.answers.quotients import filtered
 from anondb.answers.ranged.aggregates import aggregates
-from anondb.answers.ranged.clauses import both_ways, conditions_of, filtered_by, places_of
+from anondb.answers.ranged.clauses import both_ways, clauses_of, conditions_of, filtered_by, places_of
 from anondb.query.parsing import bare, conjoined, lowered
 
 HOLDERS = "anondb_holders"
@@ -115,8 +115,7 @@ class _Counts:
 
     def _reads_one_table(self) -> bool:
         """Whether the table is a plain source, and joins keep its rows as often as other sources have rows beside them."""
-        places = places_of(self._select)
-        plain = {name for name, part in self._table.args.items() if part} <= {"this", "alias"}
+        places, plain = places_of(self._select), clauses_of(self._table) <= {"this", "alias"}
         if not plain or self._table.alias_column_names or self._table.parent not in places:
             return False
         if sum(getattr(place.this, "name", None) == self._table.name for place in places) > 1:
@@ -131,11 +130,10 @@ class _Counts:
 
     def _names_columns(self) -> bool:
         """Whether the SELECT names what it reads: no star but in ``count(*)``, and no whole row."""
-        clauses = {name for name, part in self._select.args.items() if part}
         stars = [star for star in self._select.find_all(exp.Star) if star.parent_select is self._select]
         columns = [column for column in self._select.find_all(exp.Column) if not column.table]
         return (
-            clauses <= _CLAUSES
+            clauses_of(self._select) <= _CLAUSES
             and all(isinstance(star.parent, exp.Count) for star in stars)
             and not any(lowered(column.name) == self._alias for column in columns)
         )

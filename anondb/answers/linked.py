@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
+from anondb.answers.ranged.clauses import conditions_of
 from anondb.answers.roles import Person, Role, Scope
 from anondb.query.parsing import bare, conjoined, lowered
 
@@ -51,14 +52,11 @@ def persons_of(scope: Scope) -> dict[int, Person]:
 
 def _equal(node: exp.Select) -> Iterator[tuple[list[exp.Column], list[exp.Column]]]:
     """The columns that conditions of a SELECT, connected by AND, say to be equal; for COALESCE all of its columns."""
-    where = node.args.get("where")
-    conditions = [] if where is None else [where.this]
-    conditions += [join.args["on"] for join in node.args.get("joins") or () if join.args.get("on") is not None]
-    for condition in conditions:
-        for part in conjoined(condition):
-            one, two = (_alternatives(part.this), _alternatives(part.expression)) if isinstance(part, exp.EQ) else ([], [])
-            if one and two:
-                yield one, two
+    on = [part for join in node.args.get("joins") or () for part in conjoined(join.args.get("on"))]
+    for part in (*conditions_of(node), *on):
+        one, two = (_alternatives(part.this), _alternatives(part.expression)) if isinstance(part, exp.EQ) else ([], [])
+        if one and two:
+            yield one, two
 
 
 def _alternatives(node: exp.Expr) -> list[exp.Column]:

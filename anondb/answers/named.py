@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
+from anondb.answers.ranged.clauses import conditions_of
 from anondb.query.parsing import bare, conjoined, dotted, lowered, operands
 
 
@@ -73,12 +74,11 @@ def _restricted(node: exp.Table, item_column: str) -> frozenset[str] | None:
 
 def _conditions(node: exp.Table, select: exp.Select, joins: list[exp.Join]) -> Iterator[exp.Expr]:
     """Conditions that each row of the table that matters meets."""
-    conditions = [select.args["where"].this] if select.args.get("where") is not None else []
+    yield from conditions_of(select)
     if all(join.side in ("", "LEFT") for join in joins):
-        own = [join for join in joins if join.side == "" or join.this is node]
-        conditions += [join.args["on"] for join in own if join.args.get("on") is not None]
-    for condition in conditions:
-        yield from conjoined(condition)
+        for join in joins:
+            if join.side == "" or join.this is node:
+                yield from conjoined(join.args.get("on"))
 
 
 def _items(node: exp.Expr, item_column: str, alias: str, alone: bool) -> frozenset[str] | None:

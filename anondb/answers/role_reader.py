@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from sqlglot import exp
 
 from anondb.answers.linked import persons_of, unlinked
-from anondb.answers.ranged.clauses import is_same_key
+from anondb.answers.ranged.clauses import is_same_key, selected
 from anondb.answers.roles import Env, Functions, Relation, Role, Scope, parts_of
 from anondb.answers.value_roles import ValueRoles
 from anondb.query.parsing import dotted, lowered
@@ -183,14 +183,14 @@ class RoleReader(ValueRoles):
         by_id = rows and any(self.value(g, scope, env) is Role.ID for g in grouped or () if isinstance(g, exp.Column))
         distinct = node.args.get("distinct") is not None and not aggregated
         columns: list[tuple[str, Role]] = []
-        for selected in node.expressions:
-            inner = selected.unalias()
+        for each in node.expressions:
+            inner = each.unalias()
             if _is_star(inner):
                 columns += self._star(inner, scope, env)
                 continue
             whole = node is self._outermost and self._is_row_with_id(inner, scope, env)
             role = Role.ID if whole else self.value(inner, scope, env)
-            name = lowered(selected.alias_or_name)
+            name = lowered(each.alias_or_name)
             key = grouped is not None and (
                 (not grouped and not self.has_aggregate(inner))
                 or any(is_same_key(g, inner) for g in grouped)
@@ -246,12 +246,7 @@ class RoleReader(ValueRoles):
         while any(isinstance(key, SETS) for key in keys):
             keys = [part for key in keys for part in (key.expressions if isinstance(key, SETS) else [key])]
         keys = [key.this if isinstance(key, exp.Paren) else key for key in keys]
-        listed = []
-        for key in keys:
-            if isinstance(key, exp.Literal) and key.is_int and 1 <= int(key.name) <= len(node.expressions):
-                key = node.expressions[int(key.name) - 1].unalias()
-            listed.append(key)
-        return listed
+        return [selected(key, node) for key in keys]
 
     def _source(self, node: exp.Expr, scope: Scope, env: Env) -> None:
         """Add a source of the FROM clause, and read the condition on which it is joined."""

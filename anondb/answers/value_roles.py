@@ -9,9 +9,10 @@ from collections.abc import Iterable, Sequence
 from sqlglot import exp
 
 from anondb.answers.ranged.aggregates import has_aggregate
-from anondb.answers.ranged.equivalents import link
+from anondb.answers.ranged.clauses import conditions_of, places_of
+from anondb.answers.ranged.equivalents import link, terms_of_order
 from anondb.answers.roles import Env, Functions, Relation, Role, Scope, parts_of
-from anondb.query.parsing import bare, conjoined, lowered, operands
+from anondb.query.parsing import bare, lowered, operands
 from anondb.query.refusals import name_of
 
 _LINEAR = (exp.Add, exp.Sub, exp.Neg, exp.Paren, exp.Cast, exp.TryCast, exp.Round, exp.Coalesce, exp.Alias)
@@ -165,8 +166,8 @@ class ValueRoles(ABC):
     def _window(self, node: exp.Window, scope: Scope, env: Env) -> Role:
         role = self.value(node.this, scope, env)
         by = [self.value(part, scope, env) for part in node.args.get("partition_by") or ()]
-        order, spec, select = node.args.get("order"), node.args.get("spec"), node.parent_select
-        ordered = [self.value(part, scope, env) for part in (order.expressions if order is not None else ())]
+        spec, select = node.args.get("spec"), node.parent_select
+        ordered = [self.value(part, scope, env) for part in terms_of_order(node)]
         for base in parts_of(select.args.get("windows")) if select is not None and node.args.get("alias") else ():
             ordered += [self.value(part.this, scope, env) for part in base.find_all(exp.Ordered)]
         ends = [end for key in ("start", "end") for end in parts_of(spec.args.get(key))] if spec is not None else []
@@ -220,10 +221,8 @@ def _is_of_other_rows(node: exp.Expr, scope: Scope) -> bool:
 def _is_of_row(node: exp.Query) -> bool:
     """Whether a subquery counts rows that equal the row around it in a column: none where this row is not."""
     query = node.unnest()
-    places = [query.args.get("from_"), *(query.args.get("joins") or ())]
-    names = {lowered(place.this.alias_or_name) for place in places if place is not None}
-    where = query.args.get("where")
-    return any(link(part, names) for part in conjoined(where.this if where is not None else None))
+    names = {lowered(place.this.alias_or_name) for place in places_of(query)}
+    return any(link(part, names) for part in conditions_of(query))
 
 
 def _together(roles: Iterable[Role]) -> Role:

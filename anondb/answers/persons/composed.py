@@ -17,7 +17,7 @@ from anondb.answers.persons.terms import Id, Item, Looked, Number, Of, Scope, Tr
 from anondb.answers.quotients import Quotient, filtered, quotient_of, terms_of
 from anondb.answers.ranged.aggregates import aggregates
 from anondb.answers.ranged.expressions import children_of, is_filled
-from anondb.answers.ranged.values import of_value
+from anondb.answers.ranged.values import of_value, when
 from anondb.errors import InputError
 from anondb.query.aggregates import QUANTILES, SPREADS, one_by_one, quantile_of
 from anondb.query.parsing import bare, is_null
@@ -78,7 +78,7 @@ class Composer:
     def _if_some(self, value: exp.Expr, wanted: exp.Expr | None, default: exp.Expr | None = None) -> exp.Expr:
         """A value where some rows are there that FILTER chooses, and else another one."""
         some = exp.GT(this=self._rows(wanted), expression=exp.Literal.number(0))
-        return exp.Case(ifs=[exp.If(this=some, true=value)], default=default)
+        return when(some, value, default)
 
     def composed(self, call: exp.Expr) -> exp.Expr | str:
         """An aggregate, with its FILTER, as an expression of others, or what to say of one that no rule reads.
@@ -289,8 +289,7 @@ class Composer:
         if above.this is not None and not isinstance(above.this, exp.Star | exp.Literal):
             wanted = self._where_present(above.this.unnest(), wanted)
         if every and wanted is not None and all(self._reader.implied(wanted, of.also, scope) for scope in self._scopes):
-            case = exp.Case(ifs=[exp.If(this=wanted.copy(), true=exp.convert(1))], default=exp.convert(0))
-            return self._average(case, of.also)
+            return self._average(when(wanted, exp.convert(1), exp.convert(0)), of.also)
         if wanted == of.also and of_ids:
             return self._unless_empty(self._basic(Basic("of_each", wanted=wanted)), wanted)
         return None

@@ -16,8 +16,9 @@ from sqlglot import exp
 
 from anondb.answers.persons.decided import by_parts, certain, constant_truth, has_value, with_part
 from anondb.answers.persons.domains import rows_of_atom
-from anondb.answers.persons.quantities import MIRRORED, Quantities, condition_in, is_literal
+from anondb.answers.persons.quantities import Quantities, condition_in, is_literal
 from anondb.answers.persons.terms import Id, Item, Listing, Number, Of, OnPart, Part, Truth, Values
+from anondb.answers.ranged.equivalents import MIRRORED
 from anondb.query.item_tests import Labels
 from anondb.query.parsing import bare, cases_of, operands
 from anondb.query.predicates import ALWAYS, NEVER, NOT_EMPTY, Condition, both, either, negate, on_item
@@ -305,7 +306,7 @@ class Conditions(Quantities, ABC):
             ways = [
                 either(*(c for (_, c), met in zip(listed, truths, strict=True) if met is truth)) for truth in (True, False)
             ]
-            if None not in truths and atom.values and len(set(truths)) == 2:
+            if None not in truths and len(set(truths)) == 2:
                 return self._at_threshold(atom, truths) or Truth(*ways)
             return Truth(*ways) if None in truths else certain(ways[0])
         simple = self._simple(tree, atom)

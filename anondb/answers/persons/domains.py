@@ -15,7 +15,7 @@ from sqlglot import exp
 from anondb.answers.persons.counts import Counts
 from anondb.answers.persons.terms import Atom, Item, Looked, Of, Refused, Truth
 from anondb.answers.ranged.compiler import Compiler
-from anondb.answers.ranged.literals import constant
+from anondb.answers.ranged.literals import constant, typeof
 from anondb.query.item_tests import (
     ANY_ITEM,
     ItemTest,
@@ -308,11 +308,6 @@ def wrapped(value: exp.Expr) -> exp.Expr:
     """An expression in the place of a column."""
     plain = isinstance(value, exp.Column | exp.Literal | exp.Null | exp.Boolean | exp.Paren)
     return value.copy() if plain else exp.paren(value.copy())
-
-
-def typeof(value: exp.Expr) -> exp.Expr:
-    """The name of the type of an expression."""
-    return exp.Anonymous(this="typeof", expressions=[value.copy()])
 
 
 def check_plain(values: Sequence[Any]) -> None:

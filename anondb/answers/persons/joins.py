@@ -7,9 +7,10 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from anondb.answers.persons.domains import cell, typeof
+from anondb.answers.persons.nested import MAX_ROWS
 from anondb.answers.persons.per_person import PerPerson
 from anondb.answers.persons.terms import Column, Id, Item, Looked, PersonRows, Refused, Scope
+from anondb.answers.ranged.clauses import both_ways
 from anondb.answers.ranged.dependent_keys import group_columns
 from anondb.answers.ranged.relation import Ranged
 from anondb.answers.ranged.sources import source_rows
@@ -19,7 +20,6 @@ from anondb.query.predicates import NEVER, both, negate, on_item, renamed
 from anondb.query.refusals import unsupported
 
 MAX_BRANCHES = 400  # of the rows of persons
-MAX_CONSTANTS = 100  # rows of a table that persons are compared with one by one
 _SIGNS: Mapping[type[exp.Expr], str] = {exp.NEQ: "<>", exp.GT: ">", exp.GTE: ">=", exp.LT: "<", exp.LTE: "<="}
 
 
@@ -213,15 +213,11 @@ class Joins(PerPerson):
         self, relation: Ranged, alias: str, scope: Scope, inner: Scope, trees: Sequence[exp.Expr], shared: Sequence[str]
     ) -> list[Scope]:
         """The rows of a scope beside each row of a table of the analyst, whose columns are constants."""
-        width = len(relation.columns)
-        cells = [exp.column(f"c{n}", "k") for n in range(width)]
-        query = exp.select(*cells, *map(typeof, cells)).from_(relation.tree.subquery("k"))
-        listed = self.releases.rows(query.limit(MAX_CONSTANTS + 1))
-        if len(listed) > MAX_CONSTANTS:
+        listed = self.constant_rows(relation)
+        if len(listed) > MAX_ROWS:
             raise unsupported(f"a join with the table {alias!r} without an equal item", "Join it on the item column.")
         scopes = []
-        for row in listed:
-            values = [cell(row[n], str(row[width + n])) for n in range(width)]
+        for values in listed:
             columns = [
                 Column(alias, lowered(c.name), value, lowered(c.name) in shared)
                 for c, value in zip(relation.columns, values, strict=True)
@@ -248,8 +244,7 @@ def shared_names(join: exp.Join) -> list[str]:
 
 def _link_of(condition: exp.Expr, alias: str) -> tuple[exp.Expr, exp.Column] | None:
     """What a condition compares with a column of a source for equality, and this column; None for other conditions."""
-    sides = (bare(condition.this), bare(condition.expression)) if isinstance(condition, exp.EQ) else ()
-    for left, right in (sides, sides[::-1]) if sides else ():
+    for left, right in both_ways(condition, exp.EQ):
         if isinstance(right, exp.Column) and lowered(right.table) == alias and isinstance(left, exp.Column):
             return left, right
     return None

@@ -7,9 +7,9 @@ from decimal import Decimal
 
 from sqlglot import exp
 
-from anondb.answers.persons.domains import typeof
 from anondb.answers.persons.rows import Rows
 from anondb.answers.persons.terms import Id, Item, Listing, Looked, Number, Of, PersonRows, Refused, Truth
+from anondb.answers.ranged.literals import typeof
 from anondb.answers.ranged.relation import INTEGERS
 from anondb.query.parsing import cases_of
 from anondb.query.refusals import unsupported

@@ -13,6 +13,7 @@ from anondb.answers.persons.decided import certain
 from anondb.answers.persons.domains import wrapped
 from anondb.answers.persons.numbers import Numbers
 from anondb.answers.persons.terms import Id, Item, Listing, Number, Refused, Scope, Truth, Values
+from anondb.answers.ranged.clauses import set_children
 from anondb.errors import InputError
 from anondb.query.item_tests import ItemTest, Labels, item_all, item_not
 from anondb.query.parsing import bare, lowered, operands
@@ -283,15 +284,6 @@ def _all_of(node: exp.Expr) -> exp.Expr | None:
     named = isinstance(node, exp.Anonymous) and lowered(node.name) == "all" and len(node.expressions) == 1
     listed: exp.Expr | None = node.expressions[0].unnest() if named else None
     return listed
-
-
-def set_children(node: exp.Expr, visit: Callable[[exp.Expr], exp.Expr]) -> None:
-    """Put what ``visit`` makes of each child of an expression in its place."""
-    for key, part in list(node.args.items()):
-        if isinstance(part, list):
-            node.set(key, [visit(child) if isinstance(child, exp.Expr) else child for child in part])
-        elif isinstance(part, exp.Expr):
-            node.set(key, visit(part))
 
 
 def refused(error: InputError) -> Refused:

@@ -10,17 +10,20 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from anondb.answers.persons.decided import certain
-from anondb.answers.persons.domains import cell, typeof, wrapped
+from anondb.answers.persons.domains import cell, wrapped
 from anondb.answers.persons.names import Names
-from anondb.answers.persons.numbers import case_of
 from anondb.answers.persons.terms import Column, Id, Item, PersonRows, Scope, Truth
 from anondb.answers.ranged.aggregates import has_aggregate
+from anondb.answers.ranged.clauses import clauses_of, conditions_of, only_source
 from anondb.answers.ranged.compiler import Env, with_ctes
+from anondb.answers.ranged.literals import typeof
+from anondb.answers.ranged.relation import Ranged
 from anondb.answers.ranged.sources import source_rows
 from anondb.answers.ranged.subqueries import scalar
+from anondb.answers.ranged.values import when
 from anondb.errors import InputError
 from anondb.query.item_tests import Choice, ItemTest, Labels, item_not
-from anondb.query.parsing import conjoined, lowered
+from anondb.query.parsing import lowered
 from anondb.query.predicates import ALWAYS, Condition, both, either, on_item
 from anondb.query.refusals import name_of, only, unsupported
 
@@ -28,7 +31,7 @@ if TYPE_CHECKING:
     from anondb.answers.persons.people import Persons
 
 _PLAIN_PARTS = {"expressions", "from_", "where", "distinct"}
-MAX_ROWS = 100  # rows of tables of the analyst of which each is a condition on a person
+MAX_ROWS = 100  # rows of a table of the analyst that persons are compared with one by one
 _ONE_ROW = {"expressions", "from_", "joins", "where", "with_"}  # parts of a SELECT that has one row if it aggregates
 
 
@@ -88,30 +91,33 @@ class Nested(Names):
 
         Double NOT EXISTS asks so whether the person has all items of a list.
         """
-        if not isinstance(query, exp.Select) or not {k for k, v in query.args.items() if v} <= _PLAIN_PARTS:
+        if not isinstance(query, exp.Select) or not clauses_of(query) <= _PLAIN_PARTS:
             return None
-        place = query.args["from_"].this if query.args.get("from_") else None
+        place = only_source(query)
         several = self._has_aggregate(query) or any(e.find(exp.Explode) for e in query.expressions)
         if place is None or several or self.people.is_source(place, scope.env):
             return None
-        where, alias = query.args.get("where"), lowered(place.alias_or_name)
-        parts = conjoined(where.this if where is not None else None)
+        alias, parts = lowered(place.alias_or_name), conditions_of(query)
         listed = exp.select("*").from_(place.copy())
         names = {lowered(c.name) for c in self.compiler.query(listed, scope.env).columns}
         kept = [part for part in parts if not part.find(exp.Query) and _names_alone(part, alias, names)]
         relation = self.compiler.query(listed.where(*(part.copy() for part in kept)), scope.env)
-        columns = [exp.column(f"c{n}", "k") for n in range(len(relation.columns))]
-        asked = exp.select(*columns, *map(typeof, columns)).from_(relation.tree.subquery("k")).limit(MAX_ROWS + 1)
-        rows = self.releases.rows(asked) if relation.exact else []
+        rows = self.constant_rows(relation) if relation.exact else []
         if not relation.exact or len(rows) > MAX_ROWS:
             raise unsupported("EXISTS over many rows of a table of your own, or over rows that counts choose")
         conditions: list[Condition] = []
-        for row in rows:
-            values = [cell(value, str(kind)) for value, kind in zip(row, row[len(columns) :], strict=False)]
+        for values in rows:
             named = [Column(alias, lowered(c.name), v) for c, v in zip(relation.columns, values, strict=True)]
             inner = Scope(PersonRows(tuple(named)), scope.env, scope)
             conditions.append(both(*(self.where(self.resolved(p, inner)) for p in parts if p not in kept)))
         return certain(either(*conditions))
+
+    def constant_rows(self, relation: Ranged) -> list[list[exp.Expr]]:
+        """The rows of a table of the analyst, as constants; of too many rows some."""
+        columns = [exp.column(f"c{n}", "k") for n in range(len(relation.columns))]
+        asked = exp.select(*columns, *map(typeof, columns)).from_(relation.tree.subquery("k")).limit(MAX_ROWS + 1)
+        rows = self.releases.rows(asked)
+        return [[cell(of, str(kind)) for of, kind in zip(row, row[len(columns) :], strict=False)] for row in rows]
 
     def _among(self, node: exp.In, scope: Scope) -> exp.Expr:
         """IN with a subquery: of ids, of constants, or of items that counts choose."""
@@ -179,7 +185,7 @@ class Nested(Names):
         """A subquery with one value: of the person, of tables of the analyst, or of counts that are known."""
         if not self.people.reads_persons(query, scope.env):
             return exp.Subquery(this=self._inlined(query, scope))
-        plain = isinstance(query, exp.Select) and {key for key, part in query.args.items() if part} <= _ONE_ROW
+        plain = isinstance(query, exp.Select) and clauses_of(query) <= _ONE_ROW
         if isinstance(query, exp.Select) and plain and len(query.expressions) == 1:
             try:
                 inner = self.scopes(query, with_ctes(query, scope.env, self.people.of_persons), scope)
@@ -203,7 +209,7 @@ class Nested(Names):
         if len(inner) > 1:
             raise unsupported("a subquery with rows of several kinds")
         present = self.closed(inner[0].rows)
-        return value if present == ALWAYS else case_of(self._column_of(present), value, exp.null())
+        return value if present == ALWAYS else when(self._column_of(present), value, exp.null())
 
     def _has_aggregate(self, query: exp.Select) -> bool:
         return any(has_aggregate(e, self.compiler.tables.is_aggregate) for e in query.expressions)

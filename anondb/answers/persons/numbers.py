@@ -19,6 +19,7 @@ from anondb.answers.persons.kinds import Kinds
 from anondb.answers.persons.rows import Cell
 from anondb.answers.persons.terms import Item, Looked, Number, PersonRows, Scope, Truth
 from anondb.answers.persons.weights import type_of_sum, values_of, weights_of
+from anondb.answers.ranged.values import when
 from anondb.query.item_tests import ANY_ITEM, NO_ITEM, ItemTest, item_all, item_any
 from anondb.query.parsing import cases_of
 from anondb.query.predicates import ALWAYS, NEVER, AtLeast, Condition, Weights, at_least, both, conjuncts, either, negate
@@ -48,7 +49,7 @@ class Numbers(Kinds):
         if len(own) != 1:
             raise unsupported("an expression of several items")
         (row,) = own
-        if any(row not in part.rows for part in self.settled_rows(rows, own)):
+        if row not in rows.rows:
             raise unsupported("an expression of an item that is compared with another one")
         parts = self.divided(self.closed_but(rows, own), row)
         conditions = [condition for _, condition in parts if condition != ALWAYS]
@@ -164,7 +165,7 @@ class Numbers(Kinds):
         if not parts:
             return exp.null()
         present = both(*(part for part in conjuncts(either(*there)) if not self._holds(part, met)))
-        return added(parts) if present == ALWAYS else case_of(self._column_of(present), added(parts), exp.null())
+        return added(parts) if present == ALWAYS else when(self._column_of(present), added(parts), exp.null())
 
     def _is_mixed(self, tree: exp.Expr) -> bool:
         atoms = self.atoms_of(tree)
@@ -302,7 +303,7 @@ class Numbers(Kinds):
         elif len(places) == 2:
             far, near = (places[1], places[0]) if kind == MAX else (places[0], places[1])
             beyond = self._column_of(self._reaches(number, far[0]))
-            tree_of = case_of(beyond, _literal(far[1]), _literal(near[1]))
+            tree_of = when(beyond, _literal(far[1]), _literal(near[1]))
         return self._case_value([(present, tree_of)], exp.null(), met)
 
     def _may_pass(self, test: ItemTest) -> bool:
@@ -313,11 +314,6 @@ class Numbers(Kinds):
 def added(parts: Sequence[exp.Expr]) -> exp.Expr:
     """The sum of expressions."""
     return reduce(lambda one, other: exp.Add(this=one, expression=other), parts)
-
-
-def case_of(condition: exp.Expr, value: exp.Expr, other: exp.Expr) -> exp.Expr:
-    """A value where a condition holds, else another one."""
-    return exp.Case(ifs=[exp.If(this=condition, true=value)], default=other)
 
 
 def _literal(value: Any) -> exp.Expr:

@@ -10,13 +10,13 @@ from typing import Any
 from sqlglot import exp
 
 from anondb.answers.persons.domains import cell, wrapped
-from anondb.answers.persons.names import set_children
-from anondb.answers.persons.numbers import case_of
 from anondb.answers.persons.places import Places, put_column
 from anondb.answers.persons.terms import Column, Id, Item, Listing, Looked, Number, PersonRows, Scope, Values
 from anondb.answers.persons.weights import values_of
-from anondb.answers.ranged.clauses import aliased, is_same_key
+from anondb.answers.quotients import filtered
+from anondb.answers.ranged.clauses import aliased, is_same_key, set_children
 from anondb.answers.ranged.sources import grouped
+from anondb.answers.ranged.values import when
 from anondb.query.item_tests import ANY_ITEM
 from anondb.query.parsing import conjoined, is_null, lowered
 from anondb.query.predicates import ALWAYS, NEVER, Condition, Weights, both, either, on_item
@@ -71,7 +71,7 @@ class PerPerson(Places):
 
     def _is_of_persons(self, window: exp.Window, scopes: Sequence[Scope]) -> bool:
         """Whether a window function is an aggregate over all rows of the person of the row."""
-        function = window.this.this if isinstance(window.this, exp.Filter) else window.this
+        function, _ = filtered(window.this)
         if not isinstance(function, exp.AggFunc) or any(window.args.get(key) for key in ("order", "spec")):
             return False
         return self.is_by_person(window, scopes)
@@ -292,7 +292,7 @@ class PerPerson(Places):
             return self._different_of_kinds(there, trees, met)
         (tree,), (scope,) = trees, there
         if not self.rows_of(tree):
-            return case_of(self._column_of(self.closed(scope.rows)), exp.Literal.number(1), exp.Literal.number(0))
+            return when(self._column_of(self.closed(scope.rows)), exp.Literal.number(1), exp.Literal.number(0))
         atom = self.atom(tree)
         cases = self._one_row(scope.rows, tree)
         weights = Weights(ANY_ITEM)

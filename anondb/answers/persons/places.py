@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from anondb.answers.persons.nested import Nested
 from anondb.answers.persons.terms import Column, Id, Item, Number, PersonRows, Refused, Scope
+from anondb.answers.ranged.equivalents import terms_of_order
 from anondb.query.predicates import Condition
 from anondb.query.refusals import too_complex, unsupported
 
@@ -55,7 +56,7 @@ class Places(Nested):
             return False
         if not isinstance(window.this, _RANKS):
             return True
-        keys = [self.atom(self.resolved(key, scopes[0], quiet=True)) for key in _keys(window)]
+        keys = [self.atom(self.resolved(term.this, scopes[0], quiet=True)) for term in terms_of_order(window)]
         return len(scopes) == 1 and any(isinstance(k, Item) and scopes[0].rows.rows == {k.row} for k in keys)
 
     def _one_each(self, window: exp.Window, scopes: Sequence[Scope]) -> list[Scope]:
@@ -79,7 +80,7 @@ class Places(Nested):
 
     def _first_key(self, window: exp.Window, scopes: Sequence[Scope], met: Condition) -> dict[exp.Expr, exp.Expr]:
         """The first key of the order that tells the rows of a person apart, in the first row, by its expression."""
-        for ordered in window.args["order"].expressions if window.args.get("order") is not None else ():
+        for ordered in terms_of_order(window):
             tree = self.resolved(ordered.this, scopes[0], quiet=True)
             if len(scopes) == 1 and self.rows_of(tree) and not ordered.args.get("nulls_first"):
                 call = exp.Max if ordered.args.get("desc") else exp.Min  # both pass NULL over
@@ -107,9 +108,3 @@ def put_column(window: exp.Window, name: str) -> None:
     column = exp.column(name, quoted=True)
     selected = isinstance(window.parent, exp.Select)
     window.replace(exp.alias_(column, window.alias_or_name) if selected else column)
-
-
-def _keys(window: exp.Window) -> list[exp.Expr]:
-    """The keys of the order of a window."""
-    order = window.args.get("order")
-    return [] if order is None else [ordered.this for ordered in order.expressions]

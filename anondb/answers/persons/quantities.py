@@ -13,9 +13,11 @@ from typing import Any
 
 from sqlglot import exp
 
-from anondb.answers.persons.domains import Domains, check_plain, typed, typeof
+from anondb.answers.persons.domains import Domains, check_plain, typed
 from anondb.answers.persons.terms import Atom, Number, Of, Part
 from anondb.answers.persons.weights import values_of, weights_of
+from anondb.answers.ranged.equivalents import MIRRORED
+from anondb.answers.ranged.literals import typeof
 from anondb.query.item_tests import ItemTest, Labels, choices, passing
 from anondb.query.parsing import bare
 from anondb.query.predicates import ALWAYS, NEVER, Condition, OnSum, Weights, at_least, both, either, negate, on_sum
@@ -24,9 +26,6 @@ from anondb.query.summed import MAX, MIN, SUM, VALUES
 from anondb.query.summed import MAX_VALUES as MOST_BITS
 from anondb.query.values import on_value
 
-MIRRORED: Mapping[type[exp.Expr], type[exp.Expr]] = {
-    exp.LT: exp.GT, exp.GT: exp.LT, exp.LTE: exp.GTE, exp.GTE: exp.LTE
-}  # fmt: skip
 Linear = tuple[dict[Number, Fraction], Fraction]
 """A sum of multiples of numbers, with the coefficient of each, and a constant."""
 FAR = 400  # a number of items that no constant of a query comes near

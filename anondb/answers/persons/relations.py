@@ -12,7 +12,7 @@ from anondb.answers.persons.different import Different
 from anondb.answers.persons.joins import MAX_BRANCHES, shared_names
 from anondb.answers.persons.per_person import possible
 from anondb.answers.persons.terms import Column, Id, Item, Listing, Of, Part, PersonRows, Scope
-from anondb.answers.ranged.clauses import aliased
+from anondb.answers.ranged.clauses import aliased, clauses_of, conditions_of
 from anondb.answers.ranged.compiler import Env, with_ctes
 from anondb.answers.ranged.sources import source_rows
 from anondb.query.parsing import bare, conjoined, lowered
@@ -96,8 +96,7 @@ class Relations(Different):
         if clause is None or not any(self.people.is_source(one.this, env) for one in (clause, *joins)):
             raise unsupported("rows of persons beside other rows")
         only(clause, "this")
-        where = node.args.get("where")
-        pool = conjoined(where.this if where is not None else None)
+        pool = conditions_of(node)
         places: list[exp.Expr] = [clause, *joins]
         if not self.people.is_source(clause.this, env):  # a table of the analyst comes first
             first = next(n for n, place in enumerate(places) if self.people.is_source(place.this, env))
@@ -140,9 +139,8 @@ class Relations(Different):
         """The sources of FROM: a table of the analyst that only WHERE joins follows a source that it compares it with."""
 
         def free(place: exp.Expr) -> bool:
-            args = {key for key, value in place.args.items() if value}
             named = place is not places[0] and isinstance(place.this, exp.Table | exp.Subquery)
-            return named and args <= {"this", "kind"} and not self.people.is_source(place.this, env)
+            return named and clauses_of(place) <= {"this", "kind"} and not self.people.is_source(place.this, env)
 
         links = [{lowered(c.table) for c in e.find_all(exp.Column)} for e in pool if isinstance(bare(e), exp.EQ)]
         rest, before = list(places), set[str]()

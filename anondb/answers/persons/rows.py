@@ -85,7 +85,7 @@ class Rows(Conditions):
         """The condition that the person has such a row with the items of these variables."""
         return either(*(close(part.where, part.rows - kept) for part in self.settled_rows(rows, kept)))
 
-    def settled_rows(self, rows: PersonRows, kept: frozenset[int] = frozenset()) -> list[PersonRows]:
+    def settled_rows(self, rows: PersonRows, kept: frozenset[int]) -> list[PersonRows]:
         """Rows without comparisons of two items: one of them exists with some items of the kept variables if one of these
         does."""
         todo, done = [rows], []

@@ -276,7 +276,7 @@ class Sums(Values):
             present = self.decided(exp.Not(this=is_null(tree))).true if attribute.may_be_null else ALWAYS
             return (attribute, present), Fraction(1), Fraction(0)
         if isinstance(atom, Number):
-            if atom.values and not all(isinstance(v, int | float) or hasattr(v, "as_tuple") for _, v in atom.values):
+            if atom.values and not all(isinstance(v, int | float | Decimal) for _, v in atom.values):
                 raise unsupported("an aggregate of values that are not numbers")
             return (atom.weights, atom.present), Fraction(1), Fraction(0)
         multiples = self.linear(tree) if all(isinstance(a, Number) for a in self.atoms_of(tree)) else None

@@ -10,8 +10,9 @@ from sqlglot import exp
 from anondb.answers.quotients import filtered, quotient_of
 from anondb.answers.ranged import values
 from anondb.answers.ranged.clauses import filtered_by
+from anondb.answers.ranged.equivalents import terms_of_order
 from anondb.answers.ranged.expressions import Resolve, children_of, read, rebuilt
-from anondb.answers.ranged.values import Limits, Value, of_value
+from anondb.answers.ranged.values import Limits, Value
 from anondb.query.aggregates import QUANTILES, one_by_one, quantile_of
 from anondb.query.parsing import bare, is_null
 from anondb.query.refusals import name_of, unsupported
@@ -190,7 +191,7 @@ class Rows:
 
     def _middle(self, node: exp.Expr, value: Value) -> Value:
         """min, max, avg and quantiles of numbers with bounds: they rise with each number, and lie between the extremes."""
-        ends = [self._complete(of_value(node, end), end) for end in value.there]
+        ends = [self._complete(values.of_value(node, end), end) for end in value.there]
         if self.sure is None:
             return Value(*ends)
         low, high = value.there
@@ -242,7 +243,7 @@ class Rows:
         Raises:
             InputError: ``unsupported_query``.
         """
-        ordered = node.args["order"].expressions if node.args.get("order") else []
+        ordered = terms_of_order(node)
         keys = [read(o.this, resolve) for o in ordered]
         partition = [read(p, resolve) for p in node.args.get("partition_by") or ()]
         if not all(p.exact for p in partition):
@@ -252,7 +253,7 @@ class Rows:
         def over(call: exp.Expr) -> exp.Expr:
             made = exp.Window(this=call, partition_by=[p.expression.copy() for p in partition], over="OVER")
             if ordered:
-                listed = [of_value(o, k.expression) for o, k in zip(ordered, keys, strict=True)]
+                listed = [values.of_value(o, k.expression) for o, k in zip(ordered, keys, strict=True)]
                 made.set("order", exp.Order(expressions=listed))
             if node.args.get("spec") is not None:
                 made.set("spec", node.args["spec"].copy())

@@ -51,6 +51,15 @@ def copy_clauses(source: exp.Expr, target: exp.Expr, names: Iterable[str] = ROWS
         target.set(name, [p.copy() for p in part] if isinstance(part, list) else part and part.copy())
 
 
+def set_children(node: exp.Expr, visit: Callable[[exp.Expr], exp.Expr]) -> None:
+    """Put what ``visit`` makes of each child of an expression in its place."""
+    for key, part in list(node.args.items()):
+        if isinstance(part, list):
+            node.set(key, [visit(child) if isinstance(child, exp.Expr) else child for child in part])
+        elif isinstance(part, exp.Expr):
+            node.set(key, visit(part))
+
+
 # --- sources ----------------------------------------------------------------------------------------------------------
 
 

@@ -11,13 +11,14 @@ from sqlglot import exp
 from anondb.answers.ranged.expressions import Around
 from anondb.answers.ranged.item_filters import with_counted_items
 from anondb.answers.ranged.relation import SURE, Column, Ranged, Sources, projected
-from anondb.answers.ranged.set_operations import compared
-from anondb.answers.ranged.values import Value, check_equal, common_limit
+from anondb.answers.ranged.values import Value, check_equal, common_limit, holds
 from anondb.query.parsing import lowered
 from anondb.query.refusals import name_of, only, too_complex, unsupported
 
 MAX_QUERIES = 2_000  # that one query consists of, once those that it names are written out
 ROWS_HINT = "A release tells counts of persons and of their items: count them, or GROUP BY the item."
+SIDE = "side"
+_FLAGS = {"there": exp.true(), SURE: exp.column(SURE)}
 
 
 @dataclass(frozen=True)
@@ -229,7 +230,7 @@ class Compiler:
         asked, is_open, unsure = (any(getattr(side, name) for side in sides) for name in ("asked", "open", "unsure"))
         if flagged and not repeated:
             asked = True
-            made: exp.Query = compared(node, sides, [_aligned(side, columns, True) for side in sides], len(columns))
+            made: exp.Query = _compared(node, sides, columns)
         else:
             made = node.copy()
             for key in ("with_", "order", "limit", "offset"):
@@ -260,3 +261,37 @@ def _aligned(side: Ranged, columns: Sequence[Column], flagged: bool) -> exp.Sele
     if flagged:
         listed.append((sources.sure[0] if sources.sure else exp.true()).as_(SURE))
     return exp.select(*listed).from_(rows)
+
+
+def _compared(node: exp.SetOperation, sides: Sequence[Ranged], described: Sequence[Column]) -> exp.Select:
+    """The rows of a set operation without repetitions, with flags.
+
+    Args:
+        node: the operation.
+        sides: what it compares: rows whose values are exact.
+        described: the columns of the result.
+
+    Raises:
+        InputError: ``unsupported_query``: the operation keeps repetitions.
+    """
+    if not node.args.get("distinct"):
+        raise unsupported(f"{node.key.upper()} ALL of rows that an estimate chose", "Leave ALL out.")
+    numbered = [_aligned(side, described, True).select(exp.Literal.number(n).as_(SIDE)) for n, side in enumerate(sides)]
+    columns = [exp.column(f"c{n}") for n in range(len(described))]
+    grouped = exp.select(*columns, *(_any(name, n) for n in (0, 1) for name in _FLAGS))
+    grouped = grouped.from_(exp.union(*numbered, distinct=False).subquery("both")).group_by(*columns)
+    left, right = ({name: exp.column(f"{name}{n}") for name in _FLAGS} for n in (0, 1))
+    if isinstance(node, exp.Except):
+        kept = exp.and_(left["there"], exp.not_(right[SURE]))
+        # a row that the other side does not list may be there if rows are missing from it
+        sure = exp.false() if sides[1].open else exp.and_(left[SURE], exp.not_(right["there"]))
+    else:
+        join = exp.and_ if isinstance(node, exp.Intersect) else exp.or_
+        kept, sure = (join(left[name], right[name]) for name in _FLAGS)
+    return exp.select(*columns, sure.as_(SURE)).from_(grouped.subquery("groups")).where(kept)
+
+
+def _any(flag: str, side: int) -> exp.Expr:
+    """Whether one of the rows of a side has a flag."""
+    held = exp.and_(exp.column(SIDE).eq(side), _FLAGS[flag].copy())
+    return holds(exp.LogicalOr(this=held), unknown=False).as_(f"{flag}{side}")

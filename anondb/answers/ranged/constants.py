@@ -54,10 +54,7 @@ def beside_totals(node: exp.Select, env: Env, compiler: Compiler) -> exp.Select 
     copy.set("from_", exp.From(this=first.this.copy()))
     copy.set("joins", [join.copy() for join in others])
     copy.set("group", exp.Group(expressions=[key.copy() for key in keys]))
-    moved, where = conjoined(first.args.get("on")), copy.args.get("where")
-    if moved:
-        copy.set("where", exp.Where(this=exp.and_(where and where.this, *moved)))
-    return _with_values(copy, values)
+    return _with_values(copy.where(*conjoined(first.args.get("on"))), values)
 
 
 def _keys(node: exp.Select) -> list[exp.Expr]:

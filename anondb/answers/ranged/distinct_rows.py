@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 
 from sqlglot import exp
 
+from anondb.answers.quotients import filtered
 from anondb.answers.ranged.clauses import (
     ROWS,
     clauses_of,
@@ -79,14 +80,7 @@ def with_different_persons(tree: exp.Expr, tables: Mapping[str, Mapping[str, boo
     """
     if tree.find(exp.Distinct) is None or tree.find(exp.Group) is None:
         return tree
-    copy = tree.copy()
-    for select in list(copy.find_all(exp.Select)):
-        source = only_source(select)
-        inner = None if source is None or source.alias_column_names else query_of(source)
-        parts = set() if inner is None else clauses_of(inner)
-        if isinstance(inner, exp.Select) and "distinct" in parts and parts <= _DIFFERENT and _of_originals(inner, tables):
-            _count_persons(select, inner, ids_of(tables))
-    return copy
+    return rewritten(tree, lambda select: _count_persons(select, tables))
 
 
 def _of_originals(inner: exp.Select, tables: Mapping[str, Mapping[str, bool]]) -> bool:
@@ -99,9 +93,15 @@ def _of_originals(inner: exp.Select, tables: Mapping[str, Mapping[str, bool]]) -
     return plain and all(alone or (isinstance(c, exp.Column) and lowered(c.table) in own) for c in persons)
 
 
-def _count_persons(select: exp.Select, inner: exp.Select, ids: Collection[str]) -> None:
+def _count_persons(select: exp.Select, tables: Mapping[str, Mapping[str, bool]]) -> None:
     """Let a SELECT count the different persons of rows, in place of different rows of persons and keys."""
-    group, shown = select.args.get("group"), shown_by_name(inner)
+    source = only_source(select)
+    inner = None if source is None or source.alias_column_names else query_of(source)
+    if not isinstance(inner, exp.Select) or not {"distinct"} <= clauses_of(inner) <= _DIFFERENT:
+        return
+    if not _of_originals(inner, tables):
+        return
+    group, shown, ids = select.args.get("group"), shown_by_name(inner), ids_of(tables)
     persons = [name for name, value in shown.items() if isinstance(value, exp.Column) and lowered(value.name) in ids]
     parts = clauses_of(select)
     if len(persons) != 1 or inner.is_star or inner.args["distinct"].args.get("on") or not parts <= _GROUPED or group is None:
@@ -290,7 +290,7 @@ def _with_nested(node: exp.Select) -> exp.Select | None:
     Such as ``DISTINCT item, (SELECT count(*) FROM sales o WHERE o.item = s.item) FROM sales s``.
     """
     parts = {"expressions", "from_", "where", "distinct", "with_", "order", "limit", "offset"}
-    source = node.args["from_"].this if node.args.get("from_") else None
+    source = only_source(node)
     distinct = node.args.get("distinct")
     if distinct is None or distinct.args.get("on") or not clauses_of(node) <= parts:
         return None
@@ -330,7 +330,7 @@ def _is_of_names(node: exp.Expr, source: exp.Table, names: set[str]) -> bool:
 
 def _over_groups(window: exp.Window, keys: list[exp.Expr]) -> exp.Expr | None:
     """A window function as an aggregate of one group, or of several groups; None for functions that are no aggregates."""
-    call: exp.Expr = window.this.this if isinstance(window.this, exp.Filter) else window.this
+    call, _ = filtered(window.this)
     by = [bare(part) for part in window.args.get("partition_by") or ()]
     if type(call) not in _AGGREGATES or any(window.args.get(k) for k in ("spec", "alias")):
         return None

@@ -11,6 +11,7 @@ from anondb.answers.ranged.clauses import (
     aliased,
     both_ways,
     clauses_of,
+    conditions_of,
     copy_clauses,
     only_source,
     places_of,
@@ -19,6 +20,10 @@ from anondb.answers.ranged.clauses import (
 )
 from anondb.query.parsing import bare, is_conjunct, is_null, lowered
 
+MIRRORED: Mapping[type[exp.Expr], type[exp.Expr]] = {
+    exp.LT: exp.GT, exp.GT: exp.LT, exp.LTE: exp.GTE, exp.GTE: exp.LTE
+}  # fmt: skip
+"""The comparison that says the same of two sides that are swapped."""
 _PLAIN = {"expressions", *ROWS, "with_"}
 _INSIDE = (exp.AggFunc, exp.Filter, exp.Window, exp.In, exp.Any, exp.All, exp.Exists, exp.Select)
 """A value belongs to each row of a SELECT if the SELECT is the nearest of these nodes around it."""
@@ -297,10 +302,10 @@ def as_first_row(node: exp.Select) -> exp.Select | None:
     parts = [bare(part) for part in (shown.this, shown.args.get("expression")) if isinstance(part, exp.Expr)]
     if not clauses_of(node) <= _PLAIN or any(isinstance(p, _ENDED) for p in parts):
         return None
-    copy, where = node.copy(), node.args.get("where")
+    copy = node.copy()
     present = [exp.Not(this=is_null(part)) for part in parts]
     copy.set("expressions", [parts[0].copy()])
-    set_conditions(copy, [*([exp.paren(where.this)] if where else []), *present])
+    set_conditions(copy, [*conditions_of(node), *present])
     if isinstance(shown, exp.Mode):
         copy.set("group", exp.Group(expressions=[parts[0].copy()]))
         parts.append(exp.Count(this=exp.Star(), big_int=True))

@@ -46,13 +46,7 @@ def _move_to_having(select: exp.Select, item: str) -> None:
     nulls = [] if lowered(keys[0].name) == item else [exp.Not(this=is_null(keys[0]))]
     where = [part for rows, _ in moved.values() for part in rows]
     set_conditions(select, [*(part for part in parts if id(part) not in moved), *where])
-    _add_having(select, [*(having for _, having in moved.values()), *nulls])
-
-
-def _add_having(select: exp.Select, parts: Sequence[exp.Expr]) -> None:
-    """Give a SELECT further conditions on its groups."""
-    having = select.args.get("having")
-    select.set("having", exp.Having(this=exp.and_(having and having.this, *parts)))
+    select.having(*(having for _, having in moved.values()), *nulls, copy=False)
 
 
 def with_item_filters(
@@ -65,8 +59,8 @@ def with_item_filters(
         of_persons: whether the rows of a query belong to single persons.
         reads_persons: whether a query reads a table of persons.
     """
-    where, keys = node.args.get("where"), _keys(node)
-    if where is None or not keys:
+    keys = _keys(node)
+    if not keys:
         return node
     kept: list[exp.Expr] = []
     moved: list[exp.Expr] = []
@@ -80,8 +74,7 @@ def with_item_filters(
     if copy.args.get("distinct") is not None:
         copy.set("distinct", None)
         copy.set("group", exp.Group(expressions=[key.copy() for key in keys]))
-    _add_having(copy, moved)
-    return copy
+    return copy.having(*moved)
 
 
 def with_counted_items(

@@ -155,7 +155,7 @@ def _write_groups(select: exp.Select, join: exp.Join, query: exp.Select, tables:
         for term in terms.expressions:
             term.set("this", resolved(term.this, query))
         place = exp.Window(this=exp.RowNumber(), partition_by=[key.copy()], order=terms, over="OVER")
-        copy.set("qualify", exp.Qualify(this=exp.LTE(this=place, expression=number.copy())))
+        copy.set("qualify", exp.Qualify(this=exp.LTE(this=place, expression=exp.convert(number))))
     copy.set("order", None)
     copy.set("limit", None)
     join.set("this", exp.Subquery(this=copy, alias=alias.copy()))

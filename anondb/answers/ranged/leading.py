@@ -36,12 +36,13 @@ def _is_number(text: str) -> bool:
         return False
 
 
-def rows_kept(limit: exp.Expr | None) -> exp.Expr | None:
+def rows_kept(limit: exp.Expr | None) -> int | None:
     """The number of rows of a LIMIT that is a whole number; None for others, such as percentages."""
     number = None if limit is None else limit.args.get("expression")
     options = None if limit is None else limit.args.get("limit_options")
-    plain = isinstance(number, exp.Literal) and number.name.isdigit()
-    return number if plain and (options is None or not options.args.get("percent")) else None
+    if not isinstance(number, exp.Literal) or not number.name.isdigit():
+        return None
+    return int(number.name) if options is None or not options.args.get("percent") else None
 
 
 def largest(node: exp.Select, calls: Mapping[exp.Expr, exp.Expr | str]) -> exp.Limit | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from anondb.answers.ranged.clauses import ROWS, aliased, clauses_of, only_subquery, shown_by_name
+from anondb.answers.ranged.clauses import ROWS, aliased, clauses_of, conditions_of, only_subquery, shown_by_name
 from anondb.answers.ranged.relation import fresh
 from anondb.answers.ranged.sources import grouped
 from anondb.query.parsing import bare, lowered
@@ -61,7 +61,6 @@ def _merged(node: exp.Select) -> exp.Select:
     if any(e.find(exp.Window, exp.Query, exp.AggFunc, exp.Explode) for e in inner.expressions) or node.find(exp.Having):
         return node
     copy = node.copy()
-    where = inner.args.get("where")
     copy.set("from_", inner.args["from_"].copy())
     parts = [*copy.expressions, *(copy.args[key] for key in ("group", "where") if copy.args.get(key) is not None)]
     for column in [column for part in parts for column in part.find_all(exp.Column)]:
@@ -69,7 +68,7 @@ def _merged(node: exp.Select) -> exp.Select:
         if value is None or column.parent_select is not copy:
             return node
         column.replace(exp.alias_(value, column.name) if column.parent is copy else exp.paren(value))
-    return copy if where is None else copy.where(where.this.copy())
+    return copy.where(*(part.copy() for part in conditions_of(inner)))
 
 
 def _lifted(node: exp.Select) -> exp.Select:
@@ -109,13 +108,10 @@ def _of(node: exp.Select, key: exp.Case, result: exp.Expr) -> exp.Select:
         exp.alias_(result.copy(), e.alias or "key") if bare(e.unalias()) == key else e.copy() for e in node.expressions
     ]
     copy.set("expressions", listed)
-    where = copy.args.get("where")
-    for part in list(where.find_all(exp.Case)) if where is not None else ():
-        if part == key:
-            part.replace(result.copy())  # which it is in these rows
-    having = copy.args.get("having")
-    copy.set("having", exp.Having(this=exp.and_(having and having.this, has_rows)))
-    return copy.where(_is(key, result))
+    for case in [case for condition in conditions_of(copy) for case in condition.find_all(exp.Case)]:
+        if case == key:
+            case.replace(result.copy())  # which it is in these rows
+    return copy.having(has_rows).where(_is(key, result))
 
 
 def _is(node: exp.Expr, result: exp.Expr) -> exp.Expr:

@@ -1,4 +1,4 @@
-"""Values of the analyst's tables as literals."""
+"""Values of the analyst's tables as literals, and their types."""
 
 from __future__ import annotations
 
@@ -9,6 +9,11 @@ from typing import Any
 from sqlglot import exp
 
 from anondb.query.refusals import unsupported
+
+
+def typeof(value: exp.Expr) -> exp.Expr:
+    """The name of the type of an expression."""
+    return exp.Anonymous(this="typeof", expressions=[value.copy()])
 
 
 def constant(value: Any) -> exp.Expr:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Set
 from sqlglot import exp
 
 from anondb.answers.ranged.aggregates import has_aggregate
-from anondb.answers.ranged.clauses import clauses_of, copy_clauses, set_conditions, shown_by_name
+from anondb.answers.ranged.clauses import clauses_of, conditions_of, copy_clauses, set_conditions, shown_by_name
 from anondb.answers.ranged.compiler import Env
 from anondb.answers.ranged.equivalents import are_apart, is_itself, names_alias, shown_name
 from anondb.answers.ranged.rollups import groups_of
@@ -64,7 +64,7 @@ def as_one(node: exp.Select, env: Env, is_aggregate: Callable[[str], bool]) -> e
     if windows and (where := copy.args.get("where")) is not None:  # of rows for which the windows are computed
         copy.set("where", None)
         copy.set("qualify", exp.Qualify(this=where.this))
-    conditions = [of.args[key].this for of, key in clauses if of.args.get(key) is not None]
+    conditions = [part for of, key in clauses for part in conditions_of(of, key)]
     copy_clauses(inner, copy)
     copy.set("group", exp.Group(expressions=[key.copy() for key in keys]))
     set_conditions(copy, conditions, "having")

@@ -72,8 +72,7 @@ def _read_table(select: exp.Select, source: exp.Expr, inner: exp.Select, table: 
         value = value if plain else exp.paren(value)
         column.replace(exp.alias_(value, column.this.copy()) if shown else value)
     if where is not None and is_inner(place):
-        old = select.args.get("where")
-        select.set("where", exp.Where(this=exp.and_(where.this, old and old.this)))
+        select.where(where.this, copy=False)
     elif where is not None:
         place.set("on", exp.and_(place.args["on"], where.this))
     named = None if alias == lowered(table.name) else exp.TableAlias(this=exp.to_identifier(alias))

@@ -13,19 +13,13 @@ from collections.abc import Mapping, Sequence
 from sqlglot import exp
 
 from anondb.answers.ranged.clauses import FLAT, clauses_of, conditions_of, is_inner, only_source, places_of, set_conditions
-from anondb.answers.ranged.equivalents import are_same, ids_of, query_of
+from anondb.answers.ranged.equivalents import MIRRORED, are_same, ids_of, query_of
 from anondb.answers.ranged.matches import is_of_persons
 from anondb.answers.ranged.never_null import Present, is_present
 from anondb.query.parsing import bare, conjoined, is_null, lowered
 
 _COMPARED = (exp.GTE, exp.GT, exp.LTE, exp.LT)
-_FLIPPED: Mapping[type[exp.Binary], type[exp.Binary]] = {
-    exp.GT: exp.LT,
-    exp.GTE: exp.LTE,
-    exp.LT: exp.GT,
-    exp.LTE: exp.GTE,
-    exp.NEQ: exp.NEQ,
-}
+_FLIPPED = {**MIRRORED, exp.NEQ: exp.NEQ}
 
 
 def with_extremes(tree: exp.Expr) -> exp.Expr:

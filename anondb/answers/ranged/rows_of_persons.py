@@ -9,6 +9,7 @@ from typing import Protocol
 from sqlglot import exp
 
 from anondb.answers.ranged.aggregates import has_aggregate
+from anondb.answers.ranged.clauses import places_of
 from anondb.answers.ranged.compiler import Env, with_ctes
 from anondb.answers.ranged.sources import grouped
 from anondb.query.parsing import lowered
@@ -44,7 +45,7 @@ class RowsOfPersons:
         if isinstance(node, exp.Subquery | exp.SetOperation):
             once = once or bool(isinstance(node, exp.SetOperation) and node.args.get("distinct"))
             return self.of_persons(node.this, env, once=once)
-        if not isinstance(node, exp.Select) or not any(self.is_source(s, env) for s in _sources(node)):
+        if not isinstance(node, exp.Select) or not any(self.is_source(p.this, env) for p in places_of(node)):
             return False
         ids = self._ids(node, env)
         if node.args.get("group") is not None:
@@ -76,7 +77,7 @@ class RowsOfPersons:
 
     def _ids(self, node: exp.Expr, env: Env) -> frozenset[str]:
         """The names of the id columns of the sources of a SELECT."""
-        return frozenset[str]().union(*(self.ids_of(source, env) for source in _sources(node)))
+        return frozenset[str]().union(*(self.ids_of(place.this, env) for place in places_of(node)))
 
     def ids_of(self, node: exp.Expr, env: Env) -> frozenset[str]:
         """The names of the id columns of a source."""
@@ -99,15 +100,6 @@ class RowsOfPersons:
             elif _named(e.unalias(), ids):
                 names.add(renamed[n] if n < len(renamed) else lowered(e.alias_or_name))
         return frozenset(names)
-
-
-def _sources(node: exp.Expr) -> Iterator[exp.Expr]:
-    """The sources of a SELECT."""
-    clause = node.args.get("from_")
-    if clause is not None:
-        yield clause.this
-    for join in node.args.get("joins") or ():
-        yield join.this
 
 
 def _named(node: exp.Expr, names: frozenset[str]) -> bool:

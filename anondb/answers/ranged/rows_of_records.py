@@ -182,7 +182,7 @@ def _write_each(select: exp.Select, calls: Sequence[exp.Expr], rows: RowsOfRecor
         whole = with_filter(call)
         one = exp.Subquery(this=rows.rows(whole))
         whole.replace(exp.alias_(one, whole.sql("duckdb"), quoted=True) if whole.parent is select else one)
-    set_conditions(select, [select.args[key].this for key in ("where", "having") if select.args.get(key) is not None])
+    set_conditions(select, [*conditions_of(select), *having])
     select.set("joins", [])
     for key in ("group", "having"):
         select.set(key, None)

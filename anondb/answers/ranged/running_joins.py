@@ -8,14 +8,7 @@ from sqlglot import exp
 from anondb.answers.ranged.clauses import GROUPED, clauses_of, conditions_of, is_inner, only_source, part_of, rewritten
 from anondb.answers.ranged.compiler import Compiler, Env
 from anondb.answers.ranged.dependent_keys import keys_of_groups
-from anondb.answers.ranged.equivalents import (
-    are_apart,
-    are_same,
-    query_of,
-    resolved,
-    terms_of_order,
-    values_shown,
-)
+from anondb.answers.ranged.equivalents import MIRRORED, are_apart, are_same, query_of, resolved, terms_of_order, values_shown
 from anondb.answers.ranged.never_null import Present, is_present
 from anondb.answers.ranged.relation import fresh
 from anondb.engine import reads
@@ -23,7 +16,7 @@ from anondb.query.parsing import bare, conjoined, lowered
 
 _ALL_ROWS = {"expressions", "from_", "order", "limit", "offset", "with_"}
 _AGGREGATES = (exp.Count, exp.Sum, exp.Min, exp.Max, exp.Avg)
-_FLIPPED = {exp.GT: exp.LT, exp.GTE: exp.LTE, exp.LT: exp.GT, exp.LTE: exp.GTE, exp.EQ: exp.EQ}
+_FLIPPED = {**MIRRORED, exp.EQ: exp.EQ}
 Term = tuple[str, bool]
 """The name of a column by which rows are ordered, and whether the order is descending."""
 

@@ -9,7 +9,7 @@ from itertools import takewhile
 from sqlglot import exp
 
 from anondb.answers.ranged.aggregates import Rows, aggregates, as_average
-from anondb.answers.ranged.clauses import aliased, is_same_key, places_of
+from anondb.answers.ranged.clauses import aliased, conditions_of, is_same_key, places_of, set_conditions
 from anondb.answers.ranged.compiler import ROWS_HINT, Compiler, Env, Grouped
 from anondb.answers.ranged.expressions import Around, computed, read
 from anondb.answers.ranged.item_filters import with_item_filters
@@ -21,7 +21,7 @@ from anondb.answers.ranged.sources import check_one, grouped, source_rows
 from anondb.answers.ranged.subqueries import among, beside_rows, exists, rows_around, scalar
 from anondb.answers.ranged.values import Value, ambiguous, arithmetic, holds, narrowed
 from anondb.answers.ranged.windows import Windows
-from anondb.query.parsing import bare, lowered, operands, whole
+from anondb.query.parsing import bare, conjoined, lowered, whole
 from anondb.query.refusals import name_of, only, unsupported
 
 MANY_NODES = 60  # of an expression that is computed once, in a column
@@ -270,18 +270,14 @@ class SelectRows:
 
     def _filter(self, node: exp.Expr, clause: str, rows: Rows) -> Rows:
         """Keep the rows for which a condition is possible; returns which of these are there for certain."""
-        parts = operands(bare(node)) if clause != "qualify" and isinstance(bare(node), exp.And) else [node]
-        holder = {"where": exp.Where, "having": exp.Having, "qualify": exp.Qualify}[clause]
-        for part in parts:
+        for part in [node] if clause == "qualify" else conjoined(node):
             value = read(part, self.resolve)
             if value.unknown:
                 if value.why:
                     self.compiler.notes[f"{CHOSEN_NOTE}{value.why}."] = None
                 rows, self._asked = self._without_bounds(rows), True
                 continue
-            before, possible = self.sources.tree.args.get(clause), value.truths[1]
-            kept = possible.copy() if before is None else exp.and_(before.this, possible)
-            self.sources.tree.set(clause, holder(this=kept))
+            set_conditions(self.sources.tree, [*conditions_of(self.sources.tree, clause), value.truths[1]], clause)
             self._asked, rows = self._asked or not value.exact, rows.among(value)
         return rows
 
@@ -356,7 +352,7 @@ class SelectRows:
         tree.set("expressions", [*projected([*values, by[0]]), sure.as_(SURE)])
         self._shown = replace(self._shown, sure=exp.column(SURE))
         names = [column.alias for column in listed]
-        chosen = leading(tree, len(values), names, int(most.name), largest=bool(orderings[0].args.get("desc")))
+        chosen = leading(tree, len(values), names, most, largest=bool(orderings[0].args.get("desc")))
         return chosen, [exp.column(name) for name in names]
 
     def _ordered(self, node: exp.Ordered, values: Sequence[Value]) -> Value:

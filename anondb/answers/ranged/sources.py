@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from sqlglot import exp
 
 from anondb.answers.ranged.aggregates import aggregates
-from anondb.answers.ranged.clauses import aliased
+from anondb.answers.ranged.clauses import aliased, selected
 from anondb.answers.ranged.compiler import Compiler, Env
 from anondb.answers.ranged.relation import Column, Ranged, described, fresh, projected
 from anondb.answers.ranged.values import Value
@@ -108,20 +108,24 @@ def grouped(node: exp.Select, is_column: Callable[[exp.Column], bool]) -> list[e
     """
     group = node.args["group"]
     only(group, "expressions", "all")
-    selected = [e.unalias() for e in node.expressions]
     if group.args.get("all"):
-        return [e for e in selected if not any(True for _ in aggregates(e)) and not _has_window(e)]
+        shown = [e.unalias() for e in node.expressions]
+        return [e for e in shown if not any(True for _ in aggregates(e)) and not _has_window(e)]
     aliases = aliased(node)
-    keys = []
-    for key in map(bare, group.expressions):
-        if isinstance(key, exp.Literal) and not key.is_string:
-            if not 1 <= whole(key) <= len(selected):
-                raise unsupported("GROUP BY a position that does not exist")
-            key = bare(selected[whole(key) - 1])
-        elif isinstance(key, exp.Column) and not key.table and lowered(key.name) in aliases and not is_column(key):
-            key = bare(aliases[lowered(key.name)])
-        keys.append(key)
-    return keys
+    return [grouped_by(bare(key), node, aliases, is_column) for key in group.expressions]
+
+
+def grouped_by(
+    key: exp.Expr, node: exp.Select, aliases: Mapping[str, exp.Expr], is_column: Callable[[exp.Column], bool]
+) -> exp.Expr:
+    """What a key of a SELECT, which gives these names, stands for: see ``grouped``."""
+    if isinstance(key, exp.Literal) and not key.is_string:
+        if not 1 <= whole(key) <= len(node.expressions):
+            raise unsupported("GROUP BY a position that does not exist")
+        return bare(selected(key, node))
+    if not isinstance(key, exp.Column) or key.table or lowered(key.name) not in aliases or is_column(key):
+        return key
+    return bare(aliases[lowered(key.name)])
 
 
 def _has_window(node: exp.Expr) -> bool:

@@ -14,7 +14,7 @@ from anondb.answers.ranged.clauses import FLAT, clauses_of, conditions_of, place
 from anondb.answers.ranged.compiler import Compiler, Env
 from anondb.answers.ranged.equivalents import link
 from anondb.answers.ranged.expressions import Around, Resolve, read
-from anondb.answers.ranged.literals import constant
+from anondb.answers.ranged.literals import constant, typeof
 from anondb.answers.ranged.relation import INTEGERS, SURE, Sources, fresh, star_of
 from anondb.answers.ranged.sources import first_column
 from anondb.answers.ranged.truths import matched
@@ -64,9 +64,8 @@ def scalar(node: exp.Subquery, compiler: Compiler, env: Env, around: Around | No
     if relation.flagged and (one := _of_one_row(value, source, compiler)) is not None:
         return one
     row = exp.select(exp.Literal.number(1)).subquery("row")
-    kind = exp.Anonymous(this="typeof", expressions=[value.ends[0].copy()])
     shown = [exp.cast(value.expression.copy(), "VARCHAR")] if value.exact else [end.copy() for end in value.ends]
-    asked = exp.select(kind, *shown).from_(row).join(source, on=exp.true(), join_type="left")
+    asked = exp.select(typeof(value.ends[0]), *shown).from_(row).join(source, on=exp.true(), join_type="left")
     rows = compiler.tables.rows(asked.limit(2))
     if len(rows) > 1:
         raise unsupported("a scalar subquery with several rows")
@@ -107,8 +106,7 @@ def _of_each(node: exp.Subquery, compiler: Compiler, env: Env, around: Around) -
     if not all(value.exact for value in outer_values):
         return None
     cells = [value.expression for value in outer_values]
-    kinds: list[exp.Expr] = [exp.Anonymous(this="typeof", expressions=[cell.copy()]) for cell in cells]
-    rows = around.values([*(exp.cast(cell.copy(), "VARCHAR") for cell in cells), *kinds], MAX_EACH + 1)
+    rows = around.values([*(exp.cast(cell.copy(), "VARCHAR") for cell in cells), *map(typeof, cells)], MAX_EACH + 1)
     if len(rows) > MAX_EACH:
         raise unsupported(f"a subquery that names columns around it with over {MAX_EACH} values", "Join its groups.")
     cases = []

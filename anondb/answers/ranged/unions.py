@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import combinations, product
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from anondb.answers.quotients import filtered
 from anondb.answers.ranged.aggregates import aggregates
-from anondb.answers.ranged.clauses import FLAT, GROUPED, aliased, clauses_of, is_same_key
+from anondb.answers.ranged.clauses import FLAT, GROUPED, aliased, clauses_of, conditions_of, is_same_key, set_children
 from anondb.answers.ranged.relation import fresh
-from anondb.answers.ranged.sources import grouped, source_rows
-from anondb.query.parsing import bare, lowered, whole
+from anondb.answers.ranged.sources import grouped, grouped_by, source_rows
+from anondb.query.parsing import bare, lowered
 from anondb.query.refusals import only, unsupported
 
 if TYPE_CHECKING:
@@ -87,8 +88,12 @@ def sets_of(node: exp.Select) -> list[tuple[exp.Expr, ...]]:
     if group is None or not any(isinstance(bare(key), SETS) for key in group.expressions):
         return []
     aliases = aliased(node)
+
+    def is_column(key: exp.Column) -> bool:
+        return any(lowered(c.name) == lowered(key.name) for c in aliases[lowered(key.name)].find_all(exp.Column))
+
     return [
-        tuple(dict.fromkeys(_resolved(key, node, aliases) for keys in chosen for key in keys))
+        tuple(dict.fromkeys(grouped_by(key, node, aliases, is_column) for keys in chosen for key in keys))
         for chosen in product(*map(_sets, group.expressions))
     ]
 
@@ -127,17 +132,6 @@ def _select_for_set(node: exp.Select, keys: Sequence[exp.Expr], every: Sequence[
     return made
 
 
-def _resolved(key: exp.Expr, node: exp.Select, aliases: Mapping[str, exp.Expr]) -> exp.Expr:
-    """A grouped expression, in place of its position or alias."""
-    if isinstance(key, exp.Literal) and not key.is_string and 1 <= whole(key) <= len(node.expressions):
-        selected: exp.Expr = node.expressions[whole(key) - 1]
-        return bare(selected.unalias())
-    if isinstance(key, exp.Column) and not key.table and lowered(key.name) in aliases:
-        of = aliases[lowered(key.name)]
-        return key if any(lowered(c.name) == lowered(key.name) for c in of.find_all(exp.Column)) else of
-    return key
-
-
 def _replaced(node: exp.Expr, keys: Sequence[exp.Expr], absent: Sequence[exp.Expr]) -> exp.Expr:
     """An expression with NULL for absent keys, and with numbers for GROUPING."""
 
@@ -152,11 +146,7 @@ def _replaced(node: exp.Expr, keys: Sequence[exp.Expr], absent: Sequence[exp.Exp
             return part
         if any(is_same_key(key, part) for key in absent):
             return exp.null()
-        for name, child in list(part.args.items()):
-            if isinstance(child, list):
-                part.set(name, [visit(c) if isinstance(c, exp.Expr) else c for c in child])
-            elif isinstance(child, exp.Expr):
-                part.set(name, visit(child))
+        set_children(part, visit)
         return part
 
     return visit(node.copy())
@@ -184,8 +174,7 @@ def beside_table(node: exp.Select, env: Env, compiler: Compiler) -> exp.Query | 
         return lowered(column.table or alias) == lowered(alias) and lowered(column.name) in names
 
     keys = list(dict.fromkeys(grouped(node, lambda column: lowered(column.name) in names)))
-    where = node.args.get("where")
-    chosen = [] if where is None else [where.this]
+    chosen = conditions_of(node)
     own = [column for part in (*keys, *chosen) for column in part.find_all(exp.Column)]
     parts = [*node.expressions, *(node.args[k] for k in ("having", "order") if node.args.get(k) is not None)]
     calls = {call for part in parts for call in aggregates(part)}
@@ -220,7 +209,7 @@ def beside_table(node: exp.Select, env: Env, compiler: Compiler) -> exp.Query | 
 
 def _takes(call: exp.Expr, table: str) -> bool:
     """Whether an aggregate takes nothing but columns of a table, and no row in which they are NULL."""
-    inner = call.this if isinstance(call, exp.Filter) else call
+    inner, _ = filtered(call)
     what = inner.this.expressions[0] if isinstance(inner.this, exp.Distinct) else inner.this
     columns = list(what.find_all(exp.Column)) if isinstance(what, exp.Expr) else []
     strict = all(isinstance(node, STRICT) and not isinstance(node, NOT_STRICT) for node in what.walk()) if columns else False

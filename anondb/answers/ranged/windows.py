@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from anondb.answers.ranged.aggregates import Rows, over_all
 from anondb.answers.ranged.compiler import Compiler, Env
+from anondb.answers.ranged.equivalents import terms_of_order
 from anondb.answers.ranged.expressions import Resolve, read
 from anondb.answers.ranged.nearest_rows import nearest_row
 from anondb.answers.ranged.relation import Sources
@@ -51,8 +52,7 @@ class Windows:
             value = value if total is None else narrowed(value, total)
             counts = isinstance(node.this, exp.Sum) and isinstance(node.this.this, exp.Count)
             return replace(value, sure=None) if counts else value  # each row is one of those that are added up
-        terms = node.args["order"].expressions if node.args.get("order") is not None else ()
-        if not all(read(term.this, self.resolve).exact for term in terms):
+        if not all(read(term.this, self.resolve).exact for term in terms_of_order(node)):
             if (number := rank_as_number(node)) is not None:
                 return read(number, self.resolve)
             tables = self.compiler.tables
