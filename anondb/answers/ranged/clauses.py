@@ -100,7 +100,7 @@ def conditions_of(select: exp.Expr, name: str = "where") -> list[exp.Expr]:
 def set_conditions(select: exp.Select, parts: Iterable[exp.Expr], name: str = "where") -> None:
     """Let copies of these conditions be the WHERE of a SELECT, or its HAVING or QUALIFY; it has none without conditions."""
     kind = {"where": exp.Where, "having": exp.Having, "qualify": exp.Qualify}[name]
-    listed = list(parts)
+    listed = [exp.paren(part) if isinstance(part, exp.Query) else part for part in parts]
     select.set(name, kind(this=exp.and_(*listed)) if listed else None)
 
 
