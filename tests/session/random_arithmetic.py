@@ -178,4 +178,5 @@ def item_windows(a: Analyst) -> Asked:
     return Asked(
         ("item AS k1", columns) if group else (columns,),
         f"FROM ({inner}){a.where('item')}{' GROUP BY item' if group else ''}",
+        filtered=group,
     )

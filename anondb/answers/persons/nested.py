@@ -235,7 +235,7 @@ class Nested(Names):
             ]
             inside |= {lowered(c.name) for c in relation.columns}
             aliases.add(lowered(alias))
-            source = exp.select(*columns).from_(relation.tree.subquery("known"))
+            source = exp.select(*columns).from_(relation.tree.subquery("listed"))
             table.replace(source.subquery(alias))
         aliases |= {lowered(s.alias) for s in copy.find_all(exp.Subquery, exp.Values) if s.alias}
         for column in named:
