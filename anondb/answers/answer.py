@@ -113,7 +113,10 @@ def answered(
         others = Spread(None) if empty else house.spread
     if others is not None and others.worlds is not None:
         others.worlds.prepared(question.drawn, items)
-    question = replace(question, drawn=worlds.prepared(question.drawn, items))
+    if question.of_one_world:  # rows of persons, or an expression that has another value in each row
+        worlds.draw(items)
+    else:
+        question = replace(question, drawn=worlds.prepared(question.drawn, items))
     try:
         estimated = Estimator(house.engine, worlds, question, types, others).rows(relation)
     except InputError as error:  # the rules say more than DuckDB of what they do not read

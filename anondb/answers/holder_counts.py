@@ -11,28 +11,16 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from anondb.answers.named import items_of
 from anondb.answers.quotients import filtered
 from anondb.answers.ranged.aggregates import aggregates
-from anondb.answers.ranged.clauses import both_ways, clauses_of, conditions_of, filtered_by, places_of
+from anondb.answers.ranged.clauses import GROUPED, clauses_of, conditions_of, filtered_by, places_of
 from anondb.query.parsing import bare, conjoined, lowered
 
 HOLDERS = "anondb_holders"
 """The table of a world with a row for each item that somebody holds, and its column with the number of those who do."""
 
-_CLAUSES = {
-    "expressions",
-    "from_",
-    "joins",
-    "where",
-    "group",
-    "having",
-    "qualify",
-    "distinct",
-    "order",
-    "limit",
-    "offset",
-    "with_",
-}
+_CLAUSES = {*GROUPED, "qualify", "distinct"}
 _ONCE = (exp.Min, exp.Max, exp.LogicalOr, exp.LogicalAnd)
 """Aggregates to which a row that is there twice adds nothing."""
 
@@ -74,7 +62,8 @@ def over_holders(tree: exp.Expr, persons: Persons) -> exp.Expr | None:
 def _is_plain(tree: exp.Expr, persons: Persons) -> bool:
     """Whether names in a query mean what they mean for the table of transactions, and no other table of worlds is read."""
     return not (
-        any(lowered(cte.alias) == persons.table for cte in tree.find_all(exp.CTE))
+        any(lowered(name.name) == HOLDERS for name in tree.find_all(exp.Identifier))
+        or any(lowered(cte.alias) == persons.table for cte in tree.find_all(exp.CTE))
         or any(lowered(table.name) in persons.drawn or table.args.get("db") for table in tree.find_all(exp.Table))
         or any("(" in column.name for column in tree.find_all(exp.Column))  # the name of a column that is written anew
         or any(persons.is_aggregate(call.name) for call in tree.find_all(exp.Anonymous))
@@ -158,11 +147,13 @@ class _Counts:
     def _number(self, call: exp.Expr) -> exp.Expr | None:
         """What takes the place of an aggregate; None if it reads more than numbers of holders."""
         function, condition = filtered(call)
+        if not clauses_of(function) <= {"this", "big_int"} or isinstance(function.this, exp.Order):
+            return None
         if isinstance(function, _ONCE):
             return call.copy()
-        if isinstance(function, exp.CountIf):
+        if isinstance(function, exp.CountIf) and not isinstance(function.this, exp.Distinct):
             return self._total(exp.Sum, condition, function.this)
-        if not isinstance(function, exp.Count) or function.expressions:
+        if not isinstance(function, exp.Count):
             return None
         counted = function.this
         if isinstance(counted, exp.Distinct):
@@ -194,26 +185,16 @@ class _Counts:
             keys = self._select.expressions if group.args.get("all") else map(self._key, group.expressions)
             if any(self._is(key.unalias(), self._persons.item) for key in keys):
                 return True
-        return any(map(self._is_one_item, [*conditions_of(self._select), *conjoined(condition)]))
+        alone = len(places_of(self._select)) == 1
+        conditions = [*conditions_of(self._select), *conjoined(condition)]
+        named = (items_of(bare(each), self._persons.item, self._alias, alone) for each in conditions)
+        return any(items is not None and len(items) == 1 for items in named)
 
     def _key(self, key: exp.Expr) -> exp.Expr:
         """The expression that a number in GROUP BY stands for."""
         shown: list[exp.Expr] = self._select.expressions
         place = int(key.name) if isinstance(key, exp.Literal) and key.is_int else 0
         return shown[place - 1] if 0 < place <= len(shown) else key
-
-    def _is_one_item(self, condition: exp.Expr) -> bool:
-        """Whether a condition holds for rows of one item alone."""
-        if isinstance(condition, exp.In) and len(condition.expressions) == 1 and condition.args.get("query") is None:
-            condition = exp.EQ(this=condition.this.copy(), expression=condition.expressions[0].copy())
-        own = {lowered(place.this.alias_or_name) for place in places_of(self._select)}
-        return any(
-            self._is(one, self._persons.item)
-            and (
-                isinstance(other, exp.Literal) or (isinstance(other, exp.Column) and lowered(other.table) not in {"", *own})
-            )
-            for one, other in both_ways(condition, exp.EQ)
-        )
 
     def _is(self, node: exp.Expr, name: str) -> bool:
         """Whether an expression is a column of the table."""

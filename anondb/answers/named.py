@@ -66,7 +66,7 @@ def _restricted(node: exp.Table, item_column: str) -> frozenset[str] | None:
     joins = select.args.get("joins") or []
     alone, alias = not joins and not select.args.get("laterals"), lowered(node.alias_or_name)
     for condition in _conditions(node, select, joins):
-        items = _items(bare(condition), item_column, alias, alone)
+        items = items_of(bare(condition), item_column, alias, alone)
         if items is not None:
             return items
     return None
@@ -81,10 +81,10 @@ def _conditions(node: exp.Table, select: exp.Select, joins: list[exp.Join]) -> I
                 yield from conjoined(join.args.get("on"))
 
 
-def _items(node: exp.Expr, item_column: str, alias: str, alone: bool) -> frozenset[str] | None:
+def items_of(node: exp.Expr, item_column: str, alias: str, alone: bool) -> frozenset[str] | None:
     """The items for which a condition on the item column holds; None for other conditions."""
     if isinstance(node, exp.Or):
-        parts = [_items(bare(part), item_column, alias, alone) for part in operands(node)]
+        parts = [items_of(bare(part), item_column, alias, alone) for part in operands(node)]
         return None if None in parts else frozenset[str]().union(*(part for part in parts if part is not None))
     if isinstance(node, exp.EQ):
         sides = [bare(node.this), bare(node.expression)]

@@ -11,7 +11,7 @@ from sqlglot import exp
 from anondb.answers.all_worlds import over_worlds
 from anondb.answers.facts import BAGS, SETS
 from anondb.answers.files import FIRST_OTHER, File, copied
-from anondb.answers.holder_counts import Persons, over_holders
+from anondb.answers.holder_counts import HOLDERS, Persons, over_holders
 from anondb.answers.masked import LEAST, factor_of
 from anondb.answers.ranged.aggregates import has_aggregate
 from anondb.answers.spread import Spread
@@ -56,11 +56,11 @@ class WorldTables:
         """Draw what a query needs, and return it as it reads the tables (``in_worlds.Drawn``)."""
         persons = self._persons
         counted = None if persons is None else over_holders(tree, persons)
-        self._counted = counted is not None
         if counted is None:
             self.draw(items)
             return tree
         self._worlds.count_holders()
+        self._counted = True
         return counted
 
     @property
@@ -77,14 +77,14 @@ class WorldTables:
 
     def draw(self, items: frozenset[str] | None) -> None:
         """Draw who holds these items, or, for None, all of them."""
-        labels = map(self._worlds.labels_of, items or ())
+        self._counted, labels = False, map(self._worlds.labels_of, items or ())
         self._labels = None if items is None else frozenset[str]().union(*labels)
         self._worlds.draw(self._labels)
 
     def use(self, world: int | None) -> None:
         """Make the tables of a world those that a query names; without a number, leave the worlds."""
         number = None if world is None else self._first + world
-        schemas = ["memory.main"] if world is None else [schema_of(self._first), OWN]
+        schemas = ["memory.main"] if world is None else [OWN, schema_of(self._first)]
         path = [] if self._inside and world is not None else [search_path(*schemas)]
         self._inside = False  # also if it is interrupted
         self._engine.run_all([world_is(number), *path], "choosing a world")
@@ -92,7 +92,8 @@ class WorldTables:
 
     def at_once(self, tree: exp.Expr) -> exp.Query | None:
         """A query over all worlds (``all_worlds``); None where they are asked one by one."""
-        if any(table.db for table in tree.find_all(exp.Table)):
+        others = set() if self._counted else {HOLDERS}  # a table of the analyst, or of the original, may have this name
+        if any(table.db or lowered(table.name) in others for table in tree.find_all(exp.Table)):
             return None
         tables = self._worlds.at_once(self._labels, counted=self._counted)
 

@@ -81,11 +81,10 @@ def tables_of(facts: Facts, first: int, *, kept: bool) -> dict[Table, exp.Query]
     def table(name: str) -> Table:
         return Table("memory", schema_of(first), name)
 
-    tables = {table("baskets"): _baskets(facts, first, kept)}
+    tables = {table(HOLDERS): _holders(facts, first)} if facts.rows == SETS and not facts.lists else {}
+    tables[table("baskets")] = _baskets(facts, first, kept)
     if facts.records is not None:
         tables |= {table(name): _records(facts, first) for name in {RECORDS, facts.records.lower()}}
-    if facts.rows == SETS and not facts.lists:
-        tables[table(HOLDERS)] = _holders(facts, first)
     tables.pop(table(facts.table.lower()), None)
     return tables | {table(facts.table): _transactions(facts, first, kept)}
 

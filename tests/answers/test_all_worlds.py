@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import pandas as pd
 import pytest
 from answers.ledger import queries
 from answers.ledger_releases import KINDS, KM, LISTS, asked, written_for
@@ -68,6 +69,10 @@ ODD = (
     "SELECT price, count(*) AS n FROM prices WHERE item IN (SELECT item FROM sales) GROUP BY price",
     "SELECT length(item) AS k, count(nullif(item, 'milk')) AS n, count(DISTINCT length(item)) AS d FROM sales GROUP BY 1",
     "SELECT item, count(*) AS n, count(*) OVER () AS groups, rank() OVER (ORDER BY item) AS r FROM sales GROUP BY item",
+    "SELECT max(item, 3) AS m, min(item, 2) AS f FROM sales",
+    "SELECT item, max(item, 2) AS m, count(DISTINCT tid) AS n FROM sales WHERE item IN ('milk', 'figs') GROUP BY item",
+    "SELECT item, list(item) AS l, mode(item) AS m FROM sales WHERE item IN ('figs', 'truffle') GROUP BY item",
+    "WITH anondb_holders AS (SELECT 'milk' AS item) SELECT count(*) AS n FROM sales JOIN anondb_holders USING (item)",
     "SELECT count(*) AS n FROM sales a JOIN sales b USING (item)",
     "SELECT p.price, count(*) AS n, count(p.item) AS i FROM prices p LEFT JOIN sales s ON s.item = p.item AND s.item < 'm' "
     "GROUP BY p.price",
@@ -132,6 +137,26 @@ def test_columns_may_have_the_name_of_the_number_of_the_world(tmp_path: Path) ->
     with anondb.open(sealed, threads=1) as session:
         sql = "SELECT count(DISTINCT anondb_world) AS n FROM sales WHERE item = 'milk'"
         assert session.sql(sql).fetchall() == [(60.0, 60, 60)]
+
+
+def test_tables_may_have_the_name_of_the_numbers_of_holders(folder: Path) -> None:
+    with asked("apriori_supports", folder) as (session, _):
+        session.register("anondb_holders", pd.DataFrame({"item": ["milk"], "x": [5]}))
+        milk, milks = (
+            session.sql(f"SELECT {number} AS n FROM {source}").fetchall()
+            for number, source in (
+                ("5 * count(*)", "sales WHERE item = 'milk'"),
+                ("sum(x)", "anondb_holders JOIN sales USING (item)"),
+            )
+        )
+        assert milk == milks
+
+
+def test_a_random_number_is_another_one_in_each_row(folder: Path) -> None:
+    with asked("apriori_supports", folder) as (session, _):
+        every = session.sql("SELECT count(*) AS n FROM sales WHERE item = 'milk'").fetchall()[0]
+        some = session.sql("SELECT count(*) AS n FROM sales WHERE item = 'milk' AND random() < 0.5").fetchall()[0]
+    assert 0 < some[0] < every[1]
 
 
 @pytest.mark.slow
