@@ -14,8 +14,8 @@ from itertools import accumulate
 from math import ceil, floor, fsum, inf
 
 import numpy as np
-import numpy.typing as npt
 
+from anondb.engine.arrays import Flags, Floats, Ints
 from anondb.query.cached_release import Opened
 from anondb.query.measures import asked_of, has_sums, with_sizes_as_sums
 from anondb.query.predicates import (
@@ -36,9 +36,6 @@ from anondb.query.summed import SUM
 from anondb.query.supported import narrowed
 from anondb.query.totals import Bounds
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
 Span = tuple[float, float]
 """The least and the greatest number of a span."""
 
