@@ -10,6 +10,7 @@ from sqlglot import exp
 from anondb.answers.ends import End
 from anondb.answers.first_rows import belonging, certain_first
 from anondb.answers.in_worlds import COPY, NUMBERS, PLACE, WORLD, InWorlds, finite, written
+from anondb.answers.ranged.aggregates import counts_rows
 from anondb.answers.ranged.relation import IN_WORLDS, INTEGERS, SURE, Column, Ranged
 from anondb.answers.roles import Role
 from anondb.answers.spread import HIGH, LOW, Spread, with_spread
@@ -27,6 +28,7 @@ OUTSIDE_NOTE = (
     "please report the query."
 )
 ZERO_NOTE = "A number has no bounds in a row where it may be divided by 0. Divide by nullif(n, 0)."
+FRAME_NOTE = "A number has no bounds in a row whose window may reach another row, since some need not exist."
 _MEAN_LIST = (
     "list_transform(range(1, max(len(cell)) + 1), "
     "lambda place: list_avg(list_transform(list(cell ORDER BY w), lambda one: one[place])))"
@@ -161,12 +163,11 @@ class Estimator(InWorlds):
         place = exp.Window(this=exp.RowNumber()).as_(PLACE)
         numbered = exp.select(place, "*").from_(relation.tree.subquery("k"), copy=False).subquery("k", copy=False)
         listing = exp.select("*", self.copies()).from_(numbered, copy=False)
-        listing, zeros = self._united(listing, relation), list[str]()
-        divided = self._divides(columns)
-        if divided or any(column.maybe for column in columns):
+        listing, lacking = self._united(listing, relation), self._reasons()
+        if lacking or any(column.maybe for column in columns):
             ruled = self.make("ruled", listing, tables)
             listing = exp.select("*").from_(ruled.expression())
-            columns, zeros = self._marked(ruled, columns), self._zeros(ruled, divided)
+            columns, lacking = self._marked(ruled, columns), lacking if lacking and self._lacks(ruled, columns) else []
         table = self.make("rows", self._joined(drawn, listing, relation, half), tables)
         table, columns = self._spread(table, columns, tables)
         outside = exp.select(exp.LogicalOr(this=exp.column(OUTSIDE)).as_(OUTSIDE)).from_(table.expression())
@@ -181,7 +182,7 @@ class Estimator(InWorlds):
             flagged = replace(flagged, flagged=True, asked=relation.asked or any(end.ranked for end in ends))
         end = self.asked.ends[0] if len(belong) == len(self.asked.ends) == 1 else None
         told = end is not None and (end.ranked is None or not (end.limit or end.offset))
-        return Estimated(self._ended(flagged, table, told=told), tables, bad, [*zeros, *notes])
+        return Estimated(self._ended(flagged, table, told=told), tables, bad, [*lacking, *notes])
 
     def _united(self, rows: exp.Select, relation: Ranged) -> exp.Select:
         """The rows that rules list. Where several that need not exist have the same keys, each has the bounds of all of
@@ -226,20 +227,19 @@ class Estimator(InWorlds):
             replace(column, maybe=column.maybe and rows[f"c{n}"].tolist() != [True]) for n, column in enumerate(columns)
         )
 
-    def _divides(self, columns: tuple[Column, ...]) -> list[int]:
-        """The numbers of the columns with bounds, if the query divides by what may be 0; else none."""
-        divisors = (bare(quotient.expression) for quotient in self.asked.ruled.find_all(exp.Div))
-        if all(isinstance(divisor, exp.Nullif | exp.Literal) for divisor in divisors):
-            return []
-        return [n for n, column in enumerate(columns) if column.bounded and not column.unknown]
+    def _reasons(self) -> list[str]:
+        """Why a number may have bounds in some rows alone: the query divides by what may be 0, or a window counts rows."""
+        ruled = self.asked.ruled
+        divisors = (bare(quotient.expression) for quotient in ruled.find_all(exp.Div))
+        notes = [] if all(isinstance(divisor, exp.Nullif | exp.Literal) for divisor in divisors) else [ZERO_NOTE]
+        return notes + [FRAME_NOTE] * any(map(counts_rows, ruled.find_all(exp.WindowSpec)))
 
-    def _zeros(self, ruled: Table, numbers: Sequence[int]) -> list[str]:
-        """A note if one of these numbers has no bounds in some row."""
-        if not numbers:
-            return []
-        without = exp.LogicalOr(this=exp.or_(*map(_has_no_bounds, numbers))).as_("without")
+    def _lacks(self, ruled: Table, columns: tuple[Column, ...]) -> bool:
+        """Whether a number of a column with bounds has none in some row."""
+        numbers = [n for n, column in enumerate(columns) if column.bounded and not column.unknown]
+        without = exp.LogicalOr(this=exp.or_(exp.false(), *map(_has_no_bounds, numbers))).as_("without")
         rows = self.engine.select(exp.select(without).from_(ruled.expression()), "numbers without bounds")
-        return [ZERO_NOTE] if rows["without"].tolist() == [True] else []
+        return rows["without"].tolist() == [True]
 
     def _share(self) -> exp.Expr:
         """The share of the worlds that have a row."""

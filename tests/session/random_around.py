@@ -136,7 +136,7 @@ def running_totals(a: Analyst) -> Asked:
     )
     frame = a.one("", "", " RANGE UNBOUNDED PRECEDING", " RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW")
     frame = a.one(frame, frame, frame, " RANGE UNBOUNDED PRECEDING EXCLUDE GROUP")
-    frame = a.one(frame, " ROWS UNBOUNDED PRECEDING") if order.split()[-1] != "n" and "item" in order[3:] else frame
+    frame = a.one(frame, " ROWS UNBOUNDED PRECEDING")
     call = a.one("sum(n)", "sum(n)", "count(*)", "avg(n)", "max(n)", "min(n)", "sum(n - 3)", "sum(2 - n)", "count(n)")
     call = a.one(call, call, f"{call} FILTER (WHERE {a.one(a.test(), f'n > {a.rnd.randint(0, 4)}')})")
     part = a.one("", "", "PARTITION BY length(item) ", "PARTITION BY left(item, 1) ")

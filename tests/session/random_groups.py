@@ -22,6 +22,9 @@ def over_groups(a: Analyst) -> Asked:
         "s / n", "s / p", "n / p", "s * 1.0 / nullif(n, 0)", "n + p", "n - p", "100.0 * n / sum(n) OVER ()",
         "sum(n) OVER (ORDER BY k)", "sum(n) OVER (ORDER BY k DESC ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)",
         "sum(n) OVER (PARTITION BY k)", "sum(n) OVER (ORDER BY n DESC, k)", "sum(p) OVER (ORDER BY k)", "avg(n) OVER (ORDER BY k)",
+        "avg(n) OVER (ORDER BY k ROWS 2 PRECEDING)", "sum(p) OVER (ORDER BY k ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING)",
+        "max(n) OVER (ORDER BY k DESC ROWS BETWEEN 3 PRECEDING AND 2 PRECEDING)", "n - lag(n, 2) OVER (ORDER BY k)",
+        "sum(n) OVER (ORDER BY k ROWS BETWEEN 1 FOLLOWING AND 2 FOLLOWING)", "lead(n, 3) OVER (ORDER BY k)",
     )  # fmt: skip
     where = a.one("", "", f" WHERE n > {number}", f" WHERE s / n > {number} OR n < 2", " WHERE k IS NOT NULL")
     chosen = "n" in where.replace(" IS NOT NULL", "") or "HAVING" in groups

@@ -254,3 +254,39 @@ def test_a_condition_on_matches_may_name_no_table(named: Named) -> None:
     sizes += "JOIN q b ON b.m <= a.n"
     one, two = (named[1].sql(f"{sizes} WHERE {m} > 1 GROUP BY a.n ORDER BY a.n").fetchall() for m in ("m", "b.m"))
     assert one and one == two
+
+
+def test_a_window_that_counts_rows_has_bounds_where_these_are_there(named: Named) -> None:
+    """It has none, with a note, where one of them need not exist; the current row is there where the number is."""
+    if named[0] == "suppressed":
+        return
+    groups = f"{P}, h AS (SELECT n, count(*) AS c FROM p GROUP BY n)"
+    frame = "sum(c) OVER (ORDER BY n ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING)"
+    result = named[1].sql(
+        f"{groups} SELECT n, {frame} AS s, sum(c) OVER (ORDER BY n ROWS CURRENT ROW) AS c FROM h ORDER BY n"
+    )
+    rows = result.fetchall()
+    sure = [row[0] for row in rows if row[-1]]
+    for place, (n, _, low, high, *_) in enumerate(rows):
+        beside = [row[0] for row in rows[max(0, place - 1) : place + 2] if row[0] != n]
+        assert (low is not None and high is not None) == (set(beside) <= set(sure))
+    assert any("window may reach" in note for note in result.notes) == any(row[2] is None for row in rows)
+    assert all(row[5] is not None for row in rows)
+
+
+def test_the_second_row_before_has_its_own_bounds_where_all_between_are_there(named: Named) -> None:
+    if named[0] == "suppressed":
+        return
+    groups = f"{P}, h AS (SELECT n, count(*) AS c FROM p GROUP BY n)"
+    rows = named[1].sql(f"{groups} SELECT n, c, lag(c, 2) OVER (ORDER BY n) AS d FROM h ORDER BY n").fetchall()
+    compared = 0
+    for place, row in enumerate(rows):
+        before, far = rows[max(0, place - 2) : place], rows[:place]
+        if len(before) < 2:
+            assert row[5:7] == (None, None)
+        elif all(one[-1] for one in before):
+            compared += 1
+            assert row[5:7] == before[0][2:4]
+        elif row[5] is not None:
+            assert row[5] >= min(one[2] for one in far) and row[6] <= max(one[3] for one in far)
+    assert compared

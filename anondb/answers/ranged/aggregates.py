@@ -250,13 +250,15 @@ class Rows:
             raise unsupported("PARTITION BY an estimate")
         function, _ = filtered(node.this)
 
-        def over(call: exp.Expr) -> exp.Expr:
+        spec = node.args.get("spec")
+
+        def over(call: exp.Expr, frame: exp.Expr | None = spec) -> exp.Expr:
             made = exp.Window(this=call, partition_by=[p.expression.copy() for p in partition], over="OVER")
             if ordered:
                 listed = [values.of_value(o, k.expression) for o, k in zip(ordered, keys, strict=True)]
                 made.set("order", exp.Order(expressions=listed))
-            if node.args.get("spec") is not None:
-                made.set("spec", node.args["spec"].copy())
+            if frame is not None:
+                made.set("spec", frame.copy())
             return made
 
         arguments = [read(e, resolve) for _, e in children_of(function)]
@@ -266,21 +268,20 @@ class Rows:
             return Value()
         aggregate = isinstance(function, (*AGGREGATES, *QUANTILES))
         placed = self.sure is None and not self.open  # rows and their order are certain
-        counted = _counts_rows(node.args.get("spec"))
+        counted = counts_rows(spec)
         if counted and self.open:
             return Value(why="a window that ends a number of rows away, of which some may be missing. Write RANGE")
         exact = placed and all(a.exact for a in arguments)
         if aggregate or isinstance(node.this, exp.Filter):
             total = self.aggregate(node.this, resolve)
             ends = [_each_over(end, over) for end in total.ends]
-            own = arguments[0] if isinstance(node.this, exp.Sum) and _has_row(node.args.get("spec")) else None
+            own = arguments[0] if isinstance(node.this, exp.Sum) and _has_row(spec) else None
             if ends and own is not None and own.present and values.floor_of(own) is not None:  # the row is one of those
                 ends = [values.greatest(ends[0], own.there[0]), *ends[1:2]]
             if not counted or self.sure is None:
                 return total.replaced(ends)
-            every = exp.Window(this=exp.LogicalAnd(this=self.sure.copy()), over="OVER")
-            every.set("partition_by", [p.expression.copy() for p in partition])
-            ends = [values.when(every, end) for end in ends]
+            every = over(exp.LogicalAnd(this=self.sure.copy()), _reached(spec))
+            ends = [values.when(exp.func("coalesce", every.copy(), exp.true()), end) for end in ends]
             return replace(total, present=False).replaced(ends)
         if exact and not arguments:
             return Value(over(function.copy()))
@@ -291,10 +292,24 @@ class Rows:
         return Value(*(over(rebuilt(function, list(end))) for end in of))
 
 
-def _counts_rows(frame: exp.Expr | None) -> bool:
+def counts_rows(frame: exp.Expr | None) -> bool:
     """Whether the frame of a window ends a number of rows before or after the current one, or of groups of equal rows."""
     ends = () if frame is None else (frame.args.get("start"), frame.args.get("end"))
     return any(isinstance(end, exp.Expr) for end in ends) and frame is not None and frame.text("kind").upper() != "RANGE"
+
+
+def _reached(frame: exp.Expr) -> exp.Expr:
+    """All rows from the far end of a frame that counts rows to the row: where they are there, the frame has these.
+
+    The row itself is none of them, since a value need only hold where its row is there.
+    """
+    copy = frame.copy()
+    for end, side in (("start", "FOLLOWING"), ("end", "PRECEDING")):
+        if isinstance(copy.args.get(end), exp.Expr) and copy.text(f"{end}_side").upper() == side:
+            copy.set(end, "CURRENT ROW")
+            copy.set(f"{end}_side", None)
+    copy.set("exclude", exp.Var(this="CURRENT ROW"))
+    return copy
 
 
 def _has_row(frame: exp.Expr | None) -> bool:

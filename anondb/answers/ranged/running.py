@@ -4,8 +4,8 @@ The frame of a row has the rows before it, those that no term of the order tells
 before another by the first term that differs, so d comes up to r by the terms x, y if ``d.x < r.x OR (d.x <= r.x AND
 d.y <= r.y)``. Where this is certain, and d is there for certain, d is in the frame of r for certain; where it is not
 possible, it is not. The row itself always is, wherever there is anything to say of it. What counts rows (ROWS) takes equal
-rows in any order, and so needs terms that tell all of them apart. A rank is one more than the number of rows before a row,
-without those that no term tells from it (EXCLUDE GROUP).
+rows in any order, so that a row that no term need tell from r is in its frame possibly, and not for certain. A rank is one
+more than the number of rows before a row, without those that no term tells from it (EXCLUDE GROUP).
 """
 
 from __future__ import annotations
@@ -69,22 +69,23 @@ def running(node: exp.Window, rows: Rows, sources: Sources, resolve: Resolve, ta
     place = sources.tree.args["from_"].this
     frame = node.args.get("spec") or exp.WindowSpec()
     by_rows, others = frame.text("kind").upper() == "ROWS", frame.args.get("exclude") is not None
-    own = [*within, *exact, *(() if by_rows else (v for _, v in sources.by_alias[0][1] if v.exact))]
+    own = [*within, *exact, *(v for _, v in sources.by_alias[0][1] if v.exact)]
     ends_of = [end for value in (*within, *(v for v, _ in terms)) for end in value.ends]
     plain = all(c.table == place.alias for end in ends_of for c in end.find_all(exp.Column)) and all(v.exact for v in within)
     if not own or not plain or not all(map(_is_ordered, terms)):
         return None
     row = fresh("row")
-    before = _up_to([(value, _moved(value, row), desc) for value, desc in terms], strict=others)
+    pairs = [(value, _moved(value, row), desc) for value, desc in terms]
+    surely, possibly = (_up_to(pairs, strict=strict) for strict in (others or by_rows, others))
     equal, alike = ([_same(value, _moved(value, row)) for value in of] for of in (own, within))
     same = exp.and_(*equal)
-    sure = exp.and_(rows.sure or exp.true(), holds(before.truths[0], unknown=False))
+    sure = exp.and_(rows.sure or exp.true(), holds(surely.truths[0], unknown=False))
     sure = sure if others else exp.or_(sure, same)
     total = replace(rows, sure=sure).aggregate(node.this, resolve)  # which may add columns to the source
     place = sources.tree.args["from_"].this
     if not told_apart(tables, place, where, own, exact):
         return None
-    parts = [*([where.this] if where is not None else []), *alike, before.truths[1], *([same.not_()] if others else [])]
+    parts = [*([where.this] if where is not None else []), *alike, possibly.truths[1], *([same.not_()] if others else [])]
     up_to = exp.Select().from_(place.copy()).where(*(exp.paren(part.copy()) for part in parts))
     up_to.set("group", ONE_GROUP.copy())  # an end need not have an aggregate
     total, alias = total.replaced([up_to.select(end.copy()).subquery() for end in total.ends]), place.alias
