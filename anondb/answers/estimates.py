@@ -239,7 +239,7 @@ class Estimator(InWorlds):
         numbers = [n for n, column in enumerate(columns) if column.bounded and not column.unknown]
         without = exp.LogicalOr(this=exp.or_(exp.false(), *map(_has_no_bounds, numbers))).as_("without")
         rows = self.engine.select(exp.select(without).from_(ruled.expression()), "numbers without bounds")
-        return rows["without"].tolist() == [True]
+        return bool(rows["without"].tolist() == [True])
 
     def _share(self) -> exp.Expr:
         """The share of the worlds that have a row."""

@@ -173,10 +173,10 @@ def _persons(parts: Sequence[tuple[Opened, Plan]]) -> Bounds:
 
 
 def _in_supports(parts: Sequence[tuple[Opened, Plan]], ends: Aggregated) -> Aggregated:
-    """A sum or an average of weights of items, within what item supports say of the items and of the persons."""
+    """A sum of weights of items, within what item supports say of the items."""
     plan = parts[0][1]
     weights, (low, high) = plan.measure, ends
-    if not isinstance(weights, Weights) or plan.aggregate not in ("sum", "avg"):
+    if not isinstance(weights, Weights) or plan.aggregate != "sum":
         return ends
     if not all(_is_told(release, weights) for release, _ in parts) or has_sums(plan.condition):
         return ends
@@ -184,11 +184,6 @@ def _in_supports(parts: Sequence[tuple[Opened, Plan]], ends: Aggregated) -> Aggr
         _total(release, replace(asked, measure=None, aggregate="", test=weights.test), weights) for release, asked in parts
     )
     lower, upper = map(fsum, zip(*totals, strict=True))
-    if plan.aggregate == "avg":
-        persons = _persons(parts)
-        if not persons[0]:
-            return ends
-        lower, upper = min(lower / n for n in persons), max(upper / n for n in persons)
     least, most = scaled(plan, (lower, upper))
     assert least is not None and most is not None
     return least if low is None else max(low, least), most if high is None else min(high, most)

@@ -278,7 +278,7 @@ class Rows:
             own = arguments[0] if isinstance(node.this, exp.Sum) and _has_row(spec) else None
             if ends and own is not None and own.present and values.floor_of(own) is not None:  # the row is one of those
                 ends = [values.greatest(ends[0], own.there[0]), *ends[1:2]]
-            if not counted or self.sure is None:
+            if spec is None or not counted or self.sure is None:
                 return total.replaced(ends)
             every = over(exp.LogicalAnd(this=self.sure.copy()), _reached(spec))
             ends = [values.when(exp.func("coalesce", every.copy(), exp.true()), end) for end in ends]
