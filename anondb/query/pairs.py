@@ -15,14 +15,16 @@ from anondb.answers.rules.supports import Array
 from anondb.engine import Table, tuples
 from anondb.query.cached_release import Opened
 from anondb.query.classes import passing_of
-from anondb.query.evaluate import Question
+from anondb.query.evaluate import Evaluator, Question
 from anondb.query.item_tests import ANY_ITEM, Labels, listed
 from anondb.query.kinds import Kinds
 from anondb.query.parsing import inline_table
-from anondb.query.predicates import ALWAYS, NEVER, PAIRS, AtLeast, Condition, Plan, both, conjuncts, has
+from anondb.query.predicates import ALWAYS, NEVER, PAIRS, AtLeast, Condition, Plan, both, conjuncts, has, leaves
 from anondb.query.reading import transactions_by_item
 from anondb.query.refusals import too_complex, unsupported
+from anondb.query.relational import unseen_parts, values_part, with_cells
 from anondb.query.totals import Bounds
+from anondb.query.values import OnValue
 
 if TYPE_CHECKING:
     from anondb.query.supported import Groups, SupportedAnswers
@@ -55,15 +57,15 @@ def is_single(condition: Condition) -> bool:
 
 def _fixed(condition: Condition) -> frozenset[str]:
     """The items that every person has to have."""
-    parts = (part for part in conjuncts(condition) if isinstance(part, AtLeast))
+    parts = (part for part in conjuncts(condition) if isinstance(part, AtLeast) and is_single(part))
     return frozenset[str]().union(*(listed(part.test) or () for part in parts))
 
 
 def pairs(release: Opened, plan: Plan, persons: Bounds) -> Sequence[Row]:
     """The pairs of items that may occur together, each with lower bound and upper bound of their support.
 
-    With items that every person has to have, a pair is counted at least in the transactions that have these for certain,
-    and at most in those that may have them.
+    With a condition on the persons, a pair is counted at least in the transactions that meet it for certain, and at most in
+    those that may meet it: as far as items that every person has to have, and conditions on attributes, tell.
 
     Args:
         release: the release.
@@ -80,14 +82,15 @@ def pairs(release: Opened, plan: Plan, persons: Bounds) -> Sequence[Row]:
     if plan.condition == ALWAYS:
         return [(first, second, low, high) for first, second, low, _, high in _counted(release, plan, plan.most, None)]
     certain, possible = ({row[:2]: row for row in _counted(release, plan, None, sure)} for sure in (True, False))
-    fixed, (_, persons_high) = _fixed(plan.condition), persons
+    fixed, plain = _fixed(plan.condition), all(map(is_single, conjuncts(plan.condition)))
     rows: list[Counted] = []
     for row in _counted(release, plan, None, None):
-        first, second, _, _, most = row
-        if fixed <= {first, second}:  # it is one of the pair
+        first, second, low, _, most = row
+        if plain and fixed <= {first, second}:  # it is one of the pair
             rows.append(row)
-        elif (other := possible.get((first, second))) is not None and (upper := min(most, other[4], persons_high)):
+        elif (other := possible.get((first, second))) is not None and (upper := min(most, other[4], persons[1])):
             lower, least = certain[first, second][2:4] if (first, second) in certain else (0, 0.0)
+            lower = max(lower, low + persons[0] - release.size)
             rows.append((first, second, lower, (least + other[3]) / 2, upper))
     rows.sort(key=lambda row: (-row[3], row[:2]))
     return [(first, second, low, high) for first, second, low, _, high in rows[: plan.most]]
@@ -100,7 +103,7 @@ def with_item(release: Opened, item: str) -> dict[str, tuple[int, int]]:
 
 
 def _counted(release: Opened, plan: Plan, most: int | None, certain: bool | None) -> list[Counted]:
-    """The pairs in all transactions, or in those that have the items of the condition certainly, or possibly."""
+    """The pairs in all transactions, or in those that meet the condition certainly, or possibly."""
     import pyarrow as pa
 
     assert plan.test is not None and plan.second is not None
@@ -131,9 +134,17 @@ def _counted(release: Opened, plan: Plan, most: int | None, certain: bool | None
 def _shown(release: Opened, plan: Plan, certain: bool | None) -> dict[str, exp.Query]:
     """The released items of each transaction, with whether it is complete, and the incomplete transactions.
 
-    With ``certain`` those of transactions that have the items of the condition, certainly or possibly.
+    With ``certain`` those of transactions that meet the condition, certainly or possibly.
     """
     shown, incomplete = _all_shown(release)
+    others = [part for part in conjuncts(plan.condition) if not is_single(part)] if certain is not None else []
+    for part in others:
+        if all(isinstance(leaf, OnValue) for leaf in leaves(part)):
+            meeting = _with_values(release, Question.of(part), bool(certain))
+            shown = shown.where(exp.In(this=exp.column("transaction_id"), query=meeting.subquery()))
+        elif certain:  # no rule reads who meets it
+            shown = shown.where(exp.false())
+    shown = exp.select("*").from_(shown.subquery("shown")) if others else shown
     for item in sorted(_fixed(plan.condition)) if certain is not None else ():
         hidden = release.suppressed and (release.differing or item not in release.images)
         if not certain and hidden and not release.differing:  # anybody may have it
@@ -143,6 +154,24 @@ def _shown(release: Opened, plan: Plan, certain: bool | None) -> dict[str, exp.Q
         holding = _holding(release, images)
         shown = shown.where(exp.or_(holding, exp.Not(this=exp.column("complete"))) if hidden and not certain else holding)
     return {"shown": shown, "incomplete": incomplete}
+
+
+def _with_values(release: Opened, question: Question, certain: bool) -> exp.Select:
+    """The transactions whose published values meet a question on attributes for certain, or possibly."""
+    attributes = [a for a in release.attributes or () if a.name in question.attributes]
+    evaluator, unseen = Evaluator(question), unseen_parts(question)
+    records = release.schema.table("records")
+    every = exp.select("transaction_id", exp.Literal.string("").as_("signature")).from_(records.expression())
+    numbered, cells = with_cells(release.engine, records, attributes, every)
+    signatures = {f"{number}|": of for number, of in cells.items()} or {"": ()}
+    met = []
+    for signature, of in signatures.items():
+        values = [values_part(question, *one) for one in zip(attributes, of, strict=True)]
+        outcome = evaluator.outcome([*unseen, *values])
+        if outcome.least if certain else outcome.greatest:
+            met.append(exp.Literal.string(signature))
+    among = exp.In(this=exp.column("signature"), expressions=met) if met else exp.false()
+    return exp.select("transaction_id").from_(numbered.subquery("numbered")).where(among)
 
 
 def _holding(release: Opened, labels: Sequence[str]) -> exp.Expr:

@@ -103,8 +103,19 @@ def sizes(a: Analyst) -> Asked:
 
 
 def pairs(a: Analyst) -> Asked:
-    join = f"FROM sales a JOIN sales b ON a.tid = b.tid AND a.item {a.one('<', '<', '<>')} b.item"
+    """Pairs of items, of all persons or of some."""
     where = a.one("", f" WHERE {a.test('a.item')}", f" WHERE {a.test('a.item')} AND {a.test('b.item')}")
+    return _pairs(a, "", a.one(where, where, f" WHERE a.tid {a.one('', 'NOT ')}IN ({a.ids(1)})"))
+
+
+def attribute_pairs(a: Analyst) -> Asked:
+    """Pairs of items of the persons whose attributes meet a condition."""
+    more = a.one("", f" AND {a.test('a.item')}", f" AND a.tid {a.one('', 'NOT ')}IN ({a.ids(1)})")
+    return _pairs(a, " JOIN records r ON r.tid = a.tid", f" WHERE {a.value('r')}{more}")
+
+
+def _pairs(a: Analyst, joined: str, where: str) -> Asked:
+    join = f"FROM sales a JOIN sales b ON a.tid = b.tid AND a.item {a.one('<', '<', '<>')} b.item{joined}"
     if a.rnd.random() < 0.3:
         return Asked(("count(*) AS n0",), join + where)
     having = f" HAVING count(*) >= {a.rnd.randint(1, 5)}" if a.rnd.random() < 0.3 else ""

@@ -214,3 +214,18 @@ def test_numbers_of_joined_groups_are_of_the_same_rows(session: Session, sql: st
     one, two = (sorted(row[:4] for row in session.sql(text).fetchall()) for text in (sql, plain))
     assert one == [pytest.approx(row) for row in two]
     assert two and all(row[2] is not None for row in two)
+
+
+@each("met, failed", [("town = 'Cork'", "town IS DISTINCT FROM 'Cork'"), ("age > 25", "age <= 25 OR age IS NULL")])
+def test_pairs_of_some_persons_are_among_those_of_all(session: Session, met: str, failed: str) -> None:
+    """A pair is counted with a condition, or without, or in part of the persons who meet each of two opposite ones."""
+    pairs = "SELECT a.item, b.item AS other, count(*) AS n FROM transactions a JOIN transactions b ON a.tid = b.tid AND a.item < b.item"
+    join = f"{pairs} JOIN records p ON p.tid = a.tid WHERE {{}} GROUP BY ALL"
+    one, other, every, plain = (
+        {row[:2]: row[3:5] for row in session.sql(sql).fetchall()}
+        for sql in (join.format(met), join.format(failed), join.format(f"({met}) OR {failed}"), f"{pairs} GROUP BY ALL")
+    )
+    assert every == plain and plain
+    for pair, (low, high) in plain.items():
+        (low1, high1), (low2, high2) = one.get(pair, (0, 0)), other.get(pair, (0, 0))
+        assert low1 + low2 <= low and max(high1, high2) <= high <= high1 + high2

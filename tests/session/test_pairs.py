@@ -13,6 +13,7 @@ from session.random_asking import opened
 from session.random_releases import draw_sealed
 
 import anondb
+from anondb import Session
 
 SIGNS: dict[str, Callable[[str, str], bool]] = {
     "a.item < b.item": lambda x, y: x < y,
@@ -71,3 +72,20 @@ def test_nothing_is_listed_where_every_item_was_suppressed(tmp_path: Path) -> No
     sql = "SELECT a.item, b.item, count(*) AS n FROM sales a JOIN sales b USING (tid) WHERE a.item < b.item GROUP BY 1, 2"
     with anondb.open(tmp_path / "none.duckdb") as session:
         assert session.sql(sql).fetchall() == []
+
+
+def test_pairs_of_some_persons_have_bounds_within_those_of_all(supports: Session) -> None:
+    """Whatever the condition; what no rule reads of it narrows no pair, and the number of these persons does."""
+    pairs = "SELECT a.item, b.item AS other, count(*) AS n FROM sales a JOIN sales b ON a.tid = b.tid AND a.item < b.item"
+    plain = {row[:2]: row[3:5] for row in supports.sql(f"{pairs} GROUP BY ALL").fetchall()}
+    for ids in (
+        "SELECT tid FROM sales WHERE item = 'milk'",
+        "SELECT tid FROM sales GROUP BY tid HAVING count(*) >= 3",
+        "SELECT tid FROM sales EXCEPT SELECT tid FROM sales WHERE item = 'milk'",
+    ):
+        persons = supports.sql(f"SELECT count(*) AS n FROM ({ids})").fetchall()[0][2]
+        rows = supports.sql(f"{pairs} WHERE a.tid IN ({ids}) GROUP BY ALL").fetchall()
+        assert rows
+        for row in rows:
+            low, high = plain[row[:2]]
+            assert 0 <= row[3] <= low and row[4] <= min(high, persons)

@@ -18,7 +18,7 @@ from anondb.answers.persons.sums import FEW, MERGED_NOTE, Sums
 from anondb.answers.persons.terms import Item, Number, Of, PersonRows, Scope
 from anondb.query.aggregates import CONT, DISC
 from anondb.query.item_tests import ANY_ITEM, item_all
-from anondb.query.pairs import SIGNS, is_single
+from anondb.query.pairs import SIGNS
 from anondb.query.parsing import conjoined
 from anondb.query.predicates import (
     ITEMS,
@@ -330,8 +330,6 @@ class Aggregates(Sums):
         for first, rest in self.divided(both(*mixed), keys[0]):
             for second, of_person in self.divided(rest, keys[1]):
                 met = self._plain(both(person, of_person))
-                if not all(map(is_single, conjuncts(met))):
-                    raise unsupported("GROUP BY two items with other conditions than on single items")
                 sides = item_all(one, first), item_all(two, second)
                 plans.append(Plan(PAIRS, met, *sides, signs, notes=(LISTED_NOTE,)))
         return plans
