@@ -110,10 +110,10 @@ def has_sums(condition: Condition) -> bool:
 
 
 def with_sizes_as_sums(plan: Plan) -> Plan | None:
-    """The plan with "at least n items of any kind" as conditions on a sum; None if it has other conditions.
+    """The plan with "at least n items of any kind" as conditions on a sum; None if it has other conditions on items.
 
     The walk over the items of a transaction counts them up to n, which takes too many steps for a large one. Of numbers of
-    different items the walk knows which go together, and sums do not.
+    different items the walk knows which go together, and sums do not; values of attributes go with any of them.
     """
     sizes = [leaf for leaf in set(leaves(plan.condition)) if isinstance(leaf, AtLeast)]
     alike = len({leaf.test for leaf in sizes}) == 1 and finite(sizes[0].test) is None
@@ -125,7 +125,9 @@ def with_sizes_as_sums(plan: Plan) -> Plan | None:
         return OnSum(Weights(leaf.test), leaf.count - 0.5, open=True) if isinstance(leaf, AtLeast) else leaf
 
     condition = replaced(plan.condition, as_sum)
-    return replace(plan, condition=condition) if all(isinstance(leaf, OnSum) for leaf in leaves(condition)) else None
+    return (
+        replace(plan, condition=condition) if all(isinstance(leaf, OnSum | OnValue) for leaf in leaves(condition)) else None
+    )
 
 
 @dataclass(frozen=True)
