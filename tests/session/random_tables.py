@@ -119,7 +119,8 @@ def _pairs(a: Analyst, joined: str, where: str) -> Asked:
     if a.rnd.random() < 0.3:
         return Asked(("count(*) AS n0",), join + where)
     having = f" HAVING count(*) >= {a.rnd.randint(1, 5)}" if a.rnd.random() < 0.3 else ""
-    columns = ("a.item AS k0", "b.item AS k1", a.one("count(*) AS c0", "count(DISTINCT a.tid) AS c0"))
+    chosen = a.one("", "", f" FILTER (WHERE {a.value('r') if joined else a.test(a.one('a.item', 'b.item'))})")
+    columns = ("a.item AS k0", "b.item AS k1", f"{a.one('count(*)', 'count(DISTINCT a.tid)')}{chosen} AS c0")
     limit = a.ordered("c0", "3") if a.rnd.random() < 0.5 and not having else ""
     return Asked(columns, f"{join}{where} GROUP BY a.item, b.item{having}", filtered=bool(having), limit=limit)
 

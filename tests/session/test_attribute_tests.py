@@ -221,10 +221,18 @@ def test_pairs_of_some_persons_are_among_those_of_all(session: Session, met: str
     """A pair is counted with a condition, or without, or in part of the persons who meet each of two opposite ones."""
     pairs = "SELECT a.item, b.item AS other, count(*) AS n FROM transactions a JOIN transactions b ON a.tid = b.tid AND a.item < b.item"
     join = f"{pairs} JOIN records p ON p.tid = a.tid WHERE {{}} GROUP BY ALL"
-    one, other, every, plain = (
+    chosen = join.replace("count(*)", f"count(*) FILTER (WHERE {met})").format("true")
+    one, other, every, plain, counted = (
         {row[:2]: row[3:5] for row in session.sql(sql).fetchall()}
-        for sql in (join.format(met), join.format(failed), join.format(f"({met}) OR {failed}"), f"{pairs} GROUP BY ALL")
+        for sql in (
+            join.format(met),
+            join.format(failed),
+            join.format(f"({met}) OR {failed}"),
+            f"{pairs} GROUP BY ALL",
+            chosen,
+        )
     )
+    assert counted == {pair: one.get(pair, (0, 0)) for pair in plain}
     assert every == plain and plain
     for pair, (low, high) in plain.items():
         (low1, high1), (low2, high2) = one.get(pair, (0, 0)), other.get(pair, (0, 0))

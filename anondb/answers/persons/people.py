@@ -242,10 +242,9 @@ class _Grouped(Aggregates):
         return rows
 
     def _each_row(self, basic: Basic, scope: Scope, whats: Sequence[Any]) -> bool:
-        """Whether an aggregate is the number of persons of each group."""
+        """Whether an aggregate counts each person of a group once, or those whom FILTER chooses."""
         items = {what.row for what in whats if isinstance(what, Item)}
-        each = basic.how == "ids" or (basic.how == "rows" and scope.rows.exact and scope.rows.rows <= items)
-        return each and basic.wanted is None
+        return basic.how == "ids" or (basic.how == "rows" and scope.rows.exact and scope.rows.rows <= items)
 
     def _adds_key(self, basic: Basic, scope: Scope, whats: Sequence[Any]) -> bool:
         """Whether an aggregate adds up the number by which persons are grouped: of their rows, or of each person once."""
@@ -265,14 +264,16 @@ class _Grouped(Aggregates):
     ) -> Mapping[Row, Bounds]:
         """An aggregate for each listed value; those of numbers, and of rows of several kinds, are asked one by one."""
         alone = len(scopes) == 1
-        if alone and self._each_row(basic, scopes[0], whats):
+        each = alone and self._each_row(basic, scopes[0], whats)
+        if each and basic.wanted is None:
             return persons
         if alone and self._adds_key(basic, scopes[0], whats):
             return {
                 (n,): (None if low is None else n * low, None if high is None else n * high)
                 for (n,), (low, high) in persons.items()
             }
-        if alone and (basic.how == "ids" or (basic.how == "rows" and self.is_listed(whats[0], basic, scopes[0]))):
+        listed = alone and basic.how == "rows" and (each if len(whats) == 2 else self.is_listed(whats[0], basic, scopes[0]))
+        if listed or (alone and basic.how == "ids"):
             numbers = self._listing(whats, scopes[0], basic, None)
             parts = self.releases.suppressed and basic.wanted is not None and len(self.releases.parts()) > 1
             return numbers if not parts else {key: numbers.get(key, (0, None)) for key in persons}
