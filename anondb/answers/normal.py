@@ -12,9 +12,11 @@ from anondb.answers.ranged.chosen_groups import with_chosen_groups
 from anondb.answers.ranged.compiler import with_ctes
 from anondb.answers.ranged.deviations import with_variances
 from anondb.answers.ranged.distinct_rows import with_different_persons, with_first_rows, with_groups
+from anondb.answers.ranged.equivalents import ids_of
 from anondb.answers.ranged.groups_beside import with_one_select
 from anondb.answers.ranged.item_filters import with_having
 from anondb.answers.ranged.item_windows import with_item_windows
+from anondb.answers.ranged.joined_totals import with_joined_totals
 from anondb.answers.ranged.laterals import with_joins
 from anondb.answers.ranged.listed import with_aggregates, with_own_lists, with_written_rows
 from anondb.answers.ranged.matches import with_counted_matches, with_places
@@ -88,7 +90,7 @@ def normal(
         analyst: the analyst's tables.
     """
     present = partial(_is_present, tables=tables, own=own, nullable=nullable, analyst=analyst)
-    originals = Originals(tables, persons, present)
+    originals = Originals(tables, own, persons, present)
     steps: tuple[Callable[[exp.Expr], exp.Expr], ...] = (
         with_written_rows,
         with_all,
@@ -109,6 +111,7 @@ def normal(
         lambda query: with_groups(query, tables),
     )
     of_sources: tuple[Callable[[exp.Expr], exp.Expr], ...] = (
+        lambda query: with_joined_totals(query, ids_of(tables)),
         lambda query: without_inner_rows(query, tables),
         lambda query: with_chosen_groups(query, originals),
         lambda query: with_sums_of_records(query, originals),

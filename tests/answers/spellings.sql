@@ -1133,3 +1133,24 @@ SELECT a.item || b.item AS pair, c.town AS k, count(*) AS n FROM sales a JOIN sa
 -- frequent_items_but_one
 SELECT item, count(*) AS n FROM sales WHERE (item IN (SELECT item FROM sales WHERE item <> 'butter' GROUP BY item HAVING count(*) > 100) AND item <> 'bread') GROUP BY item;
 SELECT item, count(*) AS n FROM sales WHERE item NOT IN ('bread', 'butter') GROUP BY item HAVING count(*) > 100;
+
+-- share_of_an_item_in_its_town [records]
+SELECT town, item, count(*) * 1.0 / sum(count(*)) OVER (PARTITION BY town) AS n FROM customers JOIN sales USING (tid) GROUP BY 1, 2;
+WITH t AS (SELECT town, count(*) AS rows FROM customers JOIN sales USING (tid) GROUP BY 1) SELECT c.town, item, count(*) * 1.0 / max(t.rows) AS n FROM customers c JOIN sales s USING (tid) JOIN t ON t.town = c.town GROUP BY 1, 2;
+WITH t AS (SELECT town, count(*) AS rows FROM customers JOIN sales USING (tid) GROUP BY 1) SELECT c.town, item, count(*) * 1.0 / t.rows AS n FROM customers c JOIN sales s USING (tid) JOIN t ON t.town = c.town GROUP BY 1, 2, t.rows;
+WITH t AS (SELECT town, count(*) AS rows FROM customers JOIN sales USING (tid) GROUP BY 1), x AS (SELECT town, item, count(*) AS k FROM customers JOIN sales USING (tid) GROUP BY 1, 2) SELECT x.town, item, k * 1.0 / rows AS n FROM x JOIN t USING (town);
+
+-- share_of_an_item_in_its_category [food]
+SELECT f.parent, s.item, count(*) * 1.0 / sum(count(*)) OVER (PARTITION BY f.parent) AS n FROM sales s JOIN food f ON f.node = s.item GROUP BY 1, 2;
+WITH t AS (SELECT parent, count(*) AS rows FROM sales JOIN food ON node = item GROUP BY 1) SELECT f.parent, s.item, count(*) * 1.0 / any_value(t.rows) AS n FROM sales s JOIN food f ON f.node = s.item JOIN t ON t.parent = f.parent GROUP BY 1, 2;
+SELECT x.parent, x.item, x.n * 1.0 / t.n AS n FROM (SELECT parent, item, count(*) AS n FROM sales JOIN food ON node = item GROUP BY ALL) x JOIN (SELECT parent, count(*) AS n FROM sales JOIN food ON node = item GROUP BY ALL) t ON t.parent = x.parent;
+
+-- pairs_of_the_old [records]
+SELECT a.item AS x, b.item AS y, count(*) AS n FROM sales a JOIN sales b ON a.tid = b.tid AND a.item < b.item JOIN customers c ON c.tid = a.tid WHERE c.age >= 60 GROUP BY 1, 2;
+SELECT a.item AS x, b.item AS y, count(*) AS n FROM sales a JOIN sales b ON a.tid = b.tid AND a.item < b.item WHERE a.tid IN (SELECT tid FROM customers WHERE age >= 60) GROUP BY 1, 2;
+WITH old AS (SELECT s.tid, s.item FROM sales s JOIN customers c USING (tid) WHERE age >= 60) SELECT a.item AS x, b.item AS y, count(*) AS n FROM old a JOIN old b ON a.tid = b.tid AND a.item < b.item GROUP BY 1, 2;
+SELECT a.item AS x, b.item AS y, count(DISTINCT a.tid) AS n FROM sales a, sales b, customers c WHERE a.tid = b.tid AND b.tid = c.tid AND a.item < b.item AND NOT c.age < 60 GROUP BY 1, 2;
+
+-- pairs_without_an_item
+SELECT a.item AS x, b.item AS y, count(*) AS n FROM sales a JOIN sales b ON a.tid = b.tid AND a.item < b.item WHERE a.tid NOT IN (SELECT tid FROM sales WHERE item = 'milk') GROUP BY 1, 2;
+SELECT a.item AS x, b.item AS y, count(*) AS n FROM sales a JOIN sales b ON a.tid = b.tid AND a.item < b.item WHERE NOT EXISTS (SELECT 1 FROM sales m WHERE m.tid = b.tid AND m.item = 'milk') GROUP BY 1, 2;

@@ -116,6 +116,29 @@ def beside_groups(a: Analyst) -> Asked:
     return Asked(("x.item AS k0", f"{number} AS n0"), rest, filtered=bool(having))
 
 
+def joined_totals(a: Analyst) -> Asked:
+    """Groups beside the totals of a coarser key, which are joined with their rows."""
+    key = a.one("length({}.item)", "left({}.item, 1)", "{}.item")
+    where = a.one("", "", f" WHERE {a.test('o.item')}")
+    totals = f"SELECT {key.format('o')} AS k, {a.one('count(*)', 'count(DISTINCT tid)')} AS n FROM sales o{where} GROUP BY 1"
+    return _beside_totals(a, totals, key.format("s"), "sales s", a.where("s.item"))
+
+
+def attribute_totals(a: Analyst) -> Asked:
+    """Groups of rows by item beside the totals of an attribute, which are joined with their rows."""
+    key = a.one("{}.town", "{}.age // 10")
+    totals = f"SELECT {key.format('p')} AS k, count(*) AS n FROM records p JOIN sales USING (tid) GROUP BY ALL"
+    return _beside_totals(a, totals, key.format("r"), "sales s JOIN records r ON r.tid = s.tid", a.where("s.item"))
+
+
+def _beside_totals(a: Analyst, totals: str, key: str, source: str, where: str) -> Asked:
+    one = a.one("max(t.n)", "min(t.n)", "any_value(t.n)", "t.n")
+    number = a.one(f"count(*) / {one}", f"{one} - count(*)", one, f"count(DISTINCT s.tid) * 2.0 / {one}")
+    keys, by = a.rnd.choice([((f"{key} AS k0", "s.item AS k1"), f"{key}, s.item"), ((f"{key} AS k0",), key)])
+    rest = f"FROM {source} JOIN t ON t.k = {key}{where} GROUP BY {by}{', t.n' if one == 't.n' else ''}"
+    return Asked((*keys, f"{number} AS n1"), rest, f"WITH t AS ({totals})")
+
+
 def triples(a: Analyst) -> Asked:
     """Pairs of items of persons who have a third one."""
     sign, one = a.one("<", "<>", "<="), a.item()

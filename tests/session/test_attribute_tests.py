@@ -219,7 +219,8 @@ def test_numbers_of_joined_groups_are_of_the_same_rows(session: Session, sql: st
 @each("met, failed", [("town = 'Cork'", "town IS DISTINCT FROM 'Cork'"), ("age > 25", "age <= 25 OR age IS NULL")])
 def test_pairs_of_some_persons_are_among_those_of_all(session: Session, met: str, failed: str) -> None:
     """A pair is counted with a condition, or without, or in part of the persons who meet each of two opposite ones."""
-    pairs = "SELECT a.item, b.item AS other, count(*) AS n FROM transactions a JOIN transactions b ON a.tid = b.tid AND a.item < b.item"
+    pairs = "SELECT a.item, b.item AS other, count(*) AS n FROM transactions a JOIN transactions b ON a.tid = b.tid "
+    pairs += "AND a.item < b.item"
     join = f"{pairs} JOIN records p ON p.tid = a.tid WHERE {{}} GROUP BY ALL"
     chosen = join.replace("count(*)", f"count(*) FILTER (WHERE {met})").format("true")
     one, other, every, plain, counted = (

@@ -284,7 +284,7 @@ def _written(of: Groups, originals: Originals) -> Groups | None:
         return None
     if not all(isinstance(table, exp.Table) and not table.db and not table.alias_column_names for table in tables):
         return None
-    columns = {lowered(t.alias_or_name): originals.columns.get(lowered(t.name), {}) for t in tables}
+    columns = {lowered(t.alias_or_name): originals.names_of(t) for t in tables}
     if len({lowered(table.name) for table in tables}) < len(tables) or len(columns) < len(tables):
         return None
     for n, place in enumerate(places):
@@ -313,7 +313,7 @@ def _is_inner(column: exp.Column, made: exp.Select, originals: Originals) -> boo
     inner = column.parent_select
     source = None if inner is None or inner is made else inner.args.get("from_")
     table = source.this if source is not None and isinstance(source.this, exp.Table) and not source.this.db else None
-    return table is not None and lowered(column.name) in originals.columns.get(lowered(table.name), ())
+    return table is not None and lowered(column.name) in originals.names_of(table)
 
 
 def _of_records(

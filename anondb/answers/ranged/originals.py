@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -17,13 +17,20 @@ class Originals:
 
     Attributes:
         columns: the columns of each, in lower case, and whether one is the id.
+        own: the columns of the analyst's tables, in lower case.
         persons: the table of persons and their items; others have one row for each person.
         present: whether a column of a table is never NULL; None if the table has no such column.
     """
 
     columns: Mapping[str, Mapping[str, bool]]
+    own: Mapping[str, Collection[str]]
     persons: str
     present: Present
+
+    def names_of(self, table: exp.Expr) -> Collection[str]:
+        """The columns of a table of the original, or of the analyst; empty for other sources."""
+        plain = isinstance(table, exp.Table) and not table.db
+        return (self.columns.get(lowered(table.name)) or self.own.get(lowered(table.name), ())) if plain else ()
 
     def record(self, table: exp.Expr) -> str | None:
         """The id of a table with one row for each person; None for other sources."""

@@ -125,7 +125,7 @@ def _grouped(query: exp.Select, originals: Originals) -> tuple[exp.Select, list[
         return None
     names = {lowered(place.this.alias_or_name) for place in places}
     for column in [c for c in query.find_all(exp.Column) if not c.table and c.parent_select is query]:
-        owners = [p.this for p in places if lowered(column.name) in originals.columns.get(lowered(p.this.name), ())]
+        owners = [p.this for p in places if lowered(column.name) in originals.names_of(p.this)]
         if owners:
             column.set("table", exp.to_identifier(owners[0].alias_or_name))
     value = query.expressions[0].unalias()
