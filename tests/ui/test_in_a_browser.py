@@ -13,7 +13,7 @@ from ui.client import Client, window
 from ui.conftest import HOSTILE
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")]
-UNNAMED = """[...document.querySelectorAll('input:not([type=hidden]), select, textarea, button, progress, a, summary')]
+UNNAMED = """[...document.querySelectorAll('input:not([type=hidden]), select, textarea, button, progress, a, summary, th')]
   .filter(e => !(e.labels && e.labels.length) && !e.ariaLabel && !e.textContent.trim()).map(e => e.outerHTML)"""
 LEVELS = """(() => { const all = [...document.querySelectorAll('h1, h2, h3, h4')].map(e => +e.tagName[1]);
   return all.filter((level, i) => i && level > all[i - 1] + 1).length + (all.filter(x => x == 1).length != 1) })()"""
