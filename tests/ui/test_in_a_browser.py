@@ -69,6 +69,10 @@ def test_a_reader_asks_by_keyboard(chromium: Browser, reader: Client) -> None:
     chromium.until("document.querySelector('#answer')")
     shown = chromium.evaluate("document.querySelector('main').innerText")
     assert "exactly" in shown and "<img src=x" in shown and chromium.evaluate("document.images.length") == 0
+    look(chromium, f"http://{reader.host}/ask", "document.querySelector('h2')")
+    spread = "document.querySelector('[name=bounds]').value = 'spread'; document.querySelector('#sql').form.requestSubmit()"
+    chromium.evaluate(spread)
+    chromium.until("document.querySelector('main').innerText.includes('plausibly')")
     for part in ("ask", "audit"):
         look(chromium, f"http://{reader.host}/{part}", "document.querySelector('h2')")
 
