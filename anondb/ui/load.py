@@ -102,7 +102,7 @@ def proposal_of(peek: Any) -> dict[str, Any]:
     if (account := peek.account) is None or peek.problem:
         return dict(peek.reading)
     dialect = account.dialect if isinstance(account.dialect, str) else account.dialect.words
-    return {"layout": account.layout, "fields": dialect, **peek.reading}
+    return {"layout": account.layout, "format": dialect, **peek.reading}
 
 
 def persons_of(peek: Any, most: int = 12) -> list[tuple[str, str]]:

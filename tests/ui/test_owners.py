@@ -88,7 +88,7 @@ def test_a_file_is_mended_and_loaded_as_the_command_says(
     assert page.count("<svg") == 2 and "6 persons" in page and HOSTILE not in page and "<img" not in page
     assert not problems_on(page)
     shown = page[: page.index("<svg")]
-    assert "<b>layout</b> long" in shown and "<b>id</b> client" in shown and "<b>fields</b> separated by" in shown
+    assert "<b>layout</b> long" in shown and "<b>id</b> client" in shown and "<b>format</b> separated by" in shown
     client.drop("/load/taxonomy", folder / "food.tree")
     assert "It fits: 7 nodes" in client.done("/load")
     client.post("/load/records", path="people.csv")
