@@ -447,6 +447,12 @@ def test_releases_that_list_fewer_groups_of_a_log_are_left_out() -> None:
     assert recommended([whole, Result(**{**vars(other), "figures": other.figures | {"asked": "others"}})]) == []
 
 
+def test_exact_releases_are_drawn_at_the_left() -> None:
+    text = comparison([result(name, 2, 2, 0.0, errors=(0.0,)) for name in ("mm", "coat")], setting(), FACTS)
+    plot = text[text.index("Risk against error") : text.index("In short")]
+    assert not re.search(r">-[\d.]+<", plot), "no error is negative"
+
+
 FACTS = {"source": "x", "transactions": 9, "items": 10, "occurrences": 200, "longest": 3}
 
 
