@@ -94,9 +94,18 @@ def chance(result: Result) -> float | None:
 
 
 def judged(done: Sequence[Result]) -> list[tuple[float, float, Result]]:
-    """The error and the risk of each run that has both and does not delete most."""
-    figures = ((mean_error(r), chance(r), r) for r in done if not deletes_most(r))
-    return [(error, risk, r) for error, risk, r in figures if error is not None and risk is not None]
+    """The error and the risk of each run that has both and does not delete most. Of a log those that answered most of it, if
+    they answered the same: a release lists no group for an item that it deletes."""
+    figures = [(mean_error(r), chance(r), r) for r in done if not deletes_most(r)]
+    points = [(error, risk, r) for error, risk, r in figures if error is not None and risk is not None]
+    if not any(row.get("statement") for *_, r in points for row in r.figures["symmetric_errors"]):
+        return points
+    chosen = []
+    for relational in (False, True):
+        alike = [point for point in points if PROMISES[point[2].run.model].relational == relational]
+        most = max((r.figures["queries"] for *_, r in alike), default=0)
+        chosen += [point for point in alike if point[2].figures["queries"] == most]
+    return chosen
 
 
 def frontier(done: Sequence[Result]) -> list[Result]:

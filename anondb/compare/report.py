@@ -81,7 +81,8 @@ def recommendation(done: Sequence[Result]) -> str:
         f'<h2>Recommendation</h2><div class="plots"><ul>{listed}</ul><figure><h3>Risk against error</h3>{plot}'
         "<figcaption>Left and low is best."
         f" Rings, joined: no other run has less of both. On this frontier: {'; '.join(raised(name_of(r)) for r in best)}."
-        " Runs that delete most items or occurrences are left out. Names appear at the pointer.</figcaption></figure></div>"
+        " Runs that delete most items or occurrences, or list fewer groups of your queries, are left out."
+        " Names appear at the pointer.</figcaption></figure></div>"
     )
 
 

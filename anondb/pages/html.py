@@ -122,7 +122,8 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], text: Sequence[int
             for i, (name, cell) in enumerate(zip(names, row, strict=True))
         )
 
-    top = "".join(f"<th{kind(i, head)}>{name}</th>" for i, name in enumerate(head))
+    tops = ["th" if name else "td" for name in head]  # nobody reads out a heading without a word
+    top = "".join(f"<{top}{kind(i, head)}>{name}</{top}>" for i, (top, name) in enumerate(zip(tops, head, strict=True)))
     body = "".join(f"<tr>{cells(row)}</tr>" for row in listed)
     kinds = {"few": len(listed) <= FEW, "many": len(head) > MANY}
     names = " ".join(name for name, holds in kinds.items() if holds)

@@ -80,7 +80,7 @@ class Scale:
         elif zero:
             low, high = 0.0, high or 1.0
         elif low == high:
-            low, high = low - 1, high + 1
+            low, high = low - 1 if low else 0.0, high + 1
         self._low, self._high, self._start, self._end = low, high, start, end
 
     def at(self, value: float) -> float:

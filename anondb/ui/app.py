@@ -33,12 +33,18 @@ def application(window: Window) -> Starlette:
             Mount("/static", StaticFiles(directory=Path(__file__).parent / "static")),
             *routes,
         ],
-        exception_handlers={NothingLoaded: lambda request, _: shown(request, "")},
+        exception_handlers={NothingLoaded: lambda request, _: shown(request, ""), Exception: failed},
     )
     app.state.window = window
     if window.source and "load" in window.parts:
         load.begin(window, window.source)
     return app
+
+
+def failed(request: Request, error: Exception) -> Response:
+    """What a page says that cannot be made; it shows no data value."""
+    words = f"This page failed unexpectedly ({type(error).__name__}). This is a mistake in anondb. Go back."
+    return PlainTextResponse(words, 500)
 
 
 def first(request: Request) -> Response:

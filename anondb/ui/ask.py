@@ -63,14 +63,22 @@ class Answer:
     @property
     def bounded(self) -> dict[int, tuple[int, int]]:
         """The columns of numbers with bounds, each with the columns of its lower and its upper bound."""
+        return self._between("lower", "upper")
+
+    @property
+    def spread(self) -> dict[int, tuple[int, int]]:
+        """The columns of numbers with a spread, each with the columns of its ends."""
+        return self._between("low", "high") if self.bounds == "spread" else {}
+
+    def _between(self, lower: str, upper: str) -> dict[int, tuple[int, int]]:
         at = {name: i for i, name in enumerate(self.columns)}
-        pairs = {i: (at.get(f"{name}_lower"), at.get(f"{name}_upper")) for name, i in at.items()}
+        pairs = {i: (at.get(f"{name}_{lower}"), at.get(f"{name}_{upper}")) for name, i in at.items()}
         return {i: (low, high) for i, (low, high) in pairs.items() if low is not None and high is not None}
 
     @property
     def head(self) -> list[tuple[int, str]]:
-        """The columns that are shown, by number; bounds stand in the cells of their numbers."""
-        ends = {i for pair in self.bounded.values() for i in pair}
+        """The columns that are shown, by number; bounds and spreads stand in the cells of their numbers."""
+        ends = {i for pairs in (self.bounded, self.spread) for pair in pairs.values() for i in pair}
         return [(i, plain(name)) for i, name in enumerate(self.columns) if i not in ends]
 
     @property
@@ -85,7 +93,10 @@ class Answer:
             return words, ""
         if low is None and high is None:
             return words, "no bounds"
-        return words, "exactly" if low == high else f"{_words(low)} to {_words(high)}"
+        if low == high:
+            return words, "exactly"
+        within = [_words(row[j]) for j in self.spread.get(i, ())]
+        return words, f"{_words(low)} to {_words(high)}" + (f", plausibly {within[0]} to {within[1]}" if within else "")
 
     @property
     def bars(self) -> str:
@@ -93,7 +104,7 @@ class Answer:
         if not self.bounded:
             return ""
         i, (low, high) = next(iter(self.bounded.items()))
-        others = [j for j, _ in self.head if j not in self.bounded and self.columns[j] != "certain"]
+        others = [j for j, _ in self.head if j not in self.bounded and self.columns[j] not in ("certain", "in_worlds")]
         bars = [
             Answered(", ".join(short(_words(row[j]), 40) for j in others) or self.columns[i], row[low], row[i], row[high])
             for row in self.rows[:_BARS]

@@ -76,7 +76,8 @@ def page(request: Request) -> Response:
     window = window_of(request)
     if "audit" not in window.jobs and window.parts[0] == "ask" and window.source is not None:
         _audit(request, window.source, None, None)
-    return shown(request, "audit.html", audit=window.result("audit"))
+    asked = window.jobs["audit"].arguments if "audit" in window.jobs else {"path": "", "expected": None, "trusted": None}
+    return shown(request, "audit.html", audit=window.result("audit"), asked=asked)
 
 
 def _audit(request: Request, path: str, expected: str | None, trusted: str | None) -> None:

@@ -12,13 +12,13 @@ from starlette.routing import Route
 
 from anondb.api.connect import connect
 from anondb.compare.comparison import Comparison
-from anondb.compare.merits import MEANINGS, chance, covered, mean_error, name_of, suppressed_words
+from anondb.compare.merits import MEANINGS, asked_the_same, chance, covered, mean_error, name_of, suppressed_words
 from anondb.compare.report import recommendation
 from anondb.compare.runs import Result, Run, plan
 from anondb.errors import AnondbError, InputError
 from anondb.guide.needs import PEOPLE, QUESTIONS, read_answer, serving, untried
 from anondb.reading.options import READING
-from anondb.ui.pair import make_both
+from anondb.ui.pair import MOST_FORMS, make_both, several
 from anondb.ui.window import Project, Window, back, posted, project_at, saved, shown, window_of
 from anondb.ui.worker import Problem, Say
 
@@ -33,10 +33,10 @@ KNOWLEDGE = {  # by model: what somebody may know of a person, the numbers of th
 NUMBERS = {  # the words of each number
     "k": QUESTIONS["k"],
     "m": QUESTIONS["m"],
-    "l": "A sensitive item may be right for one of how many people who fit, at most? (l)",
-    "p": "How many items that are not private may somebody know? (p)",
-    "h": "How sure may a guess of a private item be, at most? (h, a share such as 4/5)",
-    "delta": "How much of the attributes' detail may be given up for that of the items? (delta, 0 to 1)",
+    "l": "A sensitive item may be right for one of how many people who fit, at most?",
+    "p": "How many items that are not private may somebody know?",
+    "h": "How sure may a guess of a private item be, at most? (a share such as 4/5)",
+    "delta": "How much of the attributes' detail may be given up for that of the items? (0 to 1)",
 }
 USED_FOR = {
     "counts": "Counts of items and sets of items: whatever answers them best",
@@ -137,20 +137,25 @@ def page(request: Request) -> Response:
     values |= {"of_model": {n: KNOWLEDGE[n][1] for n in models}}
     values |= {"name_of": name_of, "error": mean_error, "chance": chance, "suppressed": suppressed_words}
     if comparison is None:
-        return shown(request, "choose.html", runs=(), uses=USED_FOR, **values)
+        return shown(request, "choose.html", tried=False, uses=USED_FOR, **values)
     tried, best = window.kept["choose_tried"], [result for result, _ in comparison.recommended]
     options = planned(project, tried)[0] | ({"workload": "questions.sql"} if tried["questions"].strip() else {})
     values["command"] = project.command("compare", transactions=project.transactions, **options)
-    runs = [(n, result, result in best) for n, result in enumerate(comparison.runs)]
+    runs = [(n, result, result in best) for n, result in enumerate(comparison.runs) if result.status == "done"]
     runs.sort(key=lambda row: (not row[2], *_order(row[1])))
+    left: dict[str, list[str]] = {}  # why others made no release, and their names
+    for result in comparison.runs:
+        if result.status != "done":
+            left.setdefault(result.message or result.status, []).append(name_of(result))
     delta = {"delta": NUMBERS["delta"]} if any("delta" in result.run.options for result in comparison.runs) else {}
     values |= {"terms": {**covered(comparison.runs), **delta, **MEANINGS}, "two": request.url.query == "two"}
     values |= {"unanswered": comparison.unanswered, "drawn": recommendation(comparison.done)}
-    return shown(request, "choose.html", runs=runs, uses=USED_FOR, **values)
+    values |= {"runs": runs, "left": left, "differ": not asked_the_same(comparison.done)}
+    return shown(request, "choose.html", tried=True, uses=USED_FOR, **values)
 
 
 def _order(result: Result) -> tuple[bool, float]:
-    error = mean_error(result) if result.status == "done" else None
+    error = mean_error(result)
     return error is None, error or 0.0
 
 
@@ -219,7 +224,8 @@ def pair_page(request: Request) -> Response:
     asked(window)
     pair, item = window.result("pair"), window.kept.get("choose_item", "")
     forms = [] if pair is None else [forms_of.get(item, ()) for forms_of in pair["forms"]]
-    return shown(request, "choose_pair.html", pair=pair, item=item, forms=forms, why=window.result("why"))
+    values: dict[str, Any] = {"pair": pair, "item": item, "forms": forms, "several": several, "most": MOST_FORMS}
+    return shown(request, "choose_pair.html", why=window.result("why"), **values)
 
 
 async def why(request: Request) -> Response:

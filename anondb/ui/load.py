@@ -85,14 +85,24 @@ def page(request: Request) -> Response:
     target, names, command = "", dict[str, str](), ""
     if peek is not None and choice is not None and not choice.database:
         target, names = proposed_file(window, choice.transactions), proposed_names(choice, peek.reading)
-        command = project_of(window, loaded(choice, peek.reading, names), target, {}).load_command
+        made = window.project if window.result("load-made") else None
+        command = (made or project_of(window, loaded(choice, peek.reading, names), target, {})).load_command
     tables = tables and sorted(tables, key=lambda t: not {"tid", "item"} <= t.columns.keys())
     is_people = peek is not None and peek.reading.get("layout") == PEOPLE
     values: dict[str, Any] = {"choice": choice, "tables": tables, "peek": peek, "pictures": pictures, "target": target}
     values |= {"people": peek if is_people else window.result("load-records"), "names": names, "command": command}
+    values |= {"proposal": {} if peek is None else proposal_of(peek)}
     values |= {"kinds": KINDS, "persons": persons_of, "is_boolean": lambda name: READING[name].kinds == _BOOLEAN}
     options = {n: READING[n] for n in READING if choice is not None and not (choice.database and n in OF_FILES)}
     return shown(request, "load.html", options=options, **values)
+
+
+def proposal_of(peek: Any) -> dict[str, Any]:
+    """What a row is, how the text is divided, and the options that the source needs, by name."""
+    if (account := peek.account) is None or peek.problem:
+        return dict(peek.reading)
+    dialect = account.dialect if isinstance(account.dialect, str) else account.dialect.words
+    return {"layout": account.layout, "format": dialect, **peek.reading}
 
 
 def persons_of(peek: Any, most: int = 12) -> list[tuple[str, str]]:

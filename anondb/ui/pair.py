@@ -16,7 +16,7 @@ from anondb.ui.worker import Say
 if TYPE_CHECKING:
     from anondb.report.owner import OwnerReport
 
-MOST_ROWS, QUERIES, WIDTH = 25, 300, 480
+MOST_ROWS, MOST_FORMS, QUERIES, WIDTH = 25, 3, 300, 480
 AS_ITSELF, DELETED = "as itself", "deleted"
 Forms = Mapping[str, tuple[str, ...]]
 
@@ -39,17 +39,15 @@ def make_both(say: Say, project: Project, trial: str, names: list[str], options:
     forms, persons = [_forms(report) for report in reports], reports[0].supports
     items = sorted({*forms[0], *forms[1]})
     differing = [item for item in items if forms[0].get(item) != forms[1].get(item)]
-    rows = [
-        (item, f"{persons.get(item, 0):,}", *(short(" or ".join(form.get(item, ())), 200) or DELETED for form in forms))
-        for item in sorted(differing, key=lambda item: -persons.get(item, 0))
-    ]
+    differing.sort(key=lambda item: (_kind(forms[0], item) == _kind(forms[1], item), -persons.get(item, 0)))
+    rows = [(item, f"{persons.get(item, 0):,}", *(several(form.get(item, ())) for form in forms)) for item in differing]
     figures = [("Persons with an item, the most frequent items", [_items(report) for report in reports])]
     seen = [{attribute.name: attribute for attribute in report.seen} for report in reports]
     for name in dict.fromkeys([*seen[0], *seen[1]]):
         figures.append(
             (f"Persons by {name}", [attributes[name].drawn(WIDTH) if name in attributes else "" for attributes in seen])
         )
-    comparison = {"names": names, "counts": _counted([words for _, _, *words in rows]), "rows": rows[:MOST_ROWS]}
+    comparison = {"names": names, "counts": _counted(forms, differing), "rows": rows[:MOST_ROWS]}
     comparison |= {"more": len(rows) - MOST_ROWS, "figures": figures, "answers": _answers(reports)}
     return comparison | {"items": items, "forms": forms, "reasons": [report.reasons for report in reports]}
 
@@ -63,10 +61,21 @@ def _forms(report: OwnerReport) -> Forms:
     return forms
 
 
-def _counted(forms: Sequence[Sequence[str]]) -> list[str]:
+def several(labels: Sequence[str]) -> str:
+    """What stands for an item, in words; the rows of local recodings may show it in many ways."""
+    shown = " or ".join(short(label, 200) for label in labels[:MOST_FORMS])
+    return (shown or DELETED) + (f" or {len(labels) - MOST_FORMS:,} others" if len(labels) > MOST_FORMS else "")
+
+
+def _kind(forms: Forms, item: str) -> str:
+    """What becomes of an item: unchanged, deleted or generalized."""
+    kept = forms.get(item, ())
+    return "unchanged" if kept == (AS_ITSELF,) else "generalized" if kept else DELETED
+
+
+def _counted(forms: Sequence[Forms], differing: Sequence[str]) -> list[str]:
     """Sentences on how many items are unchanged, generalized or deleted in each of both releases."""
-    kinds = {AS_ITSELF: "unchanged", DELETED: DELETED}
-    counts = Counter(tuple(kinds.get(form, "generalized") for form in both) for both in forms)
+    counts = Counter(tuple(_kind(form, item) for form in forms) for item in differing)
     sentences = []
     for (first, second), n in counts.items():
         how = f"{first} differently" if first == second else f"{first} in the first and {second} in the second"

@@ -15,7 +15,7 @@ from anondb.api.connect import connect
 from anondb.guide.needs import untried
 from anondb.options import toml_of, toml_text
 from anondb.ui.choose import accepted, at_first, options_of, planned
-from anondb.ui.window import Project, Window, argument, back, posted, project_at, saved, shown, window_of
+from anondb.ui.window import Project, Window, argument, at_work, back, posted, project_at, saved, shown, window_of
 from anondb.ui.worker import Say
 
 REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'; base-uri 'none'"
@@ -86,7 +86,7 @@ def commands(project: Project, recipe: Mapping[str, Any], path: str | None, how:
         lines += [project.load_command] if project.loaded else []
         lines.append(project.command("anonymize", transactions=project.transactions, **options))
     if path is not None:
-        lines.append(project.command("publish", release=recipe["name"], to=path, **how))
+        lines.append(project.command("publish", release=recipe["name"], to=argument(path), **how))
     return "\n".join(lines)
 
 
@@ -99,13 +99,13 @@ def policy(project: Project, recipe: Mapping[str, Any], path: str, how: Mapping[
         return os.path.abspath(value) if is_path or name in ("sign", "proof") else value
 
     accept = [*accepted(recipe["options"]), *how.get("accept", ())]
-    chosen = {**recipe["options"], **how, "accept": ",".join(accept) or None, "publish": os.path.abspath(path)}
+    chosen = {**recipe["options"], **how, "accept": ",".join(accept) or None, "publish": at_work(path)}
     chosen |= {"replace": True} if recipe["replace"] else {}
     remarks = [f'{AGAIN if how.get("allow_overlap") else STOPS} (page "Week after week" of the documentation).']
     remarks += [DROPPED] if any(not os.path.isabs(project.loaded.get(name, "/")) for name in files) else []
     head = POLICY.format(
         remarks="\n".join([*remarks, ""]),
-        source=toml_text(argument(project.database) if "://" in project.database else os.path.abspath(project.database)),
+        source=toml_text(at_work(project.database)),
         load=f"\n[load]\n{toml_of(project.loaded)}" if project.loaded else "",
         name=toml_text(recipe["name"]),
     )

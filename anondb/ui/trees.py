@@ -129,9 +129,9 @@ async def edit(request: Request) -> Response:
         _do(view, draft, fields)
     except AnondbError as problem:
         view.problem = problem
-    view.opened &= draft.nodes.labels.keys()
-    view.chosen &= draft.nodes.labels.keys()
     if draft.nodes is not before:
+        view.opened &= draft.nodes.labels.keys()
+        view.chosen = set()  # the next edit is about other nodes
         window.forget(COUNT)
         if len(draft.nodes.persons) < len(draft.nodes.labels):
             arguments: dict[str, Any] = {"project": project, "attribute": view.attribute, "tree": draft.tree()}
@@ -160,7 +160,7 @@ def _do(view: View, draft: Draft, fields: Mapping[str, str]) -> None:
         draft.redo()
     elif action == "group":
         new = draft.group(sorted(view.chosen), name)
-        view.chosen, view.opened = {new}, view.opened | {*draft.nodes.above(new)}
+        view.opened |= {*draft.nodes.above(new)}
     elif action == "move":
         into = int(node) if node.isdecimal() else nodes.node_of.get(fields.get("into", ""), -1)
         if into not in nodes.labels:

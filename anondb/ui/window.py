@@ -165,7 +165,18 @@ def name_of(source: str) -> str:
 
 def argument(source: str) -> str:
     """A file or a URL as a command names it: nothing in it is a flag or a password."""
-    return name_of(source) if "://" in source else f"./{source}" if source.startswith("-") else source
+    scheme, is_url, rest = source.partition("://")
+    if not is_url:
+        return f"./{source}" if source.startswith("-") else source
+    place, _, settings = rest.partition("?")
+    user, at, place = place.rpartition("@")
+    kept = "&".join(setting for setting in settings.split("&") if "password" not in setting.partition("=")[0])
+    return f"{scheme}://{user.partition(':')[0]}{at}{place}{'?' if kept else ''}{kept}"
+
+
+def at_work(path: str) -> str:
+    """A file or a URL as a file of policies names it, which may run in another folder."""
+    return argument(path) if "://" in path else os.path.abspath(path)
 
 
 def window_of(request: Request) -> Window:

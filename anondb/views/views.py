@@ -3,8 +3,10 @@
 import re
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from sqlglot import exp
@@ -24,8 +26,9 @@ from anondb.pipeline.clock import Clock
 from anondb.pipeline.load import load, load_step
 from anondb.pipeline.reports import Report
 from anondb.policy import Policy
+from anondb.promises.proof_pack import PAGE
 from anondb.publications import overlap
-from anondb.publications.history import PublishedFile
+from anondb.publications.history import Publication, PublishedFile, publications
 from anondb.publications.publish import check_proof, prove, seal
 from anondb.publications.targets import anchored, check_target, how, target_of
 from anondb.release.objects import find_schema, read_manifest, release_schema
@@ -130,8 +133,7 @@ def refresh(engine: DuckDBEngine, name: str, ignore_late_rows: bool = False) -> 
             begun = time.perf_counter()
             verified = None if report is None else report.verified_rows
             file = _sealed(engine, clock, view, path, True, before, task.dataset, verified)
-    if file is not None:
-        _prove(engine, view, how(file.path, view.options)["mode"], file)
+    _prove(engine, view, how(target_of(view.options), view.options)["mode"], file or _unproven(engine, view, entry))
     if report is None:
         return Refreshed(view.name, (), file=file)
     if file is not None:
@@ -362,7 +364,20 @@ def _sealed(
     return seal(engine, view.name, release, path, intersections, verified, **written)
 
 
-def _prove(engine: DuckDBEngine, view: ledger.View, mode: int | None, file: PublishedFile | Report) -> None:
+def _unproven(engine: DuckDBEngine, view: ledger.View, entry: ledger.LedgerEntry) -> Publication | None:
+    """The publication of a release whose proof is not there, such as after a full disk; None if it is, or has no place."""
+    if "proof" not in view.options:
+        return None
+    with suppress(OSError):
+        if entry.release_id in (Path(str(view.options["proof"])) / PAGE).read_text("utf-8"):
+            return None
+    published = publications(engine, stored.current_catalog(engine))
+    return next((made for made in reversed(published) if made.release_id == entry.release_id), None)
+
+
+def _prove(
+    engine: DuckDBEngine, view: ledger.View, mode: int | None, file: PublishedFile | Publication | Report | None
+) -> None:
     """Write the proof of a view's release that was published, if the view has one."""
-    if "proof" in view.options:
+    if file is not None and "proof" in view.options:
         prove(engine, view.name, str(view.options["proof"]), (str(file.sha256), str(file.content_digest)), mode)

@@ -433,6 +433,26 @@ def test_the_recommendation_leaves_nobody_alone_and_says_why() -> None:
     assert "coat + supports" in text and "coat, 5<sup>2</sup>-anonymity</b>: of 4 releases" in text
 
 
+def test_releases_that_list_fewer_groups_of_a_log_are_left_out() -> None:
+    """An item that is deleted has no group, and its error would be in no mean."""
+
+    def logged(algorithm: str, error: float, queries: int) -> Result:
+        rows = [{"size": 0, "statement": 1, "queries": queries, "error": error}]
+        return result(algorithm, 2, 2, 0.1, symmetric_errors=rows, queries=queries, asked=f"{queries} groups")
+
+    whole, other, fewer = logged("coat", 0.4, 9), logged("pcta", 0.5, 9), logged("mm", 0.1, 8)
+    ((best, why),) = recommended([fewer, other, whole])
+    assert best == whole and "of 2 releases" in why and fewer not in frontier([whole, other, fewer])
+    assert recommended([whole, fewer, logged("apriori", 0.2, 9)])[0][0].run.algorithm == "apriori"
+    assert recommended([whole, Result(**{**vars(other), "figures": other.figures | {"asked": "others"}})]) == []
+
+
+def test_exact_releases_are_drawn_at_the_left() -> None:
+    text = comparison([result(name, 2, 2, 0.0, errors=(0.0,)) for name in ("mm", "coat")], setting(), FACTS)
+    plot = text[text.index("Risk against error") : text.index("In short")]
+    assert not re.search(r">-[\d.]+<", plot), "no error is negative"
+
+
 FACTS = {"source": "x", "transactions": 9, "items": 10, "occurrences": 200, "longest": 3}
 
 

@@ -141,7 +141,8 @@ def test_files_are_loaded_and_what_commands_made_is_kept_until_the_data_change(r
     file = policies(new, NIGHTLY)
     done = run("run", file)
     assert done.code == 0 and "sales: read sales.csv: " in done.out and "nothing was done" in done.out
-    assert night.read_bytes() == before
+    proof = tmp_path / "night-proof" / "README.md"
+    assert night.read_bytes() == before and anondb.verify_file(night).content_digest in proof.read_text(), "it was missing"
     with sales.open("a") as more:
         more.write("5,b\n")
     refused = run("run", file)
@@ -149,7 +150,6 @@ def test_files_are_loaded_and_what_commands_made_is_kept_until_the_data_change(r
     found = run("run", policies(new, NIGHTLY + "allow_overlap = true\n"), "--json")
     assert found.json["results"][0]["result"]["transactions"] == 5
     digest = anondb.verify_file(night).content_digest
-    proof = tmp_path / "night-proof" / "README.md"
     assert digest in proof.read_text() and night.read_bytes() != before
     for made in (new, night, proof):
         made.unlink()

@@ -145,6 +145,12 @@ def test_the_checklist_and_the_file_are_as_asked(client: Client, place: Path, pu
 
 
 @pytest.mark.slow
+def test_the_checklist_has_the_signature_and_the_mode(published: str) -> None:
+    (checks,) = re.findall(r'<ul class="checks">(.*?)</ul>\s*<fieldset>', published, re.S)
+    assert "It is not signed" in checks and 'name="sign"' in checks and 'value="0640" selected' in checks
+
+
+@pytest.mark.slow
 def test_the_command_and_the_policy_give_the_same_content(client: Client, place: Path, published: str, run: Run) -> None:
     wanted = anondb.verify_file(place / "picked.duckdb").content_digest
     for command in commands_on(published):
@@ -249,6 +255,15 @@ def test_what_cannot_be_promised_is_said(client: Client, tried: str) -> None:
     assert "--k 5 --m 2" in client.post("/choose", **{**SAID, "k": "5", "m": "2", "plain": "yes"})
     best = client.post("/choose", **{**SAID, "use": "counts", "supports": "both", "plain": "yes"})
     assert "similar + supports" in best or "--algorithm similar" in best
+
+
+@pytest.mark.slow
+def test_candidates_without_a_release_are_named_once(client: Client, published: str) -> None:
+    client.post("/choose", **{**SAID, "use": "categories", "k": "2, 50", "m": "1"})
+    page = html.unescape(client.done("/choose"))
+    assert page.count('name="pair"') >= 1 and page.count("Others, which made no release") == 1
+    (others,) = re.findall(r"Others, which made no release.*?</details>", page, re.S)
+    assert 1 <= others.count("<li>") < others.count("-anonymity"), "those with the same reason stand together"
 
 
 @pytest.mark.slow

@@ -14,6 +14,7 @@ from cli.shop import Run
 from ui.client import Client, window, window_on
 
 from anondb.errors import InputError
+from anondb.ui.serve import READERS
 from anondb.ui.window import Project
 from anondb.ui.worker import Say, Worker
 
@@ -167,6 +168,17 @@ def test_what_was_dropped_is_deleted_however_the_window_ends(end: signal.Signals
         page = client.done("/load")
         assert "Write the path of the database" in page and list(tmp_path.glob("*/*/shop.duckdb"))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_page_that_cannot_be_made_says_so(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: Any, **__: Any) -> None:
+        raise RuntimeError("Ann has asthma")
+
+    monkeypatch.setattr("anondb.ui.audit.shown", fails)
+    with window_on(str(files / "spring.duckdb"), parts=READERS) as client:
+        client.enter()
+        reply = client.ask("GET", "/audit")
+    assert reply.status == 500 and "mistake in anondb" in reply.text and "Ann" not in reply.text
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ from ui.client import Client, window
 from ui.conftest import HOSTILE
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")]
-UNNAMED = """[...document.querySelectorAll('input:not([type=hidden]), select, textarea, button, progress, a, summary')]
+UNNAMED = """[...document.querySelectorAll('input:not([type=hidden]), select, textarea, button, progress, a, summary, th')]
   .filter(e => !(e.labels && e.labels.length) && !e.ariaLabel && !e.textContent.trim()).map(e => e.outerHTML)"""
 LEVELS = """(() => { const all = [...document.querySelectorAll('h1, h2, h3, h4')].map(e => +e.tagName[1]);
   return all.filter((level, i) => i && level > all[i - 1] + 1).length + (all.filter(x => x == 1).length != 1) })()"""
@@ -69,6 +69,10 @@ def test_a_reader_asks_by_keyboard(chromium: Browser, reader: Client) -> None:
     chromium.until("document.querySelector('#answer')")
     shown = chromium.evaluate("document.querySelector('main').innerText")
     assert "exactly" in shown and "<img src=x" in shown and chromium.evaluate("document.images.length") == 0
+    look(chromium, f"http://{reader.host}/ask", "document.querySelector('h2')")
+    spread = "document.querySelector('[name=bounds]').value = 'spread'; document.querySelector('#sql').form.requestSubmit()"
+    chromium.evaluate(spread)
+    chromium.until("document.querySelector('main').innerText.includes('plausibly')")
     for part in ("ask", "audit"):
         look(chromium, f"http://{reader.host}/{part}", "document.querySelector('h2')")
 

@@ -87,6 +87,8 @@ def test_a_file_is_mended_and_loaded_as_the_command_says(
     page = client.done("/load")
     assert page.count("<svg") == 2 and "6 persons" in page and HOSTILE not in page and "<img" not in page
     assert not problems_on(page)
+    shown = page[: page.index("<svg")]
+    assert "<b>layout</b> long" in shown and "<b>id</b> client" in shown and "<b>format</b> separated by" in shown
     client.drop("/load/taxonomy", folder / "food.tree")
     assert "It fits: 7 nodes" in client.done("/load")
     client.post("/load/records", path="people.csv")
@@ -94,8 +96,9 @@ def test_a_file_is_mended_and_loaded_as_the_command_says(
     assert re.findall(r'name="quasi_identifiers" value="(\w+)" checked', page) == ["age", "sex"]
     client.post("/load/confirm", quasi_identifiers=["age", "sex"], database="window.duckdb")
     page = client.done("/load")
-    assert "is loaded" in page
+    assert "is loaded" in page and "food.tree: " in page and "people.csv: " in page
     (command,) = commands_on(page)
+    assert command[1] == "window.duckdb", "the file that was loaded, not the next one"
     monkeypatch.chdir(folder)
     assert run(*["command.duckdb" if word.endswith(".duckdb") else word for word in command]).code == 0
     assert tables(folder / "window.duckdb") == tables(folder / "command.duckdb")
@@ -127,6 +130,7 @@ def test_a_tree_is_edited_saved_and_used(client: Client, folder: Path) -> None:
     page = client.done("/understand")
     nodes = nodes_on(page)
     assert nodes["new <b>"][1] == 6 and "<b>&" not in page and "not saved" in page
+    assert re.findall(r'name="node"[^>]*checked', page) == [], "the next edit is about other nodes"
     client.post("/understand/tree", do="enter", node=[str(nodes["new <b>"][0])], name="rest")
     client.post("/understand/tree", do="move", node=[str(nodes["b"][0])], into="Y")
     assert nodes_on(client.done("/understand"))["Y"][1] == 6

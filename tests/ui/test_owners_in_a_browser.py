@@ -66,8 +66,10 @@ def test_a_tree_is_edited(chromium: Browser, owner: Client, files: Path) -> None
     chromium.until("document.body.innerText.includes('It fits')")
     send(chromium, "/load/confirm")
     chromium.until(f"location.pathname == '/understand' && document.querySelector('.tree') && {IDLE}")
-    chromium.evaluate(DRAG.format(ROW.format("X"), ROW.format("Y")))
+    chromium.evaluate(f"{ROW.format('Y')}.querySelector('input').checked = true")
+    chromium.evaluate(DRAG.format(ROW.format("X"), ROW.format("Y")))  # X alone, for it was not ticked
     chromium.until(f"{below('all', 1)} && {below('Y', 3)} && {IDLE}")
+    assert chromium.evaluate("document.querySelectorAll('.tree input:checked').length") == 0
     chromium.evaluate("document.querySelector('[value=undo]').click()")
     chromium.until(f"{below('all', 2)} && {IDLE}")
     chromium.evaluate(f"{ROW.format('all')}.querySelector('input').focus()")

@@ -87,6 +87,7 @@ def test_a_file_with_a_fault_does_not_pass(client: Client, files: Path, tmp_path
     page = client.drop("/audit", files / "spring.duckdb", expected="0" * 64)
     page = client.done("/audit")
     assert "something is wrong" in page and "another digest than expected" in page
+    assert f'name="expected" size="40" value="{"0" * 64}"' in page
     forged = Path(shutil.copy(files / "spring.duckdb", tmp_path / "forged.duckdb"))
     with duckdb.connect(str(forged)) as connection:
         connection.execute("CREATE TABLE names AS SELECT 'Ann' AS name")
@@ -119,6 +120,16 @@ def test_a_path_that_no_file_can_have(client: Client) -> None:
     client.post("/ask/open", path="a" * 300 + ".duckdb")
     page = client.done("/ask")
     assert 'role="alert"' in page and "unexpected" not in page
+
+
+def test_a_spread_stands_beside_the_bounds() -> None:
+    columns = ["item", "n", "n_lower", "n_upper", "n_low", "n_high", "certain", "in_worlds"]
+    rows = [["a", 3.0, 1, 5, 2, 4, False, 0.5], ["b", 3.0, 3, 3, 3, 3, True, 1.0]]
+    answer = Answer("", "spread", columns, [], rows, [], 0.0)
+    assert [name for _, name in answer.head] == ["item", "n", "certain", "in_worlds"]
+    assert [cells[1][1] for cells in answer.shown_rows] == ["1 to 5, plausibly 2 to 4", "exactly"]
+    assert ">a<" in answer.bars and "0.5" not in answer.bars
+    assert [name for _, name in Answer("", "columns", columns, [], rows, [], 0.0).head][2:4] == ["n_low", "n_high"]
 
 
 @pytest.mark.slow

@@ -31,7 +31,6 @@ function offers(place, open, all = false) {
   }));
   list.hidden = shown.length === 0;
   list.dataset.start = start;
-  box.setAttribute("aria-expanded", String(!list.hidden));
   choose(box, list, list.hidden ? -1 : 0);
 }
 function choose(box, list, at) {
@@ -72,12 +71,13 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 
-// Trees: nodes are dragged onto groups, with all that are ticked; arrows go from node to node, open and close.
+// Trees: nodes are dragged onto groups, a ticked one with all that are ticked; arrows go from node to node, open and close.
 const rowOf = (event) => event.target.closest && event.target.closest(".tree [data-node]");
 document.addEventListener("dragstart", (event) => {
   const row = rowOf(event);
   if (!row) return;
-  row.querySelector("input").checked = true;
+  const box = row.querySelector("input");
+  if (!box.checked) for (const other of row.closest(".tree").querySelectorAll("input")) other.checked = other === box;
   event.dataTransfer.effectAllowed = "move";
   event.dataTransfer.setData("text/plain", row.dataset.node);
 });
@@ -95,3 +95,6 @@ document.addEventListener("keydown", (event) => {
   if (next) next.querySelector("input").focus();
   else if (toggle && (toggle.ariaExpanded === "true") === (event.key === "ArrowLeft") && !/Up|Down/.test(event.key)) toggle.click();
 });
+
+// A page that cannot be read again says so.
+document.addEventListener("htmx:responseError", () => location.reload());
