@@ -25,6 +25,13 @@ MEANINGS: Mapping[str, str] = {  # what the figures of a comparison mean
     " nothing changed, 100 % all suppressed; that of the attributes where a release has some: compare it among those",
     "suppressed": "items that are deleted everywhere, and deleted occurrences",
 }
+DELTA = "how much of the attributes' detail may be given up for that of the items, 0 to 1; for tum_bound the reverse"
+
+
+def terms(results: Sequence[Result]) -> Mapping[str, str]:
+    """What the figures of a comparison mean, and delta where a run has one."""
+    delta = any("delta" in result.run.options for result in results)
+    return {**({"\N{GREEK SMALL LETTER DELTA} (delta)": DELTA} if delta else {}), **MEANINGS}
 
 
 def share_suppressed(result: Result) -> float:

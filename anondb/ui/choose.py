@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from anondb.api.connect import connect
 from anondb.compare.comparison import Comparison
-from anondb.compare.merits import MEANINGS, chance, covered, mean_error, name_of, suppressed_words
+from anondb.compare.merits import chance, covered, mean_error, name_of, suppressed_words, terms
 from anondb.compare.report import recommendation
 from anondb.compare.runs import Result, Run, plan
 from anondb.errors import AnondbError, InputError
@@ -143,8 +143,7 @@ def page(request: Request) -> Response:
     values["command"] = project.command("compare", transactions=project.transactions, **options)
     runs = [(n, result, result in best) for n, result in enumerate(comparison.runs)]
     runs.sort(key=lambda row: (not row[2], *_order(row[1])))
-    delta = {"delta": NUMBERS["delta"]} if any("delta" in result.run.options for result in comparison.runs) else {}
-    values |= {"terms": {**covered(comparison.runs), **delta, **MEANINGS}, "two": request.url.query == "two"}
+    values |= {"terms": {**covered(comparison.runs), **terms(comparison.runs)}, "two": request.url.query == "two"}
     values |= {"unanswered": comparison.unanswered, "drawn": recommendation(comparison.done)}
     return shown(request, "choose.html", runs=runs, uses=USED_FOR, **values)
 
