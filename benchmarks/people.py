@@ -56,7 +56,8 @@ def numbers(original: Mapping[tuple[str, ...], float], result: Any) -> Iterator[
     for row in result.fetchall():
         key = tuple(str(row[at[k]]) for k in keys)
         if key in original:
-            yield key, original[key], *(row[at[name]] for name in ("n", "n_lower", "n_upper"))
+            expected, low, high = (row[at[name]] for name in ("n", "n_lower", "n_upper"))
+            yield key, original[key], expected or 0, low, high  # NULL, where no world has such people, counts as 0
 
 
 def told(title: str, found: Sequence[Number]) -> int:

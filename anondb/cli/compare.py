@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from anondb.compare.runs import Result
 
 Names = Annotated[str | None, typer.Option(metavar="A,B", help="Algorithms; by default all that keep the promise.")]
+_DELTA = "For kkm, klm: how much of the attributes' detail is given up for that of the items, 0 to 1."
 OF_RECORDS = ("records", "quasi_identifiers", "hierarchies", "domains")
 OPTIONS = ("taxonomy", *OF_RECORDS, "sensitive", "privacy_constraints", "utility_constraints", "max_suppression")
 
@@ -35,7 +36,7 @@ def compare(
     ] = None,
     k: Annotated[str, typer.Option(help="Values of k.", metavar="K,K")] = "5",
     m: Annotated[str, typer.Option(help="Values of m: integers, or inf.", metavar="M,M")] = "2",
-    delta: Annotated[str | None, typer.Option(help="Values of delta, for kkm and klm.", metavar="D,D")] = None,
+    delta: Annotated[str | None, typer.Option(help=_DELTA, metavar="D,D")] = None,
     option: app.OptionPairs = None,
     workload: app.AskedWorkload = None,
     time_limit: Annotated[float, typer.Option(help="Time limit of each run, in seconds.", min=0.1)] = 600.0,
@@ -140,10 +141,11 @@ def _print(comparison: Comparison) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from anondb.compare.merits import asked_the_same, name_of
+    from anondb.compare.merits import MEANINGS, asked_the_same, name_of, terms
 
-    same = asked_the_same(comparison.done)
-    table = Table(box=None, caption=_CAPTION + ("" if same else _DIFFERENT), caption_justify="left")
+    own = "".join(f"\n{name}: {words}." for name, words in terms(comparison.runs).items() if name not in MEANINGS)
+    caption = _CAPTION + own + ("" if asked_the_same(comparison.done) else _DIFFERENT)
+    table = Table(box=None, caption=caption, caption_justify="left")
     errors = ("error where truth >= k", "error over all", "answer 0", "median truth", "bounds' width", "suppressed")
     names = (*errors, "alone", "chance", "NCP", "LM", "released", "seconds", "CPU s", "MiB")
     table.add_column("run")

@@ -25,6 +25,22 @@ MEANINGS: Mapping[str, str] = {  # what the figures of a comparison mean
     " nothing changed, 100 % all suppressed; that of the attributes where a release has some: compare it among those",
     "suppressed": "items that are deleted everywhere, and deleted occurrences",
 }
+_OPTIONS = {  # what the options in the names of runs mean
+    "delta": (
+        "\N{GREEK SMALL LETTER DELTA} (delta)",
+        "how much of the attributes' detail may be given up for that of the items, 0 to 1; for tum_bound the reverse",
+    ),
+    "item_supports": (
+        "+ supports",
+        "with a table of about how often each item occurs; kkm, klm and hkp have none, as it would lead to private items",
+    ),
+}
+
+
+def terms(results: Sequence[Result]) -> Mapping[str, str]:
+    """What the figures of a comparison mean, and the options of its runs."""
+    named = {n for result in results for n, value in result.run.options.items() if value is not False}
+    return {**dict(words for n, words in _OPTIONS.items() if n in named), **MEANINGS}
 
 
 def share_suppressed(result: Result) -> float:

@@ -21,6 +21,7 @@ from anondb.compare.merits import (
     recommended,
     share_suppressed,
     suppressed_words,
+    terms,
     useful_error,
 )
 from anondb.compare.runs import Result, Setting
@@ -56,7 +57,7 @@ def comparison(results: Sequence[Result], setting: Setting, facts: Mapping[str, 
         " publication.</p>",
         recommendation(done),
         _answer(done),
-        _measures(setting),
+        _measures(setting, results),
         _promises(results),
         runs_tables(results),
         _plots(done, numbers),
@@ -303,15 +304,16 @@ def _promises(results: Sequence[Result]) -> str:
     return "".join(parts)
 
 
-def _measures(setting: Setting) -> str:
+def _measures(setting: Setting, results: Sequence[Result]) -> str:
     asked = f"{setting.queries:,} random queries of {setting.size} items"
     asked += f" (seed {setting.seed}, drawn from {setting.draw})" if setting.queries else ", so that there are none"
     if setting.workload or setting.log:
         asked = "the owner's own queries"
     width, loss = MEANINGS["bounds' width"], MEANINGS["loss (NCP)"]
+    own = "".join(f"<li>{name}: {words}.</li>" for name, words in terms(results).items() if name not in MEANINGS)
     return (
         "<h2>How to read the figures</h2><ul>"
-        f"<li>NCP: {loss}. A suppressed item counts fully. LM: from 0 % to 100 %, too.</li>"
+        f"{own}<li>NCP: {loss}. A suppressed item counts fully. LM: from 0 % to 100 %, too.</li>"
         f"<li>Errors: |truth - estimate| / truth over {asked}. The median over the queries with truth &ge; k is the expected"
         " error of a count that k persons or more share; the rarest queries decide the mean over all. Answer 0: the error of"
         " answering 0 to every query. A release answers 0 for deleted items, so its error comes close to this; if the error"

@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from anondb.api.connect import connect
 from anondb.compare.comparison import Comparison
-from anondb.compare.merits import MEANINGS, asked_the_same, chance, covered, mean_error, name_of, suppressed_words
+from anondb.compare.merits import asked_the_same, chance, covered, mean_error, name_of, suppressed_words, terms
 from anondb.compare.report import recommendation
 from anondb.compare.runs import Result, Run, plan
 from anondb.errors import AnondbError, InputError
@@ -147,8 +147,7 @@ def page(request: Request) -> Response:
     for result in comparison.runs:
         if result.status != "done":
             left.setdefault(result.message or result.status, []).append(name_of(result))
-    delta = {"delta": NUMBERS["delta"]} if any("delta" in result.run.options for result in comparison.runs) else {}
-    values |= {"terms": {**covered(comparison.runs), **delta, **MEANINGS}, "two": request.url.query == "two"}
+    values |= {"terms": {**covered(comparison.runs), **terms(comparison.runs)}, "two": request.url.query == "two"}
     values |= {"unanswered": comparison.unanswered, "drawn": recommendation(comparison.done)}
     values |= {"runs": runs, "left": left, "differ": not asked_the_same(comparison.done)}
     return shown(request, "choose.html", tried=True, uses=USED_FOR, **values)

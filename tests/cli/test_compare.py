@@ -137,7 +137,22 @@ def test_promises_side_by_side(run: Run, tmp_path: Path) -> None:
         "coat + supports" in printed
         and "chance" in printed
         and "recommended: coat + supports, 3^2-anonymity: of 1 release without" in printed
+        and "given up" not in printed
     )
+
+
+def test_options_in_the_names_of_runs_are_explained_where_they_show(run: Run, tmp_path: Path) -> None:
+    people = tmp_path / "people.csv"
+    people.write_text("tid,age\n" + "".join(f"{t},{20 + t % 4}\n" for t in range(24)), "utf-8")
+    sales = tmp_path / "sales.csv"
+    sales.write_text("tid,item\n" + "".join(f"{t},{i}\n" for t in range(24) for i in "abc"[: 1 + t % 3]), "utf-8")
+    words = ["compare", sales, "--k", "3", "--queries", "5", "--report", tmp_path / "page.html"]
+    kkm = ["--model", "kkm", "--algorithms", "rum_bound_rt", "--delta", "0.5"]
+    kkm += ["--records", people, "--quasi-identifiers", "age"]
+    explained = {"delta": "how much of the attributes' detail may be given up", "supports": "kkm, klm and hkp have none"}
+    for more, shows in ((kkm, {"delta"}), (["--algorithms", "coat"], {"supports"})):
+        for text in (run(*words, *more).out, (tmp_path / "page.html").read_text("utf-8")):
+            assert {option for option, words in explained.items() if words in " ".join(text.split())} == shows
 
 
 @pytest.mark.slow
