@@ -50,21 +50,23 @@ def test_odd_lines(tmp_path: Path, text: str, words: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
-@pytest.mark.parametrize("least", [0, shape.LARGE])
-def test_large_files_are_counted_as_small_ones(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, least: int, end: str
-) -> None:
-    """Arrow counts large files with quotes; the other lines are as many, and a wrong line is named all the same."""
-    monkeypatch.setattr(shape, "LARGE", least)
+@pytest.mark.parametrize("block", [64, 128, 1 << 19])
+def test_quotes_are_counted_in_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int, end: str) -> None:
+    """A quote or a line may go on in the next block; a wrong line is named all the same."""
     path = tmp_path / "s.csv"
 
     def written(*rows: str) -> Path:
         path.write_bytes(end.join(["tid,item", '1,"a, b"', *rows, '3,"c"', ""]).encode())
         return path
 
-    for row in ('2,"a\n""b"""', '2,"a\r\n,b"', '2,"a\rb"', '2,""', "2,a b"):
+    rows = ('2,"a\n""b"""', '2,"a\r\n,b"', '2,"a\rb"', '2,""', "2,a b")
+    whole = [shape.survey(written(row), ",", '"') for row in rows]
+    assert [seen.records for seen in whole] == [4] * len(rows) and all(seen.regular for seen in whole)
+    monkeypatch.setattr(shape, "_BLOCK", block)
+    for row, seen in zip(rows, whole, strict=True):
         read = profile(written(row))
         assert (read.persons, read.items) == (3, 3), row
+        assert shape.survey(path, ",", '"') == seen, row
     for row, words in {
         '2,"a"b': "line 3 has a field with text beside its quotes",
         '2, "a"': "line 3 has blanks before a quote",
