@@ -74,6 +74,8 @@ def arranged(engine: Engine, source: Source, id_column: str, item_column: str) -
         if len(columns) != 1:
             raise InputError("The layout list has one column of items.", code="bad_layout", hint="Name it with --item.")
         return _with_items(source, columns, columns[0], _list(engine, source, columns[0])), id_column, columns[0]
+    if layout == "wide":
+        columns = _with_values(engine, source, columns)
     _check_types(source, columns, layout)
     if layout == "one-hot":
         _check_truth(engine, source, columns)
@@ -149,6 +151,14 @@ def _check_types(source: Source, columns: Sequence[str], layout: str) -> None:
         source.column(name, "--item")
         if layout != "one-hot" or source.columns[name] not in ("DOUBLE", "FLOAT"):
             element_of(source, name)
+
+
+def _with_values(engine: Engine, source: Source, columns: list[str]) -> list[str]:
+    """The columns without those of floats that have no value: pandas makes them of empty columns."""
+    floats = [name for name in columns if source.columns[name] in ("DOUBLE", "FLOAT")]
+    filled = {name: count_if(exp.Not(this=exp.Is(this=reads.named(name), expression=exp.null()))) for name in floats}
+    counts = figures(engine, source, filled) if floats else {}
+    return [name for name in columns if counts.get(name, 1)]
 
 
 def _wide(source: Source, columns: Sequence[str]) -> exp.Expr:

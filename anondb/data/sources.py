@@ -210,6 +210,14 @@ def reading(name: str) -> Iterator[None]:
         raise InputError(f"{name} cannot be read.", code="unreadable", hint="Run the query by itself first.") from None
 
 
+def file_readers(engine: Engine, source: Source) -> list[str]:
+    """The functions by which a query or view reads text files: nobody sees which rows they skip, or what they convert."""
+    if source.account is not None:
+        return []
+    plan = engine.relation(source.query).explain()
+    return sorted({name.lower() for name in re.findall(r"\bREAD_(?:CSV|JSON|NDJSON)\w*", plan)})
+
+
 def figures(engine: Engine, source: Source, sums: Mapping[str, exp.Expr], limit: int | None = None) -> dict[str, int]:
     """Sums over the rows of a source, or over its first rows."""
     rows = source.rows if limit is None else exp.select("*").from_(source.rows).limit(limit).subquery("first")

@@ -9,7 +9,7 @@ import numpy as np
 from sqlglot import exp
 
 from anondb.data.layouts import ITEMS, arranged, is_single
-from anondb.data.sources import Partition, Source, reading
+from anondb.data.sources import Partition, Source, file_readers, reading
 from anondb.data.types import check_id_type, check_types, item_type, kind_of, released_type, short
 from anondb.engine import Engine, Origin, Runner, Table, check_collation, reads
 from anondb.engine.arrays import Ints
@@ -146,11 +146,15 @@ def load_transactions(
     several = not is_single(original, named)
     dataset = _coded(engine, source, snapshot, id_column, named if several else item_column, bags)
     duplicates = total - dataset.n_occurrences
+    unseen = [
+        f"{original.name} uses {reader}: what that skips or converts is not seen. anondb load reads every row."
+        for reader in file_readers(engine, original)
+    ]
     return replace(
         dataset,
         duplicates=duplicates,
         is_table=not merged and not missing and not changed and (bags or not duplicates),
-        warnings=remarks_on(dataset, duplicates, merged, missing),
+        warnings=(*unseen, *remarks_on(dataset, duplicates, merged, missing)),
         n_bag_occurrences=total if bags else 0,
         item_kind=kind_of(element or source.columns[item_column]) if source.typed else None,
         layout=ROWS if element is None or changed or source.lines is not None else LISTS,

@@ -24,12 +24,14 @@ from anondb.reading.baskets import looks_like_fimi
 from anondb.reading.dialect import EXCEL_NOTE, detected_delimiter, sample_of, sample_records
 from anondb.reading.files import private_folder
 from anondb.reading.formats import Format, decompressed, format_of, plain_text
-from anondb.reading.options import PEOPLE, ReadAs, Reading, reading_flags
+from anondb.reading.options import MARKS, PEOPLE, ReadAs, Reading, reading_flags
 
 PERSONS = 3
 NOBODY = "It has no rows, so that nobody is in it."
-_IDS = "t?id|uid|pid|customer|client|patient|subject|user|member|person|basket|order|invoice|session|visit|trans(action)?"
+_PERSONS = "uid|pid|customer|client|patient|subject|user|member|person"
+_IDS = f"{_PERSONS}|t?id|basket|order|invoice|session|visit|trans(action)?"
 _ID = re.compile(rf"(^|[\W_])({_IDS})([\W_]?(id|no|number|key|num))?$|customerid|invoiceno|userid|dupersid", re.I)
+_PERSON = re.compile(_PERSONS, re.I)
 _ITEM = re.compile(
     r"(^|[\W_])(items?|products?|articles?|sku|stock|codes?|icd|diagnos\w*|drug|movie|page|genre|goods)", re.I
 )
@@ -161,6 +163,9 @@ def _propose_dialect(sample: str, file_format: Format, name: str, guess: _Guess)
     if delimiter is None and all(re.fullmatch(r"[\d ]+", line) for line in lines[:50]):
         guess.propose("each line has numbers separated by blanks", layout="basket", delimiter=" ")
         return
+    occurring = [mark for mark in MARKS if mark in sample]
+    if delimiter is None and len(occurring) == 1:  # the first line has one field
+        delimiter, share = occurring[0], 0.0
     if delimiter is None:
         widths = {len(record) for record in sample_records(sample, " ", '"')}
         if len(lines) < 2 or len(widths) > 1 or widths == {1}:
@@ -204,7 +209,8 @@ def _first_rows(
 def _propose_columns(columns: list[str], rows: list[tuple[str | None, ...]], guess: _Guess) -> None:
     """Propose the layout, and the columns of ids and of items."""
     values = {c: [row[i] or "" for row in rows] for i, c in enumerate(columns)}
-    ids = sorted((c for c in columns if _ID.search(c)), key=lambda c: len(set(values[c])) == len(rows))
+    ids = [c for c in columns if _ID.search(c)]
+    ids.sort(key=lambda c: (len(set(values[c])) == len(rows), not _PERSON.search(c)))
     if "id" not in guess and ids and "tid" not in columns:
         guess.propose(f"{ids[0]!r} is called like an id", id=ids[0])
     others = [c for c in columns if c != guess.get("id", "tid")]
