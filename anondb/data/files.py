@@ -122,7 +122,7 @@ def _load_transactions(
     engine: Engine, file: ReadAs, table: Table, id: str | None, item: str | None, named: tuple[str, str]
 ) -> str:
     with open_source(engine, file, "transactions") as source:
-        if source.lines is not None and (id, item) != (None, None):
+        if source.of_lines and (id, item) != (None, None):
             raise InputError("A file of baskets has no columns.", code="bad_usage", hint="Leave --id and --item out.")
         if (id, item, file.reading.layout) == (None, None, None) and not {"tid", "item"} <= set(source.columns):
             engine.create(table, source.query)  # columns of other names are kept as they are
@@ -156,9 +156,9 @@ def _account(
     engine: Engine, source: Source, rows: Table | exp.Query, pairs: exp.Query | None, left_out: Sequence[str] = ()
 ) -> None:
     """Note what came of the rows of a file: ``rows`` has all of them, ``pairs`` their ids and items."""
-    assert source.account is not None and source.records is not None
-    number = int(engine.scalar(reads.counted(rows)))
-    account = replace_fields(source.account.counted(number, source.records, source.name), left_out=tuple(left_out))
+    assert source.account is not None
+    source.account.check(int(engine.scalar(reads.counted(rows))))
+    account = replace_fields(source.account, left_out=tuple(left_out))
     if pairs is not None:
         facts = engine.query("transactions/loaded_counts", {"source": pairs, "rows": rows})
         ids, missing_items, transactions, items = (int(column[0]) for column in facts.values())

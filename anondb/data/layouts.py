@@ -11,7 +11,7 @@ from anondb.data.sources import Source, count_if, figures
 from anondb.data.types import element_of
 from anondb.engine import Engine, reads
 from anondb.errors import InputError
-from anondb.reading.options import MARKS, PEOPLE
+from anondb.reading.options import MARKS, OF_LINES, PEOPLE
 
 ITEMS = "item"  # the name of the column that several become
 ROW_ID = "tid"  # the name of the number of a row that is a person
@@ -52,9 +52,9 @@ def arranged(engine: Engine, source: Source, id_column: str, item_column: str) -
     """A source with one column of items, and the names of its columns of ids and of items. Raises InputError: ``no_layout``
     if a layout has to be named; ``bad_layout`` if the rows are not in it; missing columns."""
     layout, reason = source.how.layout, None
-    if source.lines is not None:
+    if source.of_lines:
         return source, source.column(id_column, "--id"), source.column(item_column, "--item")
-    if layout in ("basket", "spmf"):
+    if layout in OF_LINES:
         raise InputError(f"The layout {layout} is that of text files.", code="bad_layout", hint="Name another one.")
     if layout is None:
         layout, reason = _detected(engine, source, id_column, item_column)

@@ -134,8 +134,9 @@ def load_transactions(
     element = check_types(source, id_column, item_column)
     snapshot = _snapshot(engine, source, id_column, item_column, element)
     snapshot, total, missing = _check_values(engine, source, snapshot)
-    lists = element is not None and snapshot.lines is None  # each line has its own number
-    merged = int(engine.scalar(reads.rows(snapshot.ids, "count(*) - count(DISTINCT id) AS n"))) if lists else 0
+    merged = 0
+    if element is not None:
+        merged = int(engine.scalar(reads.rows(snapshot.ids, "count(*) - count(DISTINCT id) AS n")))
     if more_ids is not None:
         id_type = source.columns[id_column]
         if not source.typed and id_type == "BIGINT":
@@ -157,7 +158,7 @@ def load_transactions(
         warnings=(*unseen, *remarks_on(dataset, duplicates, merged, missing)),
         n_bag_occurrences=total if bags else 0,
         item_kind=kind_of(element or source.columns[item_column]) if source.typed else None,
-        layout=ROWS if element is None or changed or source.lines is not None else LISTS,
+        layout=ROWS if element is None or changed or source.of_lines else LISTS,
         id_type=released_type(source.columns[id_column]),
         item_type=item_type(element or source.columns[item_column], dataset.labels),
         account=_accounted(engine, source, dataset, missing, (id_column, item_column)),
@@ -170,14 +171,13 @@ class _Snapshot:
 
     pairs: Table  # its rows ``(id, item)``
     ids: Table | exp.Select | exp.SetOperation  # rows ``(id, item)`` with each id, also of transactions without items
-    lines: Table | None = None  # its lines, if it is a file of baskets, whose numbers are the ids
 
     def without_missing_ids(self, engine: Engine) -> _Snapshot:
         """The rows that have an id."""
         pairs = engine.create("source_with_ids", reads.rows(self.pairs, "id, item", where="id IS NOT NULL"))
         engine.drop(self.pairs)
         ids = self.ids.copy().where("id IS NOT NULL") if isinstance(self.ids, exp.Select) else pairs
-        return _Snapshot(pairs, ids, self.lines)
+        return _Snapshot(pairs, ids)
 
     def with_text_ids(self, engine: Engine) -> _Snapshot:
         """The same rows with the ids as texts, to be compared with those of a text file."""
@@ -190,7 +190,7 @@ class _Snapshot:
     def with_ids(self, more: exp.Select) -> _Snapshot:
         """The same rows with further ids, of transactions without items."""
         ids = exp.union(reads.rows(self.ids, "id, item"), more, distinct=False)
-        return _Snapshot(self.pairs, ids)  # a line number is no longer a tid
+        return _Snapshot(self.pairs, ids)
 
 
 def _snapshot(engine: Engine, source: Source, id_column: str, item_column: str, element: str | None) -> _Snapshot:
@@ -201,11 +201,6 @@ def _snapshot(engine: Engine, source: Source, id_column: str, item_column: str, 
         with reading(source.name):
             pairs = engine.create("source", exp.select(ids, items).from_(source.rows))
         return _Snapshot(pairs, pairs)
-    if source.lines is not None:
-        with reading(source.name):
-            lines = engine.create("source_lines", source.lines)
-        pairs = engine.create("source", "transactions/basket_pairs", {"lines": lines}, separator=source.separator)
-        return _Snapshot(pairs, _ids_of(lines), lines)
     column: exp.Expr = reads.named(item_column)
     texts = column if element == "VARCHAR" else exp.cast(column, "VARCHAR[]", dialect="duckdb")
     with reading(source.name):
@@ -222,8 +217,8 @@ def _check_values(engine: Engine, source: Source, snapshot: _Snapshot) -> tuple[
     """
     facts = _facts(engine, snapshot.pairs)
     rows = _facts(engine, snapshot.ids) if isinstance(snapshot.ids, exp.Query) else facts
-    if source.records is not None and source.account is not None:
-        source.account.counted(rows["total"], source.records, source.name)
+    if source.account is not None:
+        source.account.check(rows["total"])
     if rows["null_ids"] and source.how.drop_missing_ids:
         snapshot = snapshot.without_missing_ids(engine)
         facts = _facts(engine, snapshot.pairs)
@@ -257,7 +252,6 @@ def _accounted(engine: Engine, source: Source, dataset: Dataset, missing: int, u
         return None
     account = replace(
         source.account,
-        rows=source.records,
         missing=missing,
         transactions=dataset.n_transactions,
         items=dataset.n_items,
@@ -274,13 +268,8 @@ def _facts(engine: Engine, rows: Table | exp.Query) -> dict[str, int]:
 
 def _coded(engine: Engine, source: Source, snapshot: _Snapshot, id_column: str, item_column: str, bags: bool) -> Dataset:
     """Code the transactions as integers, and drop the pairs of the snapshot."""
-    numbered: exp.Query
-    if snapshot.lines is not None:  # line numbers are the transaction numbers
-        ids = engine.create("ids", reads.rows(snapshot.lines, "CAST(id AS INTEGER) AS tid, id"))
-        numbered = reads.rows(snapshot.pairs, "CAST(id AS INTEGER) AS tid, item")
-    else:
-        ids = engine.create("ids", "transactions/ids", {"source": snapshot.ids})
-        numbered = reads.joined(snapshot.pairs, ids, "id", "other.tid, one.item")
+    ids = engine.create("ids", "transactions/ids", {"source": snapshot.ids})
+    numbered = reads.joined(snapshot.pairs, ids, "id", "other.tid, one.item")
     items = engine.create("items", "warehouse/load/items", {"source": snapshot.pairs})
     tables: dict[str, Table | exp.Query] = {"source": numbered, "items": items}
     pairs = reads.joined(numbered, items, "item = label", "one.tid, other.item")

@@ -195,7 +195,7 @@ def _first_rows(
     """The names of the columns and the first rows of a rectangular source; why it cannot be read, if so."""
     try:
         with engine.transaction(), open_source(engine, ReadAs(data, _options(reading)), "transactions") as source:
-            if source.lines is not None:
+            if source.of_lines:
                 return [], [], None
             first = exp.select("*").from_(source.query.subquery("rows")).limit(200)
             with opening(source.name):

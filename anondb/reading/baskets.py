@@ -1,14 +1,14 @@
 """Files in which a line is what one person has: baskets, FIMI's .dat files, and those of SPMF."""
 
-import itertools
 import re
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 from anondb.errors import InputError
-from anondb.reading.dialect import sample_of
+from anondb.reading.dialect import basket_delimiter, sample_of
 from anondb.reading.options import MARKS, Dialect, Reading, named
-from anondb.reading.shape import Lines, chunks, records
+from anondb.reading.shape import Lines, chunks, first_invalid, not_utf8, records
 
 ITEM_END, LINE_END = "\x1f", "\x1e"  # of the plain form of baskets
 _NUMBER = re.compile(r"-?\d+(\.\d+)?$")
@@ -27,31 +27,25 @@ def looks_like_fimi(text: str) -> bool:
     return not marks or (marks == {"\t"} and " " in text)
 
 
-def check_fimi(path: Path, name: str) -> int:
-    """The number of lines of a .dat file whose items are separated by blanks. Raises InputError: ``not_fimi``: other
-    separators occur; ``bad_unicode``."""
-    lines = 0
+def _fimi_lines(path: Path, name: str) -> Iterator[str]:
     for chunk in chunks(path):
-        lone_return = b"\r" in chunk and chunk.count(b"\r") != chunk.count(b"\r\n")
-        if lone_return or not looks_like_fimi(chunk.decode("latin-1")):
+        text = chunk.decode().removesuffix("\n").replace("\r\n", "\n")
+        if "\r" in text.removesuffix("\r") or not looks_like_fimi(text):
             raise InputError(
                 f"{name} is no FIMI file, whose items are separated by blanks: it has other separators, or quotes.",
                 code="not_fimi",
                 hint="Say what it is: --layout basket if each line is a person's items, --layout long --no-header"
                 " --delimiter TEXT if it is a row of columns. anondb peek FILE shows what it looks like.",
             )
-        lines += chunk.count(b"\n") + (not chunk.endswith(b"\n"))
-    return lines
+        yield from text.removesuffix("\r").replace("\t", ITEM_END).replace(" ", ITEM_END).split("\n")
 
 
-def basket_rows(path: Path, delimiter: str, reading: Reading, name: str) -> Iterator[list[str]]:
-    """The items of each line of a plain file of baskets; an empty line is a person without items."""
-    dialect = Dialect(delimiter, reading.quote_char, header=bool(reading.header))
-    with Lines(path, delimiter) as lines:
-        yield from itertools.islice((record for _, record in records(lines, dialect, name)), dialect.header, None)
+def _basket_lines(path: Path, dialect: Dialect, name: str) -> Iterator[str]:
+    with Lines(path, dialect.delimiter) as lines:
+        yield from (ITEM_END.join(record) for _, record in records(lines, dialect, name))
 
 
-def spmf_rows(path: Path, name: str) -> Iterator[list[str]]:
+def _spmf_lines(path: Path, name: str) -> Iterator[str]:
     """The items of each line of a plain SPMF file: of a transaction, or of all itemsets of a sequence.
 
     ``@ITEM=1=apple`` names an item; other lines that begin with ``@``, ``#`` or ``%``, and empty ones, are comments. In a
@@ -70,24 +64,39 @@ def spmf_rows(path: Path, name: str) -> Iterator[list[str]]:
                 if not numeric or "-2" in items[:-1]:
                     what = "goes on after its end, -2" if numeric else "has other things than numbers and two colons"
                     raise InputError(f"{name} is no SPMF file: line {number} {what}.", code="bad_file", hint="Mend it.")
-                yield [labels.get(item, item) for item in items if item not in ("-1", "-2")]
+                yield ITEM_END.join(labels.get(item, item) for item in items if item not in ("-1", "-2"))
 
 
-def write_baskets(rows: Iterator[list[str]], target: Path, name: str) -> int:
-    """Write baskets in plain form: items and lines end with control characters of their own. Returns their number. Raises
-    InputError: ``bad_file``: an item has one of these characters."""
+def write_baskets(path: Path, layout: str, fimi: bool, reading: Reading, target: Path, name: str) -> tuple[str, int]:
+    """Write a plain text file of baskets in plain form: items and lines end with control characters of their own.
+
+    Args:
+        path: the file; an empty line is a person without items.
+        layout: ``basket`` or ``spmf``.
+        fimi: whether it has to be a file of FIMI, whose items are separated by blanks.
+
+    Returns:
+        How items are separated, in words, and the number of persons.
+
+    Raises:
+        InputError: ``not_fimi``; ``ambiguous_dialect``; ``bad_unicode``; ``bad_file``: the file is not in its layout, or has
+            one of these characters.
+    """
+    delimiter = " " if fimi or layout == "spmf" else basket_delimiter(path, reading, name)
+    if layout == "spmf":
+        lines = _spmf_lines(path, name)
+    else:
+        lines = _fimi_lines(path, name) if fimi else _basket_lines(path, Dialect(delimiter, reading.quote_char), name)
+    with path.open("rb") as file:
+        control = next((n for n, line in enumerate(file, 1) if b"\x1e" in line or b"\x1f" in line), None)
+    if control is not None:
+        raise InputError(f"Line {control} of {name} has a control character.", code="bad_file", hint="Remove it.")
     number = 0
-    with target.open("x", encoding="utf-8", newline="") as file:
-        for number, items in enumerate(rows, 1):
-            line = ITEM_END.join(items)
-            if line.count(ITEM_END) != max(len(items) - 1, 0) or LINE_END in line:
-                raise InputError(
-                    f"Line {number} of {name} has an item with a control character.", code="bad_file", hint="Remove it."
-                )
-            file.write(line + LINE_END)
-    return number
-
-
-def described(delimiter: str) -> str:
-    """How baskets are separated, in words."""
-    return f"items separated by {named(delimiter)}"
+    try:
+        with target.open("x", encoding="utf-8", newline="") as plain:
+            for line in islice(lines, bool(reading.header), None):
+                plain.write(line + LINE_END)
+                number += 1
+    except UnicodeDecodeError:
+        raise not_utf8(name, first_invalid(path)) from None
+    return "SPMF" if layout == "spmf" else f"items separated by {named(delimiter)}", number
