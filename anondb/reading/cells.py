@@ -85,29 +85,26 @@ def rows_of_json(path: Path, name: str) -> Iterator[Any]:
 
     decoder = json.JSONDecoder(object_pairs_hook=unique, parse_int=Number, parse_float=Number, parse_constant=refuse)
 
-    def skip(more: str = "") -> str:
+    def token() -> str:
         nonlocal at
         while at < len(text) and text[at] in " \t\r\n":
             at += 1
         return text[at : at + 1]
 
-    array = skip() == "["
+    array = token() == "["
     at += array
-    while (next_ := skip()) and not (array and next_ == "]"):
+    while token() != "]" * array:
         try:
             value, at = decoder.raw_decode(text, at)
         except (ValueError, RecursionError):
-            refuse()
+            refuse(what="is no JSON" if token() else "ends within its array")
         yield value
-        if array and skip() not in (",", "]"):
+        if array and token() not in (",", "]"):
             refuse()
         at += array and text[at] == ","
-    if array:
-        if skip() != "]":
-            refuse(what="ends within its array")
-        at += 1
-        if skip():
-            refuse()
+    at += array
+    if token():
+        refuse()
 
 
 def rewritten(
