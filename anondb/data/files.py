@@ -132,30 +132,29 @@ def _load_transactions(
         check_types(rows, id_column, item_column)
         renamed = _renamed(rows, list(zip(named, (id_column, item_column), strict=True)))
         tid, member = (reads.named(name) for name in named)
-        pairs = exp.select(tid.as_("tid"), member.as_("item"))
         listed = rows.columns[item_column].endswith("]")
-        one_each = exp.select(tid.as_("tid"), exp.func("unnest", member).as_("item")) if listed else pairs
-        if not listed or source.typed:
-            engine.create(table, renamed)
-            _account(engine, rows, pairs.from_(table.expression()), one_each.from_(table.expression()))
-            _leave_out(engine, table, rows.how, named)
-            return ""
-        lists = engine.create("lists", pairs.from_(renamed.subquery("rows")))
-        items = reads.rows(lists, "tid, unnest(item) AS item")
-        _account(engine, rows, lists, items, [c for c in rows.columns if c not in (id_column, item_column)])
-        empty = int(engine.scalar(reads.counted(lists, where="len(item) = 0")))
-        kept = lists.expression() if empty else items.subquery("kept")
-        both = zip(("tid", "item"), named, strict=True)
-        engine.create(table, exp.select(*(exp.column(c).as_(n, quoted=True) for c, n in both)).from_(kept))
+        whole = source.typed or not listed  # all columns are kept
+        copy = engine.create(table if whole else "lists", renamed)
+        each = exp.func("unnest", member) if listed else member
+        persons, pairs = (exp.select(tid.as_("tid"), m.as_("item")).from_(copy.expression()) for m in (member, each))
+        _account(
+            engine, rows, persons, pairs, [] if whole else [c for c in rows.columns if c not in (id_column, item_column)]
+        )
+        note = ""
+        if not whole:
+            empty = engine.scalar(reads.counted(copy, where=exp.func("len", member).eq(0)))
+            kept = exp.select(tid, (member if empty else each).as_(named[1], quoted=True))
+            engine.create(table, kept.from_(copy.expression()))
+            engine.drop(copy)
+            note = "one row with a list for each transaction, since some have no items" if empty else ""
         _leave_out(engine, table, rows.how, named)
-        engine.drop(lists)
-        return "one row with a list for each transaction, since some have no items" if empty else ""
+        return note
 
 
 def _account(
     engine: Engine, source: Source, rows: Table | exp.Query, pairs: exp.Query | None, left_out: Sequence[str] = ()
 ) -> None:
-    """Note what came of the rows of a file: ``rows`` has all of them, ``pairs`` their ids and items."""
+    """Note what came of the rows of a file: ``rows`` has all of them with their ids, ``pairs`` their ids and items."""
     assert source.account is not None
     source.account.check(int(engine.scalar(reads.counted(rows))))
     account = replace_fields(source.account, left_out=tuple(left_out))
