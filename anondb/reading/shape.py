@@ -99,6 +99,8 @@ def _bits(block: bytes, kind: bytes) -> Words:
 
 def _next(bits: Words, first: bool) -> Words:
     """Which bytes follow one that is marked; ``first`` says it of the first byte."""
+    if not first and not bits.any():
+        return bits
     after = bits << np.uint64(1)
     after[1:] |= bits[:-1] >> np.uint64(63)
     after[0] |= np.uint64(first)
