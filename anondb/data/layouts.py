@@ -79,7 +79,7 @@ def arranged(engine: Engine, source: Source, id_column: str, item_column: str) -
     _check_types(source, columns, layout)
     if layout == "one-hot":
         _check_truth(engine, source, columns)
-    items = {"one-hot": _one_hot, "wide": _wide, PEOPLE: _nothing}[layout](source, columns)
+    items = _one_hot(source, columns) if layout == "one-hot" else _wide(source, columns)
     kept = {name.lower() for name in source.columns if name not in columns}
     name = next(n for n in (ITEMS, *(f"{ITEMS}{i}" for i in range(2, len(kept) + 3))) if n not in kept)
     return _with_items(source, columns, name, items), id_column, name
@@ -137,11 +137,6 @@ def _with_items(source: Source, columns: Sequence[str], name: str, items: exp.Ex
     return replace(source, query=query, columns=kinds, collated=source.collated - {name})
 
 
-def _nothing(source: Source, columns: Sequence[str]) -> exp.Expr:
-    """No items."""
-    return _parsed("CAST([] AS VARCHAR[])")
-
-
 def _present(lists: exp.Expr) -> exp.Expr:
     """The elements of lists that are neither NULL nor empty."""
     return _parsed("list_filter(CAST(lists AS VARCHAR[]), lambda each: each <> '')", lists=lists)
@@ -177,7 +172,7 @@ def _wide(source: Source, columns: Sequence[str]) -> exp.Expr:
         if source.how.item_domains:
             texts = _parsed("list_transform(texts, lambda each: prefix || each)", texts=texts, prefix=f"{name}.")
         parts.append(_parsed("coalesce(texts, CAST([] AS VARCHAR[]))", texts=texts))
-    return exp.Anonymous(this="flatten", expressions=[exp.Array(expressions=parts)])
+    return _parsed("CAST(flatten(parts) AS VARCHAR[])", parts=exp.Array(expressions=parts))
 
 
 def _truth(source: Source, name: str) -> exp.Expr:
