@@ -71,20 +71,14 @@ class Source:
             self._check_fault(names[0])
             return names[0]
         # the column names of a file may be its first data row
-        listed = f"; its columns are {quote_list(list(self.columns))}" if self.reference is not None else ""
-        how = "" if self.account is None else f" ({len(self.columns)} columns; {self._how_read()})"
-        raise InputError(
-            f"{self.name} has no column {wanted!r}{listed}{how}.",
-            code="no_such_column",
-            hint=f"Name the column with {parameter}."
-            + (" anondb peek FILE shows how a file is read, and what to say." if self.account is not None else ""),
-        )
-
-    def _how_read(self) -> str:
-        """How a file was read, in words."""
-        assert self.account is not None
-        dialect = self.account.dialect
-        return f"read as {dialect.words if isinstance(dialect, Dialect) else dialect}"
+        how, hint = "", f"Name the column with {parameter}."
+        if self.reference is not None:
+            how = f"; its columns are {quote_list(list(self.columns))}"
+        if self.account is not None:
+            dialect = self.account.dialect
+            how = f" ({len(self.columns)} columns; read as {dialect.words if isinstance(dialect, Dialect) else dialect})"
+            hint += " anondb peek FILE shows how a file is read, and what to say."
+        raise InputError(f"{self.name} has no column {wanted!r}{how}.", code="no_such_column", hint=hint)
 
     def _check_fault(self, column: str) -> None:
         if column in self.faults:
