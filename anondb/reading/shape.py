@@ -61,8 +61,10 @@ def survey(path: Path, delimiter: str | None, quote: str | None) -> Survey:
     with path.open("rb", buffering=0) as file:
         while block := file.read(_BLOCK):
             digest.update(block)
-            ends, marks, quotes, backs = bits = [_bits(block, kind) for kind in kinds]
-            after_end, after_mark, after_quote, after_back = (_next(b, last == k) for b, k in zip(bits, kinds, strict=True))
+            ends, marks, quotes, backs = bits = [_bits(block, kind, last) for kind in kinds]
+            after_end, after_mark, after_quote, after_back = (
+                _next(b, bool(k) and last.endswith(k)) for b, k in zip(bits, kinds, strict=True)
+            )
             begun, quoted, within = _quoted(quotes, within)
             odd_quotes = begun & ~(after_end | after_mark | after_quote)
             regular = regular and not (odd_quotes | ((ends | backs) & after_end)).any()
@@ -70,10 +72,10 @@ def survey(path: Path, delimiter: str | None, quote: str | None) -> Survey:
             counted = (ends, ends & ~quoted, marks & ~quoted, backs, ends & after_back)
             counts += [int(np.bitwise_count(words).sum()) for words in counted]
             long_lines |= len(block) == _BLOCK and not ends.any()
-            size, last = size + len(block), block[-1:]
+            size, last = size + len(block), block[-2:]
     regular = regular and not within and _decodes(decoder, b"", final=True)
     newlines, records, delimiters, returns, pairs = counts.tolist()
-    open_end = last != b"\n"
+    open_end = not last.endswith(b"\n")
     one_end = not returns or returns == pairs == newlines
     return Survey(
         digest.hexdigest(),
@@ -88,8 +90,10 @@ def survey(path: Path, delimiter: str | None, quote: str | None) -> Survey:
     )
 
 
-def _bits(block: bytes, kind: bytes) -> Words:
-    """A bit for each byte of a block, 64 in a word: whether it is of a kind; none is of a kind of several bytes."""
+def _bits(block: bytes, kind: bytes, last: bytes) -> Words:
+    """A bit for each byte of a block, 64 in a word: whether it ends a mark of one byte or two; ``last`` are those before."""
+    if len(kind) == 2:
+        return _bits(block, kind[1:], last) & _next(_bits(block, kind[:1], last), last.endswith(kind[:1]))
     bits = np.zeros(-(-len(block) // 64), np.uint64)
     if len(kind) == 1 and kind in block:
         packed = np.packbits(np.frombuffer(block, np.uint8) == kind[0], bitorder="little")
@@ -184,7 +188,7 @@ def count_records(path: Path, dialect: Dialect, fields: int, name: str, seen: Su
         for mark in marks_in(path) or MARKS[:1]:
             shape = counted(path, replace(dialect, delimiter=mark), fields, name)
         return shape
-    known = seen.regular and seen.one_end and len(dialect.delimiter.encode()) == 1 < fields
+    known = seen.regular and seen.one_end and len(dialect.delimiter.encode()) <= 2 and fields > 1
     if known and seen.delimiters == seen.records * (fields - 1) and (seen.records == seen.lines or not seen.returns):
         return Shape(seen.records, 0, seen.lines)
     return counted(path, dialect, fields, name)

@@ -38,7 +38,7 @@ def profile(path: Path, **options: Any) -> Any:
         ("tid,item\r\n1,a\r\n2,b\r\n\r12,c\r\n3,d\r\n", "line 4 has another line break"),
         ("tid,item\r\n1,a\r\n\r\r\n22,b\r\n", "another line break"),
         ("\n\ntid,item\n1,a\n", "line 1 is empty"),
-        ("tid::item\n1::a\x1fb\n", "control character"),
+        ("tid::item\n1::a\x1fb\n\n2::c\n", "control character"),
         ("tid,item\n1,a\nPK", "line 3 has 1 field,"),
     ],
 )
@@ -74,6 +74,21 @@ def test_quotes_are_counted_in_blocks(tmp_path: Path, monkeypatch: pytest.Monkey
         '2,"a': "line 3 has a field with text beside its quotes",
     }.items():
         refusal(lambda: profile(written(row)), words)  # noqa: B023
+
+
+@pytest.mark.parametrize("block", [64, 65, 1 << 19])
+def test_a_delimiter_of_two_characters_is_counted_in_blocks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int
+) -> None:
+    path = tmp_path / "ratings.csv"
+    path.write_text("".join(f'{i}::"a::\n{i % 7}"::{i % 5}\n' for i in range(100)))
+    monkeypatch.setattr(shape, "_BLOCK", block)
+    seen = shape.survey(path, "::", '"')
+    assert (seen.lines, seen.records, seen.delimiters, seen.regular) == (200, 100, 200, True)
+    read = profile(path, id="column1", item="column2", header=False, delimiter="::")
+    assert (read.persons, read.items, read.read[0].lines) == (100, 7, 200)
+    path.write_text(path.read_text() + "7:::b::c::d\n")
+    refusal(lambda: profile(path, id="column1", item="column2", header=False, delimiter="::"), "line 201 has 4 fields")
 
 
 def test_blanks_before_quotes_within_quotes_are_text(tmp_path: Path) -> None:
