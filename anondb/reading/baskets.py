@@ -16,9 +16,9 @@ _SPMF_LINE = re.compile(r"(@CONVERTED_FROM_TEXT|@ITEM=)|(-?\d+ )+-1 -2\s*$")
 
 
 def looks_like_spmf(path: Path) -> bool:
-    """Whether a file says that it is SPMF's, or ends its first lines with -1 -2."""
-    lines = sample_of(path).split("\n")[:20]
-    return bool(lines[0]) and all(_SPMF_LINE.match(line) for line in lines if line and line[0] not in "#%")
+    """Whether a file says that it is SPMF's, or ends its first lines with -1 -2; comments are no lines."""
+    lines = [line for line in sample_of(path).split("\n") if line and line[0] not in "#%"]
+    return bool(lines) and all(map(_SPMF_LINE.match, lines[:20]))
 
 
 def looks_like_fimi(text: str) -> bool:

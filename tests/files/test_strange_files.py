@@ -48,6 +48,12 @@ def test_odd_lines(tmp_path: Path, text: str, words: str) -> None:
     refusal(lambda: profile(path), words)
 
 
+def test_a_header_that_begins_like_a_comment_is_none_of_spmf(tmp_path: Path) -> None:
+    path = tmp_path / "s.csv"
+    path.write_bytes(b"#|tid|item\r1|1|milk\r2|2|milk\r")
+    assert profile(path).persons == 2
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("block", [64, 128, 1 << 19])
