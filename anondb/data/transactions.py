@@ -247,8 +247,12 @@ def _coded(
     engine: Engine, source: Source, pairs: Table, rows: Table | exp.Query, id_column: str, item_column: str, bags: bool
 ) -> Dataset:
     """Code the transactions as integers, and drop the pairs; ``rows`` have all ids."""
-    ids = engine.create("ids", "transactions/ids", {"source": rows})
-    numbered = reads.joined(pairs, ids, "id", "other.tid, one.item")
+    if isinstance(rows, exp.Select) and not source.typed and source.columns[id_column] == "BIGINT":  # numbers of all rows
+        ids = engine.create("ids", reads.rows(rows, "CAST(id AS INTEGER) AS tid, id"))
+        numbered: exp.Query = reads.rows(pairs, "CAST(id AS INTEGER) AS tid, item")
+    else:
+        ids = engine.create("ids", "transactions/ids", {"source": rows})
+        numbered = reads.joined(pairs, ids, "id", "other.tid, one.item")
     items = engine.create("items", "warehouse/load/items", {"source": pairs})
     tables: dict[str, Table | exp.Query] = {"source": numbered, "items": items}
     coded = engine.create(

@@ -27,8 +27,8 @@ def looks_like_fimi(text: str) -> bool:
     return not marks or (marks == {"\t"} and " " in text)
 
 
-def _fimi_lines(path: Path, name: str) -> Iterator[str]:
-    for chunk in chunks(path):
+def _of_fimi(path: Path, header: bool, name: str) -> Iterator[str]:
+    for number, chunk in enumerate(chunks(path)):
         text = chunk.decode().removesuffix("\n").replace("\r\n", "\n")
         if "\r" in text.removesuffix("\r") or not looks_like_fimi(text):
             raise InputError(
@@ -37,15 +37,17 @@ def _fimi_lines(path: Path, name: str) -> Iterator[str]:
                 hint="Say what it is: --layout basket if each line is a person's items, --layout long --no-header"
                 " --delimiter TEXT if it is a row of columns. anondb peek FILE shows what it looks like.",
             )
-        yield from text.removesuffix("\r").replace("\t", ITEM_END).replace(" ", ITEM_END).split("\n")
+        text = text.removesuffix("\r").replace("\t", ITEM_END).replace(" ", ITEM_END).replace("\n", LINE_END) + LINE_END
+        yield text.partition(LINE_END)[2] if header and not number else text
 
 
-def _basket_lines(path: Path, dialect: Dialect, name: str) -> Iterator[str]:
+def _of_baskets(path: Path, dialect: Dialect, name: str) -> Iterator[str]:
     with Lines(path, dialect.delimiter) as lines:
-        yield from (ITEM_END.join(record) for _, record in records(lines, dialect, name))
+        read = (ITEM_END.join(record) + LINE_END for _, record in records(lines, dialect, name))
+        yield from islice(read, dialect.header, None)
 
 
-def _spmf_lines(path: Path, name: str) -> Iterator[str]:
+def _of_spmf(path: Path, name: str) -> Iterator[str]:
     """The items of each line of a plain SPMF file: of a transaction, or of all itemsets of a sequence.
 
     ``@ITEM=1=apple`` names an item; other lines that begin with ``@``, ``#`` or ``%``, and empty ones, are comments. In a
@@ -64,7 +66,7 @@ def _spmf_lines(path: Path, name: str) -> Iterator[str]:
                 if not numeric or "-2" in items[:-1]:
                     what = "goes on after its end, -2" if numeric else "has other things than numbers and two colons"
                     raise InputError(f"{name} is no SPMF file: line {number} {what}.", code="bad_file", hint="Mend it.")
-                yield ITEM_END.join(labels.get(item, item) for item in items if item not in ("-1", "-2"))
+                yield ITEM_END.join(labels.get(item, item) for item in items if item not in ("-1", "-2")) + LINE_END
 
 
 def write_baskets(path: Path, layout: str, fimi: bool, reading: Reading, target: Path, name: str) -> tuple[str, int]:
@@ -82,21 +84,23 @@ def write_baskets(path: Path, layout: str, fimi: bool, reading: Reading, target:
         InputError: ``not_fimi``; ``ambiguous_dialect``; ``bad_unicode``; ``bad_file``: the file is not in its layout, or has
             one of these characters.
     """
-    delimiter = " " if fimi or layout == "spmf" else basket_delimiter(path, reading, name)
+    delimiter, header = " " if fimi or layout == "spmf" else basket_delimiter(path, reading, name), bool(reading.header)
     if layout == "spmf":
-        lines = _spmf_lines(path, name)
+        parts = _of_spmf(path, name)
+    elif fimi:
+        parts = _of_fimi(path, header, name)
     else:
-        lines = _fimi_lines(path, name) if fimi else _basket_lines(path, Dialect(delimiter, reading.quote_char), name)
-    with path.open("rb") as file:
-        control = next((n for n, line in enumerate(file, 1) if b"\x1e" in line or b"\x1f" in line), None)
-    if control is not None:
-        raise InputError(f"Line {control} of {name} has a control character.", code="bad_file", hint="Remove it.")
+        parts = _of_baskets(path, Dialect(delimiter, reading.quote_char, header=header), name)
+    if any(b"\x1e" in chunk or b"\x1f" in chunk for chunk in chunks(path)):
+        with path.open("rb") as file:
+            line = next(number for number, line in enumerate(file, 1) if {0x1E, 0x1F}.intersection(line))
+        raise InputError(f"Line {line} of {name} has a control character.", code="bad_file", hint="Remove it.")
     number = 0
     try:
         with target.open("x", encoding="utf-8", newline="") as plain:
-            for line in islice(lines, bool(reading.header), None):
-                plain.write(line + LINE_END)
-                number += 1
+            for part in parts:
+                plain.write(part)
+                number += part.count(LINE_END)
     except UnicodeDecodeError:
         raise not_utf8(name, first_invalid(path)) from None
     return "SPMF" if layout == "spmf" else f"items separated by {named(delimiter)}", number
