@@ -75,19 +75,9 @@ def survey(path: Path, delimiter: str | None, quote: str | None) -> Survey:
             size, last = size + len(block), block[-2:]
     regular = regular and not within and _decodes(decoder, b"", final=True)
     newlines, records, delimiters, returns, pairs = counts.tolist()
-    open_end = not last.endswith(b"\n")
-    one_end = not returns or returns == pairs == newlines
-    return Survey(
-        digest.hexdigest(),
-        size,
-        newlines + open_end,
-        records + open_end,
-        delimiters,
-        returns > 0,
-        one_end,
-        regular,
-        long_lines,
-    )
+    open_end, one_end = not last.endswith(b"\n"), not returns or returns == pairs == newlines
+    sizes = newlines + open_end, records + open_end, delimiters, returns > 0
+    return Survey(digest.hexdigest(), size, *sizes, one_end, regular, long_lines)
 
 
 def _bits(block: bytes, kind: bytes, last: bytes) -> Words:
