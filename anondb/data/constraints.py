@@ -37,7 +37,7 @@ class ItemSets:
     start: Ints
     member: Ints
     warnings: tuple[str, ...] = field(default=())  # remarks for the owner
-    what: ClassVar[str] = "countable"
+    noun: ClassVar[str] = "countable set"
     id_column: ClassVar[str] = "set_id"  # the name of its column in a table
     merge_equal: ClassVar[bool] = False  # whether equal sets count once
 
@@ -53,20 +53,13 @@ class ItemSets:
     def checked(cls, sets: Mapping[str, Sequence[str]], doubled: int = 0) -> Self:
         """Convert sets to arrays: each item once, and equal sets once if ``merge_equal``; an empty set is an error.
         ``doubled`` rows repeated others."""
-        what = cls.what
         if not sets:
-            raise InputError(
-                f"There are no {what} constraints." if what != "countable" else "There are no countable sets.",
-                code="empty_constraints",
-                hint="Leave the option out if you want none.",
-            )
-        empty = [i for i, items in sets.items() if not items]
+            hint = "Leave the option out if you want none."
+            raise InputError(f"There are no {cls.noun}s.", code="empty_constraints", hint=hint)
+        empty = sum(not items for items in sets.values())
         if empty:
-            raise InputError(
-                f"{len(empty)} of {len(sets)} {what} constraints hold no item.",
-                code="empty_constraint",
-                hint="Drop them.",
-            )
+            words = f"{empty} of {len(sets)} {cls.noun}s hold no item."
+            raise InputError(words, code="empty_constraint", hint="Drop them.")
         labels = tuple(sorted({label for items in sets.values() for label in items}))
         number = {label: i for i, label in enumerate(labels)}
         kept: dict[str, Sequence[int]] = {}
@@ -78,11 +71,9 @@ class ItemSets:
                 kept[i] = members
         remarks = []
         if doubled:
-            remarks.append(
-                f"{doubled} rows of the {what} constraints repeated an item of the same constraint and count once."
-            )
+            remarks.append(f"{doubled} rows of the {cls.noun}s repeated an item of the same one and count once.")
         if len(kept) < len(sets):
-            remarks.append(f"{len(sets) - len(kept)} {what} constraints repeated another and count once.")
+            remarks.append(f"{len(sets) - len(kept)} {cls.noun}s repeated another and count once.")
         sizes = np.fromiter((len(members) for members in kept.values()), dtype=np.int64, count=len(kept))
         member = np.fromiter((j for members in kept.values() for j in members), dtype=np.int64)
         return cls(tuple(kept), labels, np.concatenate(([0], np.cumsum(sizes))), member, tuple(remarks))
@@ -98,34 +89,41 @@ class ItemSets:
         """The items of every set."""
         return [self.items(i) for i in range(len(self))]
 
-    def absent(self, dataset: Dataset | None) -> list[str]:
-        """A remark on the items that never occur in the data, if there are some."""
-        occurring = set() if dataset is None else set(dataset.labels)
-        unknown = 0 if dataset is None else sum(label not in occurring for label in self.labels)
-        return [f"{unknown} items of the {self.what} constraints never occur in the data."] * bool(unknown)
+    def on(self, dataset: Dataset | None) -> Self:
+        """The same sets with a remark on the items that never occur in the data, if there are some."""
+        unknown = 0 if dataset is None else len(set(self.labels).difference(dataset.labels))
+        return self.remarked(f"{unknown} items of the {self.noun}s never occur in the data.") if unknown else self
+
+    def remarked(self, remark: str) -> Self:
+        """The same sets with a further remark for the owner."""
+        return replace(self, warnings=(*self.warnings, remark))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PrivacyConstraints(ItemSets):
     """Sets of items that an attacker may link to a person. Items that never occur are allowed: their support is 0."""
 
-    what, id_column, merge_equal = "privacy", "constraint_id", True
+    noun, id_column, merge_equal = "privacy constraint", "constraint_id", True
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class UtilityConstraints(ItemSets):
     """Disjoint groups of items; only items of one group are generalized together. All other items form one more group."""
 
-    what, id_column = "utility", "group_id"
+    noun, id_column = "utility constraint", "group_id"
 
     def __post_init__(self) -> None:
         overlapping = int((np.bincount(self.member, minlength=len(self.labels)) > 1).sum())
         if overlapping:
             raise InputError(
-                f"{overlapping} items are in more than one utility constraint.",
-                code="not_a_partition",
-                hint="Utility constraints must not overlap: put each item into one.",
+                f"{overlapping} items are in more than one {self.noun}.", code="not_a_partition", hint="Put each into one."
             )
+
+    def on(self, dataset: Dataset | None) -> Self:
+        """The same groups, with a remark on the items of the data that are in none, too."""
+        rest = 0 if dataset is None else len(set(dataset.labels).difference(self.labels))
+        words = f"{rest} items of the data are in no {self.noun}; they form one more group."
+        return super().on(dataset).remarked(words) if rest else super().on(dataset)
 
     def groups_of(self, labels: Sequence[str]) -> tuple[Ints, tuple[str, ...]]:
         """The group number of each label, and the groups' names; the last, ``REST``, holds the items of no group."""
@@ -141,46 +139,20 @@ class UtilityConstraints(ItemSets):
 Sets = TypeVar("Sets", bound=ItemSets)
 
 
-def load_privacy_constraints(engine: Engine, constraints: Any, dataset: Dataset | None = None) -> PrivacyConstraints:
-    """Read privacy constraints from ``(constraint_id, item)``; the item column may be a LIST, with one row per constraint.
+def load_sets(engine: Engine, source: Any, kind: type[Sets], dataset: Dataset | None = None) -> Sets:
+    """Read sets of a kind from ``(id_column, item)``; the item column may be a LIST, with one row for each set.
 
     Args:
-        constraints: a table, view, CSV or Parquet file, data frame, Python list of sets of items, or the finished object.
-        dataset: the data, to count items that never occur.
+        source: a table, view, CSV or Parquet file, data frame, Python list of sets of items, or the finished object.
+        dataset: the data, for remarks on its items.
 
     Raises:
-        InputError: no such columns, NULLs, an empty constraint (``empty_constraint``), no constraint at all.
+        InputError: no such columns, NULLs, an empty set (``empty_constraint``), no set at all; ``not_a_partition`` if an
+            item is in two sets that must not overlap.
     """
-    if isinstance(constraints, PrivacyConstraints):
-        return constraints
-    result = _load(engine, constraints, PrivacyConstraints)
-    return replace(result, warnings=(*result.warnings, *result.absent(dataset)))
-
-
-def load_utility_constraints(engine: Engine, constraints: Any, dataset: Dataset | None = None) -> UtilityConstraints:
-    """Read utility constraints from ``(group_id, item)``; otherwise as ``load_privacy_constraints``. Raises InputError: as
-    there; ``not_a_partition`` if an item is in two groups."""
-    result = _load(engine, constraints, UtilityConstraints)
-    if dataset is None:
-        return result
-    named = set(result.labels)
-    rest = sum(label not in named for label in dataset.labels)
-    remarks = result.absent(dataset)
-    if rest:
-        remarks.append(f"{rest} items of the data are in no utility constraint; they form one more group.")
-    return replace(result, warnings=(*result.warnings, *remarks))
-
-
-def load_item_sets(engine: Engine, item_sets: Any) -> ItemSets:
-    """Read sets of items that must stay countable from ``(set_id, item)``; otherwise as ``load_privacy_constraints``."""
-    return _load(engine, item_sets, ItemSets)
-
-
-def _load(engine: Engine, source: Any, kind: type[Sets]) -> Sets:
-    """Sets of a kind: read from a source, made of a list, or the finished object itself."""
     if isinstance(source, kind):
         return source
-    return kind.of(source) if isinstance(source, list | tuple) else kind.checked(*_read(engine, source, kind))
+    return (kind.of(source) if isinstance(source, list | tuple) else kind.checked(*_read(engine, source, kind))).on(dataset)
 
 
 def load_weights(engine: Engine, weights: Any, unit: str = "item") -> dict[str, Fraction]:
@@ -219,8 +191,7 @@ def load_weights(engine: Engine, weights: Any, unit: str = "item") -> dict[str, 
 
 def _read(engine: Engine, constraints: Any, kind: type[ItemSets]) -> tuple[dict[str, list[str]], int]:
     """Read the sets by id, in the order of the ids, and count the rows that repeat another."""
-    what = f"{kind.what} constraints" if kind.what != "countable" else "countable sets"
-    with open_source(engine, constraints, what) as source:
+    with open_source(engine, constraints, f"{kind.noun}s") as source:
         id_name, item_name = source.column(kind.id_column, kind.id_column), source.column("item", "item")
         element_of(source, item_name)
         rows, name = texts_of(engine, source, [id_name, item_name]), source.name

@@ -10,9 +10,9 @@ from anondb.data.sources import Source, open_source, texts_of
 from anondb.data.types import kind_of
 from anondb.engine import Engine
 from anondb.errors import InputError, quote_list
-from anondb.reading.files import first_line, ragged_rows
+from anondb.reading.files import first_line, text_records
 from anondb.reading.formats import suffix_of
-from anondb.reading.options import ReadAs, Reading, as_read
+from anondb.reading.options import Dialect, ReadAs, Reading, as_read
 
 Edge = tuple[str, str | None]
 """A node and its parent; None for the root."""
@@ -77,7 +77,8 @@ def edges_of_levels(rows: list[tuple[str, ...]]) -> list[Edge]:
 
 def _read_paths(engine: Engine, path: Path, reading: Reading) -> list[Edge]:
     try:
-        account, rows = ragged_rows(engine, path, "taxonomy", reading)
+        dialect = Dialect(reading.delimiter or ";", reading.quote_char, header=False)
+        account, rows = text_records(engine, path, "taxonomy", reading, dialect)
         engine.account(account)
         return _edges_of_rows(rows)
     except InputError as error:

@@ -122,7 +122,7 @@ def _load_transactions(
     engine: Engine, file: ReadAs, table: Table, id: str | None, item: str | None, named: tuple[str, str]
 ) -> str:
     with open_source(engine, file, "transactions") as source:
-        if source.lines is not None and (id, item) != (None, None):
+        if source.of_lines and (id, item) != (None, None):
             raise InputError("A file of baskets has no columns.", code="bad_usage", hint="Leave --id and --item out.")
         if (id, item, file.reading.layout) == (None, None, None) and not {"tid", "item"} <= set(source.columns):
             engine.create(table, source.query)  # columns of other names are kept as they are
@@ -132,33 +132,32 @@ def _load_transactions(
         check_types(rows, id_column, item_column)
         renamed = _renamed(rows, list(zip(named, (id_column, item_column), strict=True)))
         tid, member = (reads.named(name) for name in named)
-        pairs = exp.select(tid.as_("tid"), member.as_("item"))
         listed = rows.columns[item_column].endswith("]")
-        one_each = exp.select(tid.as_("tid"), exp.func("unnest", member).as_("item")) if listed else pairs
-        if not listed or source.typed:
-            engine.create(table, renamed)
-            _account(engine, rows, pairs.from_(table.expression()), one_each.from_(table.expression()))
-            _leave_out(engine, table, rows.how, named)
-            return ""
-        lists = engine.create("lists", pairs.from_(renamed.subquery("rows")))
-        items = reads.rows(lists, "tid, unnest(item) AS item")
-        _account(engine, rows, lists, items, [c for c in rows.columns if c not in (id_column, item_column)])
-        empty = int(engine.scalar(reads.counted(lists, where="len(item) = 0")))
-        kept = lists.expression() if empty else items.subquery("kept")
-        both = zip(("tid", "item"), named, strict=True)
-        engine.create(table, exp.select(*(exp.column(c).as_(n, quoted=True) for c, n in both)).from_(kept))
+        whole = source.typed or not listed  # all columns are kept
+        copy = engine.create(table if whole else "lists", renamed)
+        each = exp.func("unnest", member) if listed else member
+        persons, pairs = (exp.select(tid.as_("tid"), m.as_("item")).from_(copy.expression()) for m in (member, each))
+        _account(
+            engine, rows, persons, pairs, [] if whole else [c for c in rows.columns if c not in (id_column, item_column)]
+        )
+        note = ""
+        if not whole:
+            empty = engine.scalar(reads.counted(copy, where=exp.func("len", member).eq(0)))
+            kept = exp.select(tid, (member if empty else each).as_(named[1], quoted=True))
+            engine.create(table, kept.from_(copy.expression()))
+            engine.drop(copy)
+            note = "one row with a list for each transaction, since some have no items" if empty else ""
         _leave_out(engine, table, rows.how, named)
-        engine.drop(lists)
-        return "one row with a list for each transaction, since some have no items" if empty else ""
+        return note
 
 
 def _account(
     engine: Engine, source: Source, rows: Table | exp.Query, pairs: exp.Query | None, left_out: Sequence[str] = ()
 ) -> None:
-    """Note what came of the rows of a file: ``rows`` has all of them, ``pairs`` their ids and items."""
-    assert source.account is not None and source.records is not None
-    number = int(engine.scalar(reads.counted(rows)))
-    account = replace_fields(source.account.counted(number, source.records, source.name), left_out=tuple(left_out))
+    """Note what came of the rows of a file: ``rows`` has all of them with their ids, ``pairs`` their ids and items."""
+    assert source.account is not None
+    source.account.check(int(engine.scalar(reads.counted(rows))))
+    account = replace_fields(source.account, left_out=tuple(left_out))
     if pairs is not None:
         facts = engine.query("transactions/loaded_counts", {"source": pairs, "rows": rows})
         ids, missing_items, transactions, items = (int(column[0]) for column in facts.values())

@@ -11,7 +11,7 @@ from anondb.data.sources import Source, count_if, figures
 from anondb.data.types import element_of
 from anondb.engine import Engine, reads
 from anondb.errors import InputError
-from anondb.reading.options import MARKS, PEOPLE
+from anondb.reading.options import MARKS, OF_LINES, PEOPLE
 
 ITEMS = "item"  # the name of the column that several become
 ROW_ID = "tid"  # the name of the number of a row that is a person
@@ -52,9 +52,9 @@ def arranged(engine: Engine, source: Source, id_column: str, item_column: str) -
     """A source with one column of items, and the names of its columns of ids and of items. Raises InputError: ``no_layout``
     if a layout has to be named; ``bad_layout`` if the rows are not in it; missing columns."""
     layout, reason = source.how.layout, None
-    if source.lines is not None:
+    if source.of_lines:
         return source, source.column(id_column, "--id"), source.column(item_column, "--item")
-    if layout in ("basket", "spmf"):
+    if layout in OF_LINES:
         raise InputError(f"The layout {layout} is that of text files.", code="bad_layout", hint="Name another one.")
     if layout is None:
         layout, reason = _detected(engine, source, id_column, item_column)
@@ -74,10 +74,12 @@ def arranged(engine: Engine, source: Source, id_column: str, item_column: str) -
         if len(columns) != 1:
             raise InputError("The layout list has one column of items.", code="bad_layout", hint="Name it with --item.")
         return _with_items(source, columns, columns[0], _list(engine, source, columns[0])), id_column, columns[0]
+    if layout == "wide":
+        columns = _with_values(engine, source, columns)
     _check_types(source, columns, layout)
     if layout == "one-hot":
         _check_truth(engine, source, columns)
-    items = {"one-hot": _one_hot, "wide": _wide, PEOPLE: _nothing}[layout](source, columns)
+    items = _one_hot(source, columns) if layout == "one-hot" else _wide(source, columns)
     kept = {name.lower() for name in source.columns if name not in columns}
     name = next(n for n in (ITEMS, *(f"{ITEMS}{i}" for i in range(2, len(kept) + 3))) if n not in kept)
     return _with_items(source, columns, name, items), id_column, name
@@ -116,6 +118,13 @@ def _with_ids(source: Source, id_column: str) -> tuple[Source, str]:
     return replace(source, query=query, columns={**source.columns, ROW_ID: "BIGINT"}), ROW_ID
 
 
+def _parsed(text: str, **values: exp.Expr | str) -> exp.Expr:
+    """An expression in which names stand for other expressions, or for texts."""
+    tree: exp.Expr = sqlglot.parse_one(text, dialect="duckdb")
+    trees = {name: exp.Literal.string(value) if isinstance(value, str) else value for name, value in values.items()}
+    return tree.transform(lambda n: trees[n.name].copy() if isinstance(n, exp.Column) and n.name in trees else n)
+
+
 def _text(source: Source, name: str) -> exp.Expr:
     return reads.named(name) if source.columns[name] == "VARCHAR" else exp.cast(reads.named(name), "VARCHAR")
 
@@ -128,20 +137,9 @@ def _with_items(source: Source, columns: Sequence[str], name: str, items: exp.Ex
     return replace(source, query=query, columns=kinds, collated=source.collated - {name})
 
 
-def _nothing(source: Source, columns: Sequence[str]) -> exp.Expr:
-    """No items."""
-    return exp.cast(exp.array(), "VARCHAR[]", dialect="duckdb")
-
-
-def _each(body: exp.Expr) -> exp.Lambda:
-    return exp.Lambda(this=body, expressions=[exp.to_identifier("each")])
-
-
 def _present(lists: exp.Expr) -> exp.Expr:
     """The elements of lists that are neither NULL nor empty."""
-    each = exp.column("each")
-    filled = exp.and_(exp.Not(this=exp.Is(this=each, expression=exp.null())), each.neq(exp.Literal.string("")))
-    return exp.Anonymous(this="list_filter", expressions=[lists, _each(filled)])
+    return _parsed("list_filter(CAST(lists AS VARCHAR[]), lambda each: each <> '')", lists=lists)
 
 
 def _check_types(source: Source, columns: Sequence[str], layout: str) -> None:
@@ -149,6 +147,14 @@ def _check_types(source: Source, columns: Sequence[str], layout: str) -> None:
         source.column(name, "--item")
         if layout != "one-hot" or source.columns[name] not in ("DOUBLE", "FLOAT"):
             element_of(source, name)
+
+
+def _with_values(engine: Engine, source: Source, columns: list[str]) -> list[str]:
+    """The columns without those of floats that have no value: pandas makes them of empty columns."""
+    floats = [name for name in columns if source.columns[name] in ("DOUBLE", "FLOAT")]
+    filled = {name: count_if(_parsed("cell IS NOT NULL", cell=reads.named(name))) for name in floats}
+    counts = figures(engine, source, filled) if floats else {}
+    return [name for name in columns if counts.get(name, 1)]
 
 
 def _wide(source: Source, columns: Sequence[str]) -> exp.Expr:
@@ -162,27 +168,21 @@ def _wide(source: Source, columns: Sequence[str]) -> exp.Expr:
     parts: list[exp.Expr] = []
     for name in columns:
         of_lists = source.columns[name].endswith("]")
-        cell = reads.named(name) if of_lists else exp.Array(expressions=[_text(source, name)])
-        texts = _present(exp.cast(cell, "VARCHAR[]", dialect="duckdb"))
+        texts = _present(reads.named(name) if of_lists else exp.Array(expressions=[_text(source, name)]))
         if source.how.item_domains:
-            value = exp.DPipe(this=exp.Literal.string(f"{name}."), expression=exp.column("each"))
-            texts = exp.Anonymous(this="list_transform", expressions=[texts, _each(value)])
-        parts.append(exp.Coalesce(this=texts, expressions=[exp.cast(exp.Array(), "VARCHAR[]", dialect="duckdb")]))
-    return exp.Anonymous(this="flatten", expressions=[exp.Array(expressions=parts)])
+            texts = _parsed("list_transform(texts, lambda each: prefix || each)", texts=texts, prefix=f"{name}.")
+        parts.append(_parsed("coalesce(texts, CAST([] AS VARCHAR[]))", texts=texts))
+    return _parsed("CAST(flatten(parts) AS VARCHAR[])", parts=exp.Array(expressions=parts))
 
 
 def _truth(source: Source, name: str) -> exp.Expr:
     """The cell of a column of 0 and 1 as text, for comparisons."""
-    text = exp.Trim(this=exp.Lower(this=_text(source, name)))
-    return exp.Coalesce(this=text, expressions=[exp.Literal.string("")])
+    return _parsed("coalesce(trim(lower(cell)), '')", cell=_text(source, name))
 
 
 def _one_hot(source: Source, columns: Sequence[str]) -> exp.Expr:
-    named = [
-        exp.If(this=_truth(source, name).isin(*TRUE), true=exp.Literal.string(name), false=exp.null()) for name in columns
-    ]
-    cells = exp.Array(expressions=[exp.Case(ifs=[part]) for part in named])
-    return _present(exp.cast(cells, "VARCHAR[]", dialect="duckdb"))
+    named = [_parsed("CASE WHEN held THEN name END", held=_truth(source, c).isin(*TRUE), name=c) for c in columns]
+    return _present(exp.Array(expressions=named))
 
 
 def _other_cells(
@@ -227,12 +227,6 @@ END
 _SEPARATED = "list_transform(string_split(coalesce(cell, ''), separator), lambda each: trim(each))"
 
 
-def _parsed(text: str, **values: exp.Expr) -> exp.Expr:
-    """An expression in which names stand for other expressions."""
-    tree: exp.Expr = sqlglot.parse_one(text, dialect="duckdb")
-    return tree.transform(lambda n: values[n.name].copy() if isinstance(n, exp.Column) and n.name in values else n)
-
-
 def _cell(source: Source, name: str) -> exp.Expr:
     return exp.Trim(this=_text(source, name))
 
@@ -243,9 +237,9 @@ def _bracketed(source: Source, name: str) -> exp.Expr:
 
 def _all_arrays(engine: Engine, source: Source, name: str) -> bool:
     """Whether each cell of a column that is not empty is a list, and there is one; the first rows are tried first."""
-    filled = exp.Coalesce(this=_cell(source, name), expressions=[exp.Literal.string("")]).neq(exp.Literal.string(""))
-    lists = exp.Not(this=exp.Is(this=_bracketed(source, name), expression=exp.null()))
-    counts = {"filled": count_if(filled), "lists": count_if(exp.and_(filled, lists))}
+    filled = _parsed("coalesce(cell, '') <> ''", cell=_cell(source, name))
+    lists = _parsed("filled AND lists IS NOT NULL", filled=filled, lists=_bracketed(source, name))
+    counts = {"filled": count_if(filled), "lists": count_if(lists)}
     for limit in (10, None):
         sums = figures(engine, source, counts, limit)
         if not sums["filled"] or sums["lists"] < sums["filled"]:
@@ -272,7 +266,7 @@ def _list(engine: Engine, source: Source, name: str) -> exp.Expr:
     if source.columns[name] == "JSON":
         element_of(source, name)
     separator = source.how.item_separator or _separator(engine, source, name)
-    return _present(_parsed(_SEPARATED, cell=_cell(source, name), separator=exp.Literal.string(separator)))
+    return _present(_parsed(_SEPARATED, cell=_cell(source, name), separator=separator))
 
 
 def _separator(engine: Engine, source: Source, name: str) -> str:
@@ -286,7 +280,7 @@ def _separator(engine: Engine, source: Source, name: str) -> str:
             hint="Mend them, or name the separator with --item-separator.",
         )
     contained = {
-        f"s{i}": count_if(exp.func("contains", _cell(source, name), exp.Literal.string(text), dialect="duckdb"))
+        f"s{i}": count_if(_parsed("contains(cell, part)", cell=_cell(source, name), part=text))
         for i, text in enumerate((*MARKS, " "))
     }
     sums = list(figures(engine, source, contained).values())

@@ -45,13 +45,8 @@ def findings(
         ids_here: whether the ids lie in the engine.
         attributes: the columns of the records that are released.
     """
-    messages = {
-        **_findings_in_lengths(dataset),
-        **_findings_in_labels(dataset),
-        **_findings_in_words(engine, dataset, ids_here),
-    }
-    if not item_domains and _are_of_columns(engine, dataset, ids_here):
-        messages["column-prefixes"] = _prefixed(dataset.labels)
+    messages = _findings_in_lengths(dataset) | _findings_in_labels(dataset) | _findings_in_words(engine, dataset, ids_here)
+    messages |= {} if item_domains else _prefixed(engine, dataset, ids_here)
     messages |= _unused_columns(dataset, attributes)
     return [Finding(name, words) for name, words in messages.items()]
 
@@ -107,7 +102,7 @@ def _findings_in_labels(dataset: Dataset) -> dict[str, str]:
     return messages
 
 
-def _are_of_columns(engine: Engine, dataset: Dataset, rows_here: bool) -> bool:
+def _prefixed(engine: Engine, dataset: Dataset, rows_here: bool) -> dict[str, str]:
     """Whether items look like values with the name of their column before them, such as color.red and trim.red.
 
     Few names come with few values, and a row has one value of a column. Codes such as E11.9 have as many first parts as
@@ -117,21 +112,15 @@ def _are_of_columns(engine: Engine, dataset: Dataset, rows_here: bool) -> bool:
     starts, ends = ({part[i] for part in parts} for i in (0, 2))
     most = dataset.n_items / 2
     if dataset.n_items < _ENOUGH_ITEMS or len(parts) < 0.8 * dataset.n_items or max(len(starts), len(ends)) > most:
-        return False
-    if not all(re.search(r"\d", start) for start in starts):
-        return True
-    rows = {"transactions": dataset.transactions, "items": dataset.items}
-    is_number = all(start.isdigit() for start in starts)
-    return rows_here and not is_number and not engine.scalar("transactions/prefixed_twice", rows)
-
-
-def _prefixed(labels: Sequence[str]) -> str:
-    ends = {label.partition(".")[2] for label in labels if "." in label}
-    prefixed = _share(sum("." in label for label in labels), len(labels))
-    return (
-        f"{prefixed} items have a prefix such as the name of a column, and {len(ends):,} different values after it: equal"
-        " values count as different items."
-    )
+        return {}
+    if all(re.search(r"\d", start) for start in starts):
+        rows = {"transactions": dataset.transactions, "items": dataset.items}
+        is_number = all(start.isdigit() for start in starts)
+        if not rows_here or is_number or engine.scalar("transactions/prefixed_twice", rows):
+            return {}
+    prefixed = f"{_share(len(parts), dataset.n_items)} items have a prefix such as the name of a column"
+    words = f"{prefixed}, and {len(ends):,} different values after it: equal values count as different items."
+    return {"column-prefixes": words}
 
 
 def _findings_in_words(engine: Engine, dataset: Dataset, ids_here: bool) -> dict[str, str]:
@@ -207,21 +196,15 @@ def confirmed(raised: Sequence[Finding], accept: Collection[str], ask: Callable[
     all findings that are not."""
     left = [f for f in raised if f.name not in accept and not (ask is not None and ask(f))]
     if left:
-        raise InputError(
-            " ".join(f"{f.name}: {f.message}" for f in left),
-            code="unconfirmed",
-            hint=f"Mend it, or confirm it with {_accepting([f.name for f in left])}.",
+        names = [f.name for f in left]
+        accepting = by_interface(
+            command_line=" ".join(f"--accept {name}" for name in names),
+            python=f"accept={names}",
+            sql=f"accept = '{','.join(names)}'",
         )
+        words = " ".join(f"{f.name}: {f.message}" for f in left)
+        raise InputError(words, code="unconfirmed", hint=f"Mend it, or confirm it with {accepting}.")
     return tuple(raised)
-
-
-def _accepting(names: Sequence[str]) -> str:
-    """How findings are confirmed, in the words of the interface in use."""
-    return by_interface(
-        command_line=" ".join(f"--accept {name}" for name in names),
-        python=f"accept={list(names)}",
-        sql=f"accept = '{','.join(names)}'",
-    )
 
 
 def check_names(accept: Collection[str]) -> None:

@@ -10,9 +10,7 @@ from anondb.data.constraints import (
     ItemSets,
     PrivacyConstraints,
     UtilityConstraints,
-    load_item_sets,
-    load_privacy_constraints,
-    load_utility_constraints,
+    load_sets,
     load_weights,
     utility_of_level,
     utility_of_siblings,
@@ -81,7 +79,7 @@ def load_requirements(
         privacy=None if privacy is None else read_privacy(engine, privacy, dataset),
         utility=None if utility is None else _read_utility(engine, utility, dataset, taxonomy),
         weights=_read_weights(engine, weights, taxonomy),
-        countable=None if countable is None else load_item_sets(engine, countable),
+        countable=None if countable is None else load_sets(engine, countable, ItemSets),
     )
 
 
@@ -89,17 +87,17 @@ def read_privacy(engine: Engine, constraints: Any, dataset: Dataset | None = Non
     """Read privacy constraints from a source ``(constraint_id, item)``; the word ``pgen`` is returned unchanged."""
     if isinstance(constraints, str) and constraints == PGEN:
         return PGEN
-    return load_privacy_constraints(engine, constraints, dataset)
+    return load_sets(engine, constraints, PrivacyConstraints, dataset)
 
 
 def _read_utility(engine: Engine, constraints: Any, dataset: Dataset, taxonomy: Taxonomy | None) -> UtilityConstraints:
     match = _FROM_TAXONOMY.match(constraints) if isinstance(constraints, str) else None
     if match is None:
-        return load_utility_constraints(engine, constraints, dataset)
+        return load_sets(engine, constraints, UtilityConstraints, dataset)
     tree = _require(taxonomy, f"utility_constraints = {constraints}")
     number = int(match[2])
     groups = utility_of_level(tree, number) if match[1] == "level" else utility_of_siblings(tree, number)
-    return load_utility_constraints(engine, _without_absent(groups, dataset), dataset)
+    return _without_absent(groups, dataset).on(dataset)
 
 
 def _without_absent(groups: UtilityConstraints, dataset: Dataset) -> UtilityConstraints:

@@ -21,9 +21,9 @@ from anondb.engine import Engine, Table, is_binary, reads, tuples
 from anondb.engine.elsewhere import is_url, warehouse_at
 from anondb.errors import EngineError, InputError, InternalError, quote_list
 from anondb.reading.account import Account
-from anondb.reading.files import listed_items, open_file
+from anondb.reading.files import open_file, text_records
 from anondb.reading.formats import SUFFIXES, stem_of, suffix_of
-from anondb.reading.options import DETECTED, Dialect, Reading, as_read
+from anondb.reading.options import DETECTED, OF_LINES, Dialect, Reading, as_read
 
 _NUMBERS = itertools.count()
 COUNTED_LATER = "transactions"
@@ -39,18 +39,18 @@ class Source:
     columns: dict[str, str]  # type of each column
     table: str = "transactions"  # the name of the source in a release's manifest, for analysts
     reference: Table | None = None  # the table or view itself; None for files and data frames
-    # selects the lines of a file of baskets, ``(id, line)``, whose items ``separator`` separates; faster to convert to
-    # the long form than lists are
-    lines: exp.Query | None = None
     typed: bool = True  # whether the source declares column types; a text file holds text only
     # the columns whose collation is not binary (DuckDB does not compare them by code points)
     collated: frozenset[str] = frozenset()
     partition: Partition | None = None  # the part of the persons that the query selects; None for all
     how: Reading = DETECTED  # how the owner says that it is read
     account: Account | None = None  # what was read of a file; None for other sources
-    records: int | None = None  # the number of rows that the query gives; None if it is not known
     faults: Mapping[str, str] = field(default_factory=dict)  # the columns that cannot be used, with the reason
-    separator: str = " "
+
+    @property
+    def of_lines(self) -> bool:
+        """Whether each line of its file is a person."""
+        return self.account is not None and self.account.layout in OF_LINES
 
     @property
     def rows(self) -> exp.Subquery:
@@ -71,20 +71,14 @@ class Source:
             self._check_fault(names[0])
             return names[0]
         # the column names of a file may be its first data row
-        listed = f"; its columns are {quote_list(list(self.columns))}" if self.reference is not None else ""
-        how = "" if self.account is None else f" ({len(self.columns)} columns; {self._how_read()})"
-        raise InputError(
-            f"{self.name} has no column {wanted!r}{listed}{how}.",
-            code="no_such_column",
-            hint=f"Name the column with {parameter}."
-            + (" anondb peek FILE shows how a file is read, and what to say." if self.account is not None else ""),
-        )
-
-    def _how_read(self) -> str:
-        """How a file was read, in words."""
-        assert self.account is not None
-        dialect = self.account.dialect
-        return f"read as {dialect.words if isinstance(dialect, Dialect) else dialect}"
+        how, hint = "", f"Name the column with {parameter}."
+        if self.reference is not None:
+            how = f"; its columns are {quote_list(list(self.columns))}"
+        if self.account is not None:
+            dialect = self.account.dialect
+            how = f" ({len(self.columns)} columns; read as {dialect.words if isinstance(dialect, Dialect) else dialect})"
+            hint += " anondb peek FILE shows how a file is read, and what to say."
+        raise InputError(f"{self.name} has no column {wanted!r}{how}.", code="no_such_column", hint=hint)
 
     def _check_fault(self, column: str) -> None:
         if column in self.faults:
@@ -208,6 +202,14 @@ def reading(name: str) -> Iterator[None]:
         if error.code not in ("refused", "internal", "io"):
             raise
         raise InputError(f"{name} cannot be read.", code="unreadable", hint="Run the query by itself first.") from None
+
+
+def file_readers(engine: Engine, source: Source) -> list[str]:
+    """The functions by which a query or view reads text files: nobody sees which rows they skip, or what they convert."""
+    if source.account is not None:
+        return []
+    plan = engine.relation(source.query).explain()
+    return sorted({name.lower() for name in re.findall(r"\bREAD_(?:CSV|JSON|NDJSON)\w*", plan)})
 
 
 def figures(engine: Engine, source: Source, sums: Mapping[str, exp.Expr], limit: int | None = None) -> dict[str, int]:
@@ -346,30 +348,29 @@ def open_source(engine: Engine, data: Any, what: str) -> Iterator[Source]:
 @contextlib.contextmanager
 def _open_file(engine: Engine, path: Path, what: str, how: Reading) -> Iterator[Source]:
     """Open a file. The rows of transactions are counted where they are copied; those of other files are copied here."""
+    name = f"file {path.name!r}"
     if what == LIST and suffix_of(path) == ".txt":
-        account, items = listed_items(engine, path, what, how)
-        engine.account(account)
+        account, lines = text_records(engine, path, what, how, Dialect(None, None, header=False))
+        items = [item for line in lines if (item := "".join(line).strip())]
+        empty = account.empty + len(lines) - len(items)
+        engine.account(replace(account, dialect="a list with an item on each line", empty=empty, rows=len(items)))
         rows = engine.put(f"file_{next(_NUMBERS)}", {"item": ("VARCHAR", items)})
-        yield Source(
-            all_columns(rows), f"file {path.name!r}", {"item": "VARCHAR"}, stem_of(path), typed=False, account=account
-        )
+        yield Source(all_columns(rows), name, {"item": "VARCHAR"}, stem_of(path), typed=False, account=account)
         engine.drop(rows)
         return
     with open_file(engine, path, what, how) as file:
-        name, table = f"file {path.name!r}", how.file_table or stem_of(path)
-        if file.columns is None and file.lines is None:
+        table = how.file_table or stem_of(path)
+        if file.columns is None:
             source = describe(engine, file.query, name, table, is_file=True)
         else:
-            named = file.columns is not None
-            kinds = dict.fromkeys(file.columns or (), "VARCHAR") if named else {"tid": "BIGINT", "item": "VARCHAR[]"}
-            source = Source(file.query, name, kinds, table, typed=False, lines=file.lines, separator=file.separator)
-        source = replace(source, how=how, account=file.account, records=file.records, faults=file.faults)
+            source = Source(file.query, name, dict(file.columns), table, typed=False)
+        source = replace(source, how=how, account=file.account, faults=file.faults)
         if what == COUNTED_LATER:
             yield source
             return
         with reading(name):
             rows = engine.create(f"file_{next(_NUMBERS)}", source.query)
-        account = file.account.counted(int(engine.scalar(reads.counted(rows))), file.records, name)
-        engine.account(account)
-        yield replace(source, query=all_columns(rows), account=account)
+        file.account.check(int(engine.scalar(reads.counted(rows))))
+        engine.account(file.account)
+        yield replace(source, query=all_columns(rows))
         engine.drop(rows)

@@ -9,7 +9,7 @@ import numpy as np
 from sqlglot import exp
 
 from anondb.data.layouts import ITEMS, arranged, is_single
-from anondb.data.sources import Partition, Source, reading
+from anondb.data.sources import Partition, Source, file_readers, reading
 from anondb.data.types import check_id_type, check_types, item_type, kind_of, released_type, short
 from anondb.engine import Engine, Origin, Runner, Table, check_collation, reads
 from anondb.engine.arrays import Ints
@@ -132,101 +132,77 @@ def load_transactions(
     original, (source, id_column, item_column) = source, arranged(engine, source, id_column, item_column)
     changed = item_column not in original.columns or original.columns[item_column] != source.columns[item_column]
     element = check_types(source, id_column, item_column)
-    snapshot = _snapshot(engine, source, id_column, item_column, element)
-    snapshot, total, missing = _check_values(engine, source, snapshot)
-    lists = element is not None and snapshot.lines is None  # each line has its own number
-    merged = int(engine.scalar(reads.rows(snapshot.ids, "count(*) - count(DISTINCT id) AS n"))) if lists else 0
+    id_type = source.columns[id_column]
+    if more_ids is not None and not source.typed and id_type == "BIGINT":
+        _check_numbers(more_ids, id_column)
+        id_type = id_type if more_ids.typed else "VARCHAR"
+    pairs, rows = _copied(engine, source, id_column, item_column, element, id_type)
+    total, missing = _check_values(engine, source, pairs, rows)
+    merged = 0
+    ids: Table | exp.Query = pairs
+    if rows is not pairs:
+        merged = int(engine.scalar(reads.rows(rows, "count(*) - count(DISTINCT id) AS n")))
+        ids = _ids_of(rows)
     if more_ids is not None:
-        id_type = source.columns[id_column]
-        if not source.typed and id_type == "BIGINT":
-            _check_numbers(more_ids, id_column)
-            if not more_ids.typed:
-                snapshot, id_type = snapshot.with_text_ids(engine), "VARCHAR"
-        snapshot = snapshot.with_ids(_more_ids(engine, more_ids, id_column, id_type))
+        further = _more_ids(engine, more_ids, id_column, id_type)
+        ids = exp.union(reads.rows(ids, "id, item"), further, distinct=False)
     several = not is_single(original, named)
-    dataset = _coded(engine, source, snapshot, id_column, named if several else item_column, bags)
+    dataset = _coded(engine, source, pairs, ids, id_column, named if several else item_column, bags)
     duplicates = total - dataset.n_occurrences
+    unseen = [
+        f"{original.name} uses {reader}: what that skips or converts is not seen. anondb load reads every row."
+        for reader in file_readers(engine, original)
+    ]
     return replace(
         dataset,
         duplicates=duplicates,
         is_table=not merged and not missing and not changed and (bags or not duplicates),
-        warnings=remarks_on(dataset, duplicates, merged, missing),
+        warnings=(*unseen, *remarks_on(dataset, duplicates, merged, missing)),
         n_bag_occurrences=total if bags else 0,
         item_kind=kind_of(element or source.columns[item_column]) if source.typed else None,
-        layout=ROWS if element is None or changed or source.lines is not None else LISTS,
+        layout=ROWS if element is None or changed or source.of_lines else LISTS,
         id_type=released_type(source.columns[id_column]),
         item_type=item_type(element or source.columns[item_column], dataset.labels),
         account=_accounted(engine, source, dataset, missing, (id_column, item_column)),
     )
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class _Snapshot:
-    """What was read of a source."""
-
-    pairs: Table  # its rows ``(id, item)``
-    ids: Table | exp.Select | exp.SetOperation  # rows ``(id, item)`` with each id, also of transactions without items
-    lines: Table | None = None  # its lines, if it is a file of baskets, whose numbers are the ids
-
-    def without_missing_ids(self, engine: Engine) -> _Snapshot:
-        """The rows that have an id."""
-        pairs = engine.create("source_with_ids", reads.rows(self.pairs, "id, item", where="id IS NOT NULL"))
-        engine.drop(self.pairs)
-        ids = self.ids.copy().where("id IS NOT NULL") if isinstance(self.ids, exp.Select) else pairs
-        return _Snapshot(pairs, ids, self.lines)
-
-    def with_text_ids(self, engine: Engine) -> _Snapshot:
-        """The same rows with the ids as texts, to be compared with those of a text file."""
-        columns = "CAST(id AS VARCHAR) AS id, item"
-        pairs = engine.create("source_text_ids", reads.rows(self.pairs, columns))
-        engine.drop(self.pairs)
-        ids = self.ids if isinstance(self.ids, exp.Query) else None
-        return _Snapshot(pairs, pairs if ids is None else reads.rows(ids, columns))
-
-    def with_ids(self, more: exp.Select) -> _Snapshot:
-        """The same rows with further ids, of transactions without items."""
-        ids = exp.union(reads.rows(self.ids, "id, item"), more, distinct=False)
-        return _Snapshot(self.pairs, ids)  # a line number is no longer a tid
-
-
-def _snapshot(engine: Engine, source: Source, id_column: str, item_column: str, element: str | None) -> _Snapshot:
-    """Read the source once; ``element`` is the type of the elements of a LIST item column."""
-    ids = id_of(id_column, source.columns[id_column]).as_("id")
-    if element is None:
-        items = text_of(item_column, source.columns[item_column]).as_("item")
-        with reading(source.name):
-            pairs = engine.create("source", exp.select(ids, items).from_(source.rows))
-        return _Snapshot(pairs, pairs)
-    if source.lines is not None:
-        with reading(source.name):
-            lines = engine.create("source_lines", source.lines)
-        pairs = engine.create("source", "transactions/basket_pairs", {"lines": lines}, separator=source.separator)
-        return _Snapshot(pairs, _ids_of(lines), lines)
-    column: exp.Expr = reads.named(item_column)
-    texts = column if element == "VARCHAR" else exp.cast(column, "VARCHAR[]", dialect="duckdb")
-    with reading(source.name):
-        lists = engine.create("source_lists", exp.select(ids, texts.as_("items")).from_(source.rows))
-    return _Snapshot(engine.create("source", reads.rows(lists, "id, unnest(items) AS item")), _ids_of(lists))
-
-
-def _check_values(engine: Engine, source: Source, snapshot: _Snapshot) -> tuple[_Snapshot, int, int]:
-    """Refuse NULLs, unless the owner leaves them out, and over-long items.
+def _copied(
+    engine: Engine, source: Source, id_column: str, item_column: str, element: str | None, id_type: str
+) -> tuple[Table, Table]:
+    """Read the source once; ``element`` is the type of the elements of a LIST item column.
 
     Returns:
-        The rows that have an id; the number of their (transaction, item) pairs, repeated ones included; and the number of
-        rows without an id or an item.
+        Its pairs ``(id, item)``, and its rows, which are the same, or have a list each; both have the ids in ``id_type``.
     """
-    facts = _facts(engine, snapshot.pairs)
-    rows = _facts(engine, snapshot.ids) if isinstance(snapshot.ids, exp.Query) else facts
-    if source.records is not None and source.account is not None:
-        source.account.counted(rows["total"], source.records, source.name)
-    if rows["null_ids"] and source.how.drop_missing_ids:
-        snapshot = snapshot.without_missing_ids(engine)
-        facts = _facts(engine, snapshot.pairs)
-    missing = missing_of(source, rows["null_ids"], facts["null_items"])
+    kind, column = source.columns[id_column], reads.named(item_column)
+    ids = id_of(id_column, kind) if kind == id_type else exp.cast(reads.named(id_column), id_type, dialect="duckdb")
+    items = text_of(item_column, source.columns[item_column]) if element is None else column
+    if element not in (None, "VARCHAR"):
+        items = exp.cast(column, "VARCHAR[]", dialect="duckdb")
+    with reading(source.name):
+        rows = engine.create("source", exp.select(ids.as_("id"), items.as_("item")).from_(source.rows))
+    return (rows if element is None else engine.create("pairs", reads.rows(rows, "id, unnest(item) AS item"))), rows
+
+
+def _check_values(engine: Engine, source: Source, pairs: Table, rows: Table) -> tuple[int, int]:
+    """Refuse NULLs, or delete the rows without an id if the owner leaves them out, and refuse over-long items.
+
+    Returns:
+        The number of (transaction, item) pairs that are left, repeated ones included, and of rows without an id or an item.
+    """
+    facts = _facts(engine, pairs)
+    read = facts if rows is pairs else _facts(engine, _ids_of(rows))
+    if source.account is not None:
+        source.account.check(read["total"])
+    if read["null_ids"] and source.how.drop_missing_ids:
+        for table in {pairs, rows}:
+            engine.run(exp.delete(table.expression(), where="id IS NULL", dialect="duckdb"), "leaving rows out")
+        facts = _facts(engine, pairs)
+    missing = missing_of(source, read["null_ids"], facts["null_items"])
     if facts["longest"] > MAX_LABEL_BYTES:
         raise InputError(f"An item is longer than {MAX_LABEL_BYTES} bytes.", code="item_too_long")
-    return snapshot, facts["total"] - facts["null_items"], missing
+    return facts["total"] - facts["null_items"], missing
 
 
 def missing_of(source: Source, ids: int, items: int) -> int:
@@ -253,7 +229,6 @@ def _accounted(engine: Engine, source: Source, dataset: Dataset, missing: int, u
         return None
     account = replace(
         source.account,
-        rows=source.records,
         missing=missing,
         transactions=dataset.n_transactions,
         items=dataset.n_items,
@@ -268,21 +243,23 @@ def _facts(engine: Engine, rows: Table | exp.Query) -> dict[str, int]:
     return {name: int(column[0]) for name, column in engine.query("transactions/null_counts", {"source": rows}).items()}
 
 
-def _coded(engine: Engine, source: Source, snapshot: _Snapshot, id_column: str, item_column: str, bags: bool) -> Dataset:
-    """Code the transactions as integers, and drop the pairs of the snapshot."""
-    numbered: exp.Query
-    if snapshot.lines is not None:  # line numbers are the transaction numbers
-        ids = engine.create("ids", reads.rows(snapshot.lines, "CAST(id AS INTEGER) AS tid, id"))
-        numbered = reads.rows(snapshot.pairs, "CAST(id AS INTEGER) AS tid, item")
+def _coded(
+    engine: Engine, source: Source, pairs: Table, rows: Table | exp.Query, id_column: str, item_column: str, bags: bool
+) -> Dataset:
+    """Code the transactions as integers, and drop the pairs; ``rows`` have all ids."""
+    if isinstance(rows, exp.Select) and not source.typed and source.columns[id_column] == "BIGINT":  # numbers of all rows
+        ids = engine.create("ids", reads.rows(rows, "CAST(id AS INTEGER) AS tid, id"))
+        numbered: exp.Query = reads.rows(pairs, "CAST(id AS INTEGER) AS tid, item")
     else:
-        ids = engine.create("ids", "transactions/ids", {"source": snapshot.ids})
-        numbered = reads.joined(snapshot.pairs, ids, "id", "other.tid, one.item")
-    items = engine.create("items", "warehouse/load/items", {"source": snapshot.pairs})
+        ids = engine.create("ids", "transactions/ids", {"source": rows})
+        numbered = reads.joined(pairs, ids, "id", "other.tid, one.item")
+    items = engine.create("items", "warehouse/load/items", {"source": pairs})
     tables: dict[str, Table | exp.Query] = {"source": numbered, "items": items}
-    pairs = reads.joined(numbered, items, "item = label", "one.tid, other.item")
-    coded = engine.create("transactions", reads.once(pairs, "tid, item"))
+    coded = engine.create(
+        "transactions", reads.once(reads.joined(numbered, items, "item = label", "one.tid, other.item"), "tid, item")
+    )
     counted = engine.create("bags", "transactions/bags", tables) if bags else None
-    engine.drop(snapshot.pairs)
+    engine.drop(pairs)
     counts = engine.query("warehouse/load/item_counts", {"transactions": coded, "items": items})
     return Dataset(
         transactions=coded,

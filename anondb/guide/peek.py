@@ -3,7 +3,7 @@
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -24,12 +24,14 @@ from anondb.reading.baskets import looks_like_fimi
 from anondb.reading.dialect import EXCEL_NOTE, detected_delimiter, sample_of, sample_records
 from anondb.reading.files import private_folder
 from anondb.reading.formats import Format, decompressed, format_of, plain_text
-from anondb.reading.options import PEOPLE, ReadAs, Reading, reading_flags
+from anondb.reading.options import MARKS, PEOPLE, ReadAs, Reading, reading_flags
 
 PERSONS = 3
 NOBODY = "It has no rows, so that nobody is in it."
-_IDS = "t?id|uid|pid|customer|client|patient|subject|user|member|person|basket|order|invoice|session|visit|trans(action)?"
+_PERSONS = "uid|pid|customer|client|patient|subject|user|member|person"
+_IDS = f"{_PERSONS}|t?id|basket|order|invoice|session|visit|trans(action)?"
 _ID = re.compile(rf"(^|[\W_])({_IDS})([\W_]?(id|no|number|key|num))?$|customerid|invoiceno|userid|dupersid", re.I)
+_PERSON = re.compile(_PERSONS, re.I)
 _ITEM = re.compile(
     r"(^|[\W_])(items?|products?|articles?|sku|stock|codes?|icd|diagnos\w*|drug|movie|page|genre|goods)", re.I
 )
@@ -104,24 +106,23 @@ def peek(engine: Engine, source: Path | str, options: Mapping[str, Any]) -> Peek
     Raises:
         InputError: the file does not exist, or is of no format that is read.
     """
-    guess, form = _Guess(options), "table"
+    guess, form, called = _Guess(options), "table", source
     if isinstance(source, Path):
-        name = f"file {source.name!r}"
-        file_format = format_of(source, name)
-        with private_folder(engine) as private:
-            if file_format.name in ("text", "dat"):
-                _propose_text(source, file_format, private, name, guess)
-        form = file_format.name if file_format.compression is None else f"{file_format.name}, {file_format.compression}"
-    columns, rows, problem = _first_rows(engine, source, guess)
-    if columns:
-        _propose_columns(columns, rows, guess)
-    called = source.name if isinstance(source, Path) else source
-    proposal = Peek(called, form, dict(guess), tuple(guess.reasons), _command(source, guess), problem=problem)
-    if problem is not None:
-        return proposal
-    if guess.get("layout") == PEOPLE:
-        return _people(engine, source, proposal, columns, rows)
-    return _read(engine, source, proposal)
+        file_format = format_of(source, f"file {source.name!r}")
+        called, form = source.name, ", ".join(filter(None, (file_format.name, file_format.compression)))
+        if file_format.name in ("text", "dat"):
+            with private_folder(engine) as private:
+                _propose_text(source, file_format, private, f"file {source.name!r}", guess)
+    read: dict[str, Any] = {}
+    try:
+        columns, rows = _first_rows(engine, source, guess)
+        if columns:
+            _propose_columns(columns, rows, guess)
+        read = _read(engine, source, guess, columns, rows)
+    except InputError as error:
+        read["problem"] = str(error)
+    command = _command(source, guess, read.pop("quasi", ()))
+    return Peek(str(called), form, dict(guess), tuple(guess.reasons), shlex.join(command), **read)
 
 
 def _options(reading: Mapping[str, Any]) -> Reading:
@@ -161,6 +162,9 @@ def _propose_dialect(sample: str, file_format: Format, name: str, guess: _Guess)
     if delimiter is None and all(re.fullmatch(r"[\d ]+", line) for line in lines[:50]):
         guess.propose("each line has numbers separated by blanks", layout="basket", delimiter=" ")
         return
+    occurring = [mark for mark in MARKS if mark in sample]
+    if delimiter is None and len(occurring) == 1:  # the first line has one field
+        delimiter, share = occurring[0], 0.0
     if delimiter is None:
         widths = {len(record) for record in sample_records(sample, " ", '"')}
         if len(lines) < 2 or len(widths) > 1 or widths == {1}:
@@ -186,25 +190,23 @@ def _has_header(records: Sequence[Sequence[str]]) -> bool:
 
 def _first_rows(
     engine: Engine, data: Path | str, reading: Mapping[str, Any]
-) -> tuple[list[str], list[tuple[str | None, ...]], str | None]:
-    """The names of the columns and the first rows of a rectangular source; why it cannot be read, if so."""
-    try:
-        with engine.transaction(), open_source(engine, ReadAs(data, _options(reading)), "transactions") as source:
-            if source.lines is not None:
-                return [], [], None
-            first = exp.select("*").from_(source.query.subquery("rows")).limit(200)
-            with opening(source.name):
-                rows = engine.select(first, "reading the first rows")
-            texts = [[None if v is None else str(v) for v in column.tolist()] for column in rows.values()]
-            return list(source.columns), list(zip(*texts, strict=True)), None
-    except InputError as error:
-        return [], [], str(error)
+) -> tuple[list[str], list[tuple[str | None, ...]]]:
+    """The names of the columns and the first rows of a rectangular source."""
+    with engine.transaction(), open_source(engine, ReadAs(data, _options(reading)), "transactions") as source:
+        if source.of_lines:
+            return [], []
+        first = exp.select("*").from_(source.query.subquery("rows")).limit(200)
+        with opening(source.name):
+            rows = engine.select(first, "reading the first rows")
+        texts = [[None if v is None else str(v) for v in column.tolist()] for column in rows.values()]
+        return list(source.columns), list(zip(*texts, strict=True))
 
 
 def _propose_columns(columns: list[str], rows: list[tuple[str | None, ...]], guess: _Guess) -> None:
     """Propose the layout, and the columns of ids and of items."""
     values = {c: [row[i] or "" for row in rows] for i, c in enumerate(columns)}
-    ids = sorted((c for c in columns if _ID.search(c)), key=lambda c: len(set(values[c])) == len(rows))
+    ids = [c for c in columns if _ID.search(c)]
+    ids.sort(key=lambda c: (len(set(values[c])) == len(rows), not _PERSON.search(c)))
     if "id" not in guess and ids and "tid" not in columns:
         guess.propose(f"{ids[0]!r} is called like an id", id=ids[0])
     others = [c for c in columns if c != guess.get("id", "tid")]
@@ -262,50 +264,28 @@ def _propose_item(others: list[str], ids: list[str], values: Mapping[str, list[s
         )
 
 
-def _read(engine: Engine, data: Path | str, proposal: Peek) -> Peek:
-    """The proposal with the persons, the account, the counts and the findings of reading the source so."""
-    reading = proposal.reading
-    names = {"id_column": reading.get("id", "tid"), "item_column": reading.get("item", "item")}
-    try:
-        with engine.transaction(), open_source(engine, ReadAs(data, _options(reading)), "transactions") as source:
-            dataset = load_transactions(engine, source, **names)
-            persons = _persons(engine, dataset)
+def _read(
+    engine: Engine, data: Path | str, reading: Mapping[str, Any], columns: list[str], rows: list[tuple[str | None, ...]]
+) -> dict[str, Any]:
+    """The persons, the account and the findings of reading the source so; of a table of people the roles of its columns,
+    and ``quasi``, the quasi-identifiers."""
+    of_people = reading.get("layout") == PEOPLE
+    names = {"id_column": reading.get("id", "tid"), "item_column": "item" if of_people else reading.get("item", "item")}
+    with engine.transaction(), open_source(engine, ReadAs(data, _options(reading)), "transactions") as source:
+        dataset = load_transactions(engine, source, **names)
+        if not dataset.n_transactions:
+            return {"account": dataset.account, "problem": NOBODY}
+        if not of_people:
             unconfirmed = findings(engine, dataset, item_domains=bool(reading.get("item_domains")))
-    except InputError as error:
-        return replace(proposal, problem=str(error))
-    if not dataset.n_transactions:
-        return replace(proposal, account=dataset.account, problem=NOBODY)
-    counts = counts_of(dataset)
-    return replace(proposal, persons=persons, account=dataset.account, findings=tuple(unconfirmed), counts=counts)
-
-
-def _people(
-    engine: Engine, data: Path | str, proposal: Peek, columns: list[str], rows: list[tuple[str | None, ...]]
-) -> Peek:
-    """The proposal for a table of people, with the roles of its columns."""
-    reading = proposal.reading
-    how = ReadAs(data, _options(reading))
-    try:
-        with engine.transaction(), open_source(engine, how, "transactions") as source:
-            dataset = load_transactions(engine, source, id_column=reading["id"])
-            if not dataset.n_transactions:
-                return replace(proposal, account=dataset.account, problem=NOBODY)
-            proposed = people(engine, source, dataset)
-    except InputError as error:
-        return replace(proposal, problem=str(error))
+            read = {"findings": tuple(unconfirmed), "counts": counts_of(dataset), "persons": _persons(engine, dataset)}
+            return {"account": dataset.account, **read}
+        proposed = people(engine, source, dataset)
     at = columns.index(reading["id"])
     shown = [(str(r[at]), tuple(f"{c} {v}" for c, v in zip(columns, r, strict=True) if c != columns[at])) for r in rows]
-    others = [c.name for c in proposed.columns if c.role != IDENTIFIER]
-    named = ",".join(proposed.quasi_identifiers or others or [c.name for c in proposed.columns])
-    words = [*_anonymize(data), "--id", reading["id"], *reading_flags(reading)]
-    words += ["--quasi-identifiers", named, "--model", "kkm", "--publish", "release.duckdb"]
-    return replace(
-        proposal,
-        command=shlex.join(words),
-        persons=tuple(shown[:PERSONS]),
-        account=dataset.account,
-        columns=tuple((c.name, c.role, c.why) for c in proposed.columns),
-    )
+    roles = tuple((c.name, c.role, c.why) for c in proposed.columns)
+    others = [name for name, role, _ in roles if role != IDENTIFIER]
+    quasi = proposed.quasi_identifiers or others or [name for name, _, _ in roles]
+    return {"account": dataset.account, "persons": tuple(shown[:PERSONS]), "columns": roles, "quasi": quasi}
 
 
 def _persons(engine: Engine, dataset: Dataset) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -321,14 +301,10 @@ def _persons(engine: Engine, dataset: Dataset) -> tuple[tuple[str, tuple[str, ..
     )
 
 
-def _command(data: Path | str, reading: Mapping[str, Any]) -> str:
-    words = _anonymize(data)
+def _command(data: Path | str, reading: Mapping[str, Any], quasi: Sequence[str]) -> list[str]:
+    """The words of the command that makes a release; ``quasi`` are the quasi-identifiers of a table of people."""
+    words = ["anondb", "anonymize", *([str(data)] if isinstance(data, Path) else ["SOURCE", "--transactions", data])]
     words += [word for name in ("id", "item") if name in reading for word in (f"--{name}", str(reading[name]))]
-    words += [*reading_flags(reading), "--algorithm", "similar", "--publish", "release.duckdb"]
-    return shlex.join(words)
-
-
-def _anonymize(data: Path | str) -> list[str]:
-    """How the command begins."""
-    named = [str(data)] if isinstance(data, Path) else ["SOURCE", "--transactions", data]
-    return ["anondb", "anonymize", *named]
+    words += reading_flags(reading)
+    words += ["--quasi-identifiers", ",".join(quasi), "--model", "kkm"] if quasi else ["--algorithm", "similar"]
+    return [*words, "--publish", "release.duckdb"]

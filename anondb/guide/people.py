@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from anondb.data.attributes import TYPES, check_names, check_type
+from anondb.data.attributes import can_be_attribute, check_names, check_type
 from anondb.data.records import classes_of, parse_quasi_identifiers, snapshot
 from anondb.data.requirements import load_sensitive
 from anondb.data.sources import Source
@@ -102,7 +102,7 @@ def people(
         check_type(source, name)
     apart = {dataset.id_column.lower(), dataset.item_column.lower()}
     several = source.has(dataset.item_column)  # then other columns may be of rows
-    readable = [c for c, kind in source.columns.items() if c.lower() not in apart and TYPES.fullmatch(kind)]
+    readable = [c for c, kind in source.columns.items() if c.lower() not in apart and can_be_attribute(kind)]
     names = wanted if several and wanted else readable
     rows = snapshot(engine, source, source.column(dataset.id_column, "--id"), names, dataset)
     counts = _counts(engine, rows, len(names))

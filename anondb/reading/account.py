@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from anondb.errors import InputError
@@ -24,7 +24,7 @@ class Account:
         encoding: the encoding of a text file.
         layout: what a row is; ``reason`` says why, if it was detected.
         empty: empty lines, which are no records.
-        rows: records that were read; None until they are read.
+        rows: its records.
         missing: rows without an id or without an item; they are refused, or left out as the owner says.
         transactions, items: persons and different items that came of the rows.
         left_out: the columns that nothing uses, by name.
@@ -32,16 +32,16 @@ class Account:
 
     file: str
     role: str
-    sha256: str
-    bytes: int
-    lines: int | None
-    header: bool
-    dialect: Dialect | str
-    encoding: str | None
+    sha256: str = ""
+    bytes: int = 0
+    lines: int | None = None
+    header: bool = False
+    dialect: Dialect | str = ""
+    encoding: str | None = None
     layout: str | None = None
     reason: str | None = None
     empty: int = 0
-    rows: int | None = None
+    rows: int = 0
     missing: int = 0
     transactions: int | None = None
     items: int | None = None
@@ -57,15 +57,14 @@ class Account:
         """The account in one line."""
         return words_of(self.to_json())
 
-    def counted(self, rows: int, expected: int, name: str) -> Account:
-        """The account with the rows that were read. Raises InputError: ``rows_lost``: the file has more or fewer records."""
-        if rows != expected:
+    def check(self, rows: int) -> None:
+        """Compare the rows that were read. Raises InputError: ``rows_lost``: the file has more or fewer records."""
+        if rows != self.rows:
             raise InputError(
-                f"{name} has {expected} records, but {rows} rows were read.",
+                f"file {self.file!r} has {self.rows} records, but {rows} rows were read.",
                 code="rows_lost",
                 hint="Say how the file is read: --delimiter, --quote, --skip. anondb peek FILE shows what it looks like.",
             )
-        return replace(self, rows=rows)
 
 
 def account_from(values: Mapping[str, Any]) -> Account:

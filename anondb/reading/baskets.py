@@ -1,14 +1,14 @@
 """Files in which a line is what one person has: baskets, FIMI's .dat files, and those of SPMF."""
 
-import itertools
 import re
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 from anondb.errors import InputError
-from anondb.reading.dialect import sample_of
+from anondb.reading.dialect import basket_delimiter, sample_of
 from anondb.reading.options import MARKS, Dialect, Reading, named
-from anondb.reading.shape import Lines, chunks, records
+from anondb.reading.shape import Lines, chunks, first_invalid, not_utf8, records
 
 ITEM_END, LINE_END = "\x1f", "\x1e"  # of the plain form of baskets
 _NUMBER = re.compile(r"-?\d+(\.\d+)?$")
@@ -16,9 +16,9 @@ _SPMF_LINE = re.compile(r"(@CONVERTED_FROM_TEXT|@ITEM=)|(-?\d+ )+-1 -2\s*$")
 
 
 def looks_like_spmf(path: Path) -> bool:
-    """Whether a file says that it is SPMF's, or ends its first lines with -1 -2."""
-    lines = sample_of(path).split("\n")[:20]
-    return bool(lines[0]) and all(_SPMF_LINE.match(line) for line in lines if line and line[0] not in "#%")
+    """Whether a file says that it is SPMF's, or ends its first lines with -1 -2; comments are no lines."""
+    lines = [line for line in sample_of(path).split("\n") if line and line[0] not in "#%"]
+    return bool(lines) and all(map(_SPMF_LINE.match, lines[:20]))
 
 
 def looks_like_fimi(text: str) -> bool:
@@ -27,31 +27,27 @@ def looks_like_fimi(text: str) -> bool:
     return not marks or (marks == {"\t"} and " " in text)
 
 
-def check_fimi(path: Path, name: str) -> int:
-    """The number of lines of a .dat file whose items are separated by blanks. Raises InputError: ``not_fimi``: other
-    separators occur; ``bad_unicode``."""
-    lines = 0
-    for chunk in chunks(path):
-        lone_return = b"\r" in chunk and chunk.count(b"\r") != chunk.count(b"\r\n")
-        if lone_return or not looks_like_fimi(chunk.decode("latin-1")):
+def _of_fimi(path: Path, header: bool, name: str) -> Iterator[str]:
+    for number, chunk in enumerate(chunks(path)):
+        text = chunk.decode().removesuffix("\n").replace("\r\n", "\n")
+        if "\r" in text.removesuffix("\r") or not looks_like_fimi(text):
             raise InputError(
                 f"{name} is no FIMI file, whose items are separated by blanks: it has other separators, or quotes.",
                 code="not_fimi",
                 hint="Say what it is: --layout basket if each line is a person's items, --layout long --no-header"
                 " --delimiter TEXT if it is a row of columns. anondb peek FILE shows what it looks like.",
             )
-        lines += chunk.count(b"\n") + (not chunk.endswith(b"\n"))
-    return lines
+        text = text.removesuffix("\r").replace("\t", ITEM_END).replace(" ", ITEM_END).replace("\n", LINE_END) + LINE_END
+        yield text.partition(LINE_END)[2] if header and not number else text
 
 
-def basket_rows(path: Path, delimiter: str, reading: Reading, name: str) -> Iterator[list[str]]:
-    """The items of each line of a plain file of baskets; an empty line is a person without items."""
-    dialect = Dialect(delimiter, reading.quote_char, header=bool(reading.header))
-    with Lines(path, delimiter) as lines:
-        yield from itertools.islice((record for _, record in records(lines, dialect, name)), dialect.header, None)
+def _of_baskets(path: Path, dialect: Dialect, name: str) -> Iterator[str]:
+    with Lines(path, dialect.delimiter) as lines:
+        read = (ITEM_END.join(record) + LINE_END for _, record in records(lines, dialect, name))
+        yield from islice(read, dialect.header, None)
 
 
-def spmf_rows(path: Path, name: str) -> Iterator[list[str]]:
+def _of_spmf(path: Path, name: str) -> Iterator[str]:
     """The items of each line of a plain SPMF file: of a transaction, or of all itemsets of a sequence.
 
     ``@ITEM=1=apple`` names an item; other lines that begin with ``@``, ``#`` or ``%``, and empty ones, are comments. In a
@@ -70,24 +66,41 @@ def spmf_rows(path: Path, name: str) -> Iterator[list[str]]:
                 if not numeric or "-2" in items[:-1]:
                     what = "goes on after its end, -2" if numeric else "has other things than numbers and two colons"
                     raise InputError(f"{name} is no SPMF file: line {number} {what}.", code="bad_file", hint="Mend it.")
-                yield [labels.get(item, item) for item in items if item not in ("-1", "-2")]
+                yield ITEM_END.join(labels.get(item, item) for item in items if item not in ("-1", "-2")) + LINE_END
 
 
-def write_baskets(rows: Iterator[list[str]], target: Path, name: str) -> int:
-    """Write baskets in plain form: items and lines end with control characters of their own. Returns their number. Raises
-    InputError: ``bad_file``: an item has one of these characters."""
+def write_baskets(path: Path, layout: str, fimi: bool, reading: Reading, target: Path, name: str) -> tuple[str, int]:
+    """Write a plain text file of baskets in plain form: items and lines end with control characters of their own.
+
+    Args:
+        path: the file; an empty line is a person without items.
+        layout: ``basket`` or ``spmf``.
+        fimi: whether it has to be a file of FIMI, whose items are separated by blanks.
+
+    Returns:
+        How items are separated, in words, and the number of persons.
+
+    Raises:
+        InputError: ``not_fimi``; ``ambiguous_dialect``; ``bad_unicode``; ``bad_file``: the file is not in its layout, or has
+            one of these characters.
+    """
+    delimiter, header = " " if fimi or layout == "spmf" else basket_delimiter(path, reading, name), bool(reading.header)
+    if layout == "spmf":
+        parts = _of_spmf(path, name)
+    elif fimi:
+        parts = _of_fimi(path, header, name)
+    else:
+        parts = _of_baskets(path, Dialect(delimiter, reading.quote_char, header=header), name)
+    if any(b"\x1e" in chunk or b"\x1f" in chunk for chunk in chunks(path)):
+        with path.open("rb") as file:
+            line = next(number for number, line in enumerate(file, 1) if {0x1E, 0x1F}.intersection(line))
+        raise InputError(f"Line {line} of {name} has a control character.", code="bad_file", hint="Remove it.")
     number = 0
-    with target.open("x", encoding="utf-8", newline="") as file:
-        for number, items in enumerate(rows, 1):
-            line = ITEM_END.join(items)
-            if line.count(ITEM_END) != max(len(items) - 1, 0) or LINE_END in line:
-                raise InputError(
-                    f"Line {number} of {name} has an item with a control character.", code="bad_file", hint="Remove it."
-                )
-            file.write(line + LINE_END)
-    return number
-
-
-def described(delimiter: str) -> str:
-    """How baskets are separated, in words."""
-    return f"items separated by {named(delimiter)}"
+    try:
+        with target.open("x", encoding="utf-8", newline="") as plain:
+            for part in parts:
+                plain.write(part)
+                number += part.count(LINE_END)
+    except UnicodeDecodeError:
+        raise not_utf8(name, first_invalid(path)) from None
+    return "SPMF" if layout == "spmf" else f"items separated by {named(delimiter)}", number

@@ -3,7 +3,8 @@
 import datetime
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any, NoReturn
 from urllib.parse import quote
@@ -14,6 +15,7 @@ from anondb.errors import InputError
 from anondb.reading.dialect import distinct_names
 from anondb.reading.formats import Format, plain_text
 from anondb.reading.options import Reading
+from anondb.reading.shape import first_invalid, not_utf8
 
 NESTED = {"object": "holds objects, or lists of lists", "bytes": "holds bytes"}
 _LISTED = """
@@ -85,29 +87,26 @@ def rows_of_json(path: Path, name: str) -> Iterator[Any]:
 
     decoder = json.JSONDecoder(object_pairs_hook=unique, parse_int=Number, parse_float=Number, parse_constant=refuse)
 
-    def skip(more: str = "") -> str:
+    def token() -> str:
         nonlocal at
         while at < len(text) and text[at] in " \t\r\n":
             at += 1
         return text[at : at + 1]
 
-    array = skip() == "["
+    array = token() == "["
     at += array
-    while (next_ := skip()) and not (array and next_ == "]"):
+    while token() != "]" * array:
         try:
             value, at = decoder.raw_decode(text, at)
         except (ValueError, RecursionError):
-            refuse()
+            refuse(what="is no JSON" if token() else "ends within its array")
         yield value
-        if array and skip() not in (",", "]"):
+        if array and token() not in (",", "]"):
             refuse()
         at += array and text[at] == ","
-    if array:
-        if skip() != "]":
-            refuse(what="ends within its array")
-        at += 1
-        if skip():
-            refuse()
+    at += array
+    if token():
+        refuse()
 
 
 def rewritten(
@@ -123,12 +122,12 @@ def rewritten(
     """
     texts = Texts()
     if form.name == "json":
-        plain = plain_text(path, form, reading, private, name)
-        keys = tuple(dict.fromkeys(key for row in _objects(plain, name) for key in row))
-        rows: Iterable[Iterable[Any]] = ([row.get(key) for key in keys] for row in _objects(plain, name))
+        rows = _rows_of_objects(plain_text(path, form, reading, private, name), name)
     else:
-        keys, rows = _sheet(path, reading, name) if form.name == "xlsx" else rows_of_table(path, name, reading.file_table)
-    columns, number = distinct_names(keys, name), 0
+        rows = (
+            rows_of_table(path, name, reading.file_table) if form.name == "sqlite" else _rows_of_sheet(path, reading, name)
+        )
+    columns, number = distinct_names(next(rows), name), 0
     target = private / f"{len(list(private.iterdir()))}.csv"
     with target.open("x", encoding="utf-8", newline="") as file:
         for row in rows:
@@ -142,19 +141,19 @@ def rewritten(
     return target, columns, number, texts.faults
 
 
-def _objects(path: Path, name: str) -> Iterator[dict[str, Any]]:
+def _rows_of_objects(path: Path, name: str) -> Iterator[Sequence[Any]]:
+    """The keys of the objects of a JSON file, and their values."""
+    keys: dict[str, None] = {}
     try:
         for row in rows_of_json(path, name):
             if not isinstance(row, dict):
-                raise InputError(
-                    f"The rows of {name} are no objects.",
-                    code="bad_file",
-                    hint='Write a row as {"tid": 1, "item": "milk"}.',
-                )
-            yield row
-    except UnicodeDecodeError as error:
-        line = error.object[: error.start].count(b"\n") + 1
-        raise InputError(f"{name} is not valid UTF-8: line {line} is not.", code="bad_unicode") from None
+                hint = 'Write a row as {"tid": 1, "item": "milk"}.'
+                raise InputError(f"The rows of {name} are no objects.", code="bad_file", hint=hint)
+            keys |= dict.fromkeys(row)
+    except UnicodeDecodeError:
+        raise not_utf8(name, first_invalid(path)) from None
+    yield list(keys)
+    yield from ([row.get(key) for key in keys] for row in rows_of_json(path, name))
 
 
 def _cells(book: Any) -> list[list[list[Any]]]:
@@ -178,8 +177,8 @@ def _check_formulas(values: list[list[Any]], formulas: list[list[Any]], name: st
             )
 
 
-def _sheet(path: Path, reading: Reading, name: str) -> tuple[tuple[str, ...], Iterable[Iterable[Any]]]:
-    """The columns and rows of the only sheet of an Excel file that has cells; formulas have their values."""
+def _rows_of_sheet(path: Path, reading: Reading, name: str) -> Iterator[Sequence[Any]]:
+    """The names of the columns of the only sheet of an Excel file that has cells, and its rows."""
     try:
         import openpyxl
     except ImportError:
@@ -204,39 +203,28 @@ def _sheet(path: Path, reading: Reading, name: str) -> tuple[tuple[str, ...], It
     width = max(map(len, rows), default=0)
     rows = [row + [None] * (width - len(row)) for row in rows]
     header = rows.pop(0) if rows and reading.header is not False else [None] * width
-    return tuple(_kind_and_text(h)[1] if h is not None else f"column{i}" for i, h in enumerate(header, 1)), rows
+    yield [_kind_and_text(h)[1] if h is not None else f"column{i}" for i, h in enumerate(header, 1)]
+    yield from rows
 
 
-def rows_of_table(path: Path, name: str, table: str | None) -> tuple[tuple[str, ...], Iterable[Iterable[Any]]]:
-    """The columns and rows of a table of a SQLite file, by default the only one; the file is opened read-only, by Python's
-    own library, since DuckDB's extension would have to be downloaded. Raises InputError: ``no_such_table``; ``bad_file``: it
-    is damaged."""
+def rows_of_table(path: Path, name: str, table: str | None) -> Iterator[Sequence[Any]]:
+    """The names of the columns of a table of a SQLite file, by default the only one, and its rows; the file is opened
+    read-only, by Python's own library, since DuckDB's extension would have to be downloaded. Raises InputError:
+    ``no_such_table``; ``unreadable``: it is damaged."""
     try:
-        connection = sqlite3.connect(f"file:{quote(str(path.absolute()))}?mode=ro", uri=True)
-        names = [row[0] for row in connection.execute(_LISTED)]
-        chosen = [n for n in names if table is None or n.lower() == table.lower()]
-        if len(chosen) == 1:
-            query = exp.select("*").from_(exp.to_identifier(chosen[0], quoted=True))
-            rows = connection.execute(query.sql(dialect="sqlite"))
-            return tuple(column[0] for column in rows.description), _closing(connection, rows, name)
-        connection.close()
+        with closing(sqlite3.connect(f"file:{quote(str(path.absolute()))}?mode=ro", uri=True)) as connection:
+            names = [row[0] for row in connection.execute(_LISTED)]
+            chosen = [n for n in names if table is None or n.lower() == table.lower()]
+            if len(chosen) == 1:
+                query = exp.select("*").from_(exp.to_identifier(chosen[0], quoted=True))
+                rows = connection.execute(query.sql(dialect="sqlite"))
+                yield [column[0] for column in rows.description]
+                yield from rows
+                return
     except sqlite3.Error:
-        raise _damaged(name) from None
+        raise InputError(f"{name} cannot be read as a SQLite file.", code="unreadable") from None
     raise InputError(
         f"{name} has no table {table!r}." if table is not None else f"{name} has {len(names)} tables and views.",
         code="no_such_table",
         hint="Name one with --file-table TABLE.",
     )
-
-
-def _closing(connection: sqlite3.Connection, rows: Iterable[Iterable[Any]], name: str) -> Iterator[Iterable[Any]]:
-    try:
-        yield from rows
-    except sqlite3.Error:
-        raise _damaged(name) from None
-    finally:
-        connection.close()
-
-
-def _damaged(name: str) -> InputError:
-    return InputError(f"{name} cannot be read as a SQLite file.", code="unreadable")

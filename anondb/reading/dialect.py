@@ -46,29 +46,24 @@ def sample_records(sample: str, delimiter: str, quote: str | None) -> list[list[
 def detected_delimiter(sample: str, reading: Reading, suffix: str, name: str) -> tuple[str | None, float]:
     """The delimiter of a rectangular file, and the share of the sample's records that have as many fields as the first.
     Raises InputError: ``ambiguous_dialect``: two delimiters fit equally well."""
-    if reading.delimiter is not None:
-        candidates: tuple[str, ...] = (reading.delimiter,)
-    else:
-        candidates = tuple(dict.fromkeys((*filter(None, [_BY_SUFFIX.get(suffix)]), *MARKS)))
+    by_suffix = _BY_SUFFIX.get(suffix)
+    marks = dict.fromkeys((*filter(None, [by_suffix]), *MARKS)) if reading.delimiter is None else [reading.delimiter]
     shares: dict[str, tuple[float, int]] = {}
-    for delimiter in candidates:
+    for delimiter in marks:
         read = sample_records(sample, delimiter, reading.quote_char)
         fields = len(read[0]) if read else 0
         if fields > 1:
             shares[delimiter] = (sum(len(record) == fields for record in read) / len(read), fields)
     if not shares:
         return reading.delimiter, 1.0
-    if _BY_SUFFIX.get(suffix) in shares:
-        best = _BY_SUFFIX[suffix]
-    else:
-        best = max(shares, key=shares.__getitem__)
-        rivals = [other for other in shares if other != best and shares[other][0] == shares[best][0] == 1.0]
-        if rivals:
-            raise InputError(
-                f"The fields of {name} may be separated by {named(best)} or by {named(rivals[0])}.",
-                code="ambiguous_dialect",
-                hint="Name the one with --delimiter.",
-            )
+    best = by_suffix if by_suffix in shares else max(shares, key=shares.__getitem__)
+    rivals = [other for other in shares if other != best and shares[other][0] == shares[best][0] == 1.0]
+    if rivals and best != by_suffix:
+        raise InputError(
+            f"The fields of {name} may be separated by {named(best)} or by {named(rivals[0])}.",
+            code="ambiguous_dialect",
+            hint="Name the one with --delimiter.",
+        )
     return best, shares[best][0]
 
 

@@ -16,20 +16,18 @@ from anondb.engine import Engine, load
 from anondb.engine.binding import nulls
 from anondb.engine.spill import private_directory
 from anondb.errors import InputError
-from anondb.reading import baskets
 from anondb.reading.account import Account
+from anondb.reading.baskets import ITEM_END, looks_like_spmf, write_baskets
 from anondb.reading.cells import rewritten
-from anondb.reading.dialect import basket_delimiter, dialect_of
+from anondb.reading.dialect import dialect_of
 from anondb.reading.formats import Format, decompressed, digest_of, format_of, plain_text
-from anondb.reading.options import Dialect, Reading
+from anondb.reading.options import OF_LINES, Dialect, Reading
 from anondb.reading.shape import (
     Lines,
     Survey,
     count_records,
     counted,
-    first_invalid,
     lines_of,
-    not_utf8,
     records,
     survey,
 )
@@ -43,13 +41,10 @@ _ENDS = {"\n": "\\n", "\r\n": "\\r\\n", "\r": "\\r"}  # as DuckDB names them
 class FileRows:
     """An open file."""
 
-    query: exp.Query  # selects its rows; of baskets ``(tid, item)`` with a list of items
+    query: exp.Query  # selects its rows
     account: Account  # what it holds, without what comes of its rows
-    records: int  # the number of rows that the query must give
-    columns: tuple[str, ...] | None = None  # the names of the columns, all of texts; None if the query's own types hold
+    columns: Mapping[str, str] | None  # the types of its columns; None if the file declares them
     faults: Mapping[str, str] = field(default_factory=dict)  # columns that cannot be used, with the reason
-    lines: exp.Query | None = None  # of baskets: ``(id, line)``, whose items ``separator`` separates
-    separator: str = " "
     # counts the records again, if DuckDB does not read them: names the line that is wrong
     again: Callable[[], object] = tuple
 
@@ -83,8 +78,7 @@ def open_file(engine: Engine, path: Path, role: str, reading: Reading) -> Iterat
             form = format_of(path, f"{role} {name}")
             if role == "transactions":
                 reading.check_for(form.name)
-            account = Account(path.name, role, "", 0, None, False, form.name, None)
-            rows = _opened(path, form, reading, private, name, account)
+            rows = _opened(path, form, reading, private, name, Account(path.name, role, dialect=form.name))
             if not rows.account.sha256:
                 digest, size = digest_of(path)
                 rows = replace(rows, account=replace(rows.account, sha256=digest, bytes=size))
@@ -108,13 +102,18 @@ def _opened(path: Path, form: Format, reading: Reading, private: Path, name: str
         query: exp.Query = nulls([("column1", "VARCHAR")]).where(exp.false())
         if columns:
             query = _rectangle(target, columns, _WRITTEN, survey(target, ",", None), number)
-        account = replace(account, header=form.name != "xlsx" or reading.header is not False)
-        return FileRows(query, account, number, columns, faults)
-    plain = plain_text(path, form, reading, private, name)
-    account = replace(account, encoding=reading.encoding or "utf-8")
+        account = replace(account, header=form.name != "xlsx" or reading.header is not False, rows=number)
+        return FileRows(query, account, dict.fromkeys(columns, "VARCHAR"), faults)
+    plain, skipped = plain_text(path, form, reading, private, name), reading.skip or 0
     layout, reason = _line_layout(plain, form, reading)
+    account = replace(account, encoding=reading.encoding or "utf-8", layout=layout, reason=reason)
     if layout is not None:
-        return _baskets(plain, form, reading, private, name, replace(account, layout=layout, reason=reason))
+        target, of_fimi = private / "baskets", form.name == "dat" and reading.delimiter is None and layout == "basket"
+        how, number = write_baskets(plain, layout, of_fimi, reading, target, name)
+        account = replace(account, lines=lines_of(plain) + skipped, header=bool(reading.header), dialect=how, rows=number)
+        content = exp.select("content").from_(exp.Table(this=exp.func("read_text", file_literal(target))))
+        query = load("transactions/baskets").bind({"file": content}, {})
+        return FileRows(query, account, {"tid": "BIGINT", "item": "VARCHAR[]"})
     dialect, columns = dialect_of(plain, reading, form.suffix, name)
     if not columns:
         raise InputError(f"The {account.role} {name} is empty.", code="empty_file", hint="Is it the right file?")
@@ -122,53 +121,22 @@ def _opened(path: Path, form: Format, reading: Reading, private: Path, name: str
     shape = count_records(plain, dialect, len(columns), name, seen)
     if plain == path:
         account = replace(account, sha256=seen.sha256, bytes=seen.bytes)
-    account = replace(
-        account, lines=shape.lines + (reading.skip or 0), header=dialect.header, dialect=dialect, empty=shape.empty
-    )
+    account = replace(account, lines=shape.lines + skipped, header=dialect.header, dialect=dialect)
+    account = replace(account, empty=shape.empty, rows=shape.records - dialect.header)
     query = _rectangle(plain, columns, dialect, seen, shape.records + shape.empty)
     again = partial(counted, plain, dialect, len(columns), name)
-    return FileRows(query, account, shape.records - dialect.header, columns, again=again)
+    return FileRows(query, account, dict.fromkeys(columns, "VARCHAR"), again=again)
 
 
 def _line_layout(plain: Path, form: Format, reading: Reading) -> tuple[str | None, str | None]:
     """The layout of a file in which a line is a person, and why; None for rows of columns."""
-    if reading.layout in ("basket", "spmf"):
+    if reading.layout in OF_LINES:
         return reading.layout, None
-    if reading.layout is None and baskets.looks_like_spmf(plain):
+    if reading.layout is None and looks_like_spmf(plain):
         return "spmf", "its lines are those of SPMF"
     if form.name == "dat" and reading.layout is None:
         return "basket", "a .dat file has the items of a person on each line"
     return None, None
-
-
-def _baskets(plain: Path, form: Format, reading: Reading, private: Path, name: str, account: Account) -> FileRows:
-    of_fimi = form.name == "dat" and reading.delimiter is None and account.layout == "basket"
-    number = baskets.check_fimi(plain, name) if of_fimi else 0
-    if of_fimi and not reading.header:
-        account = replace(account, lines=number, dialect=baskets.described(" "))
-        return _lines(plain, "transactions/dat_lines", " ", number, account)
-    if account.layout == "spmf":
-        how, rows = "SPMF", baskets.spmf_rows(plain, name)
-    else:
-        delimiter = basket_delimiter(plain, reading, name)
-        rows = baskets.basket_rows(plain, delimiter, reading, name)
-        how = baskets.described(delimiter)
-    target = private / "baskets"
-    try:
-        number = baskets.write_baskets(rows, target, name)
-    except UnicodeDecodeError:  # of a file that ``csv`` does not read
-        raise InputError(f"{name} is not valid UTF-8.", code="bad_unicode", hint="Name its encoding.") from None
-    lines = lines_of(plain) + (reading.skip or 0)
-    account = replace(account, lines=lines, dialect=how, header=bool(reading.header))
-    return _lines(target, "transactions/basket_lines", baskets.ITEM_END, number, account)
-
-
-def _lines(file: Path, query: str, separator: str, number: int, account: Account) -> FileRows:
-    content = exp.select("content").from_(exp.Table(this=exp.func("read_text", file_literal(file))))
-    lines = load(query).bind({"file": content}, {})
-    lists = load("transactions/basket_lists").bind({"lines": lines}, {"separator": separator})
-    rows = exp.select(exp.column("id").as_("tid"), exp.column("items").as_("item")).from_(lists.subquery("lists"))
-    return FileRows(rows, account, number, lines=lines, separator=separator)
 
 
 def _parquet(path: Path, name: str, account: Account) -> FileRows:
@@ -179,7 +147,7 @@ def _parquet(path: Path, name: str, account: Account) -> FileRows:
     except (OSError, ValueError):
         raise InputError(f"{name} is damaged.", code="unreadable") from None
     reader = exp.Anonymous(this="read_parquet", expressions=[file_literal(path), _option("hive_partitioning", False)])
-    return FileRows(exp.select("*").from_(exp.Table(this=reader)), replace(account, header=True), number)
+    return FileRows(exp.select("*").from_(exp.Table(this=reader)), replace(account, header=True, rows=number), None)
 
 
 def _rectangle(path: Path, columns: tuple[str, ...], dialect: Dialect, seen: Survey, records: int) -> exp.Query:
@@ -189,7 +157,7 @@ def _rectangle(path: Path, columns: tuple[str, ...], dialect: Dialect, seen: Sur
     quote = dialect.quote or ""
     options: dict[str, bool | str | int] = {
         "auto_detect": False,
-        "delim": dialect.delimiter or baskets.ITEM_END,
+        "delim": dialect.delimiter or ITEM_END,
         "quote": quote,
         "escape": quote,
         "header": dialect.header,
@@ -231,34 +199,17 @@ def first_line(path: Path, reading: Reading, role: str) -> str:
     return text.partition("\n")[0]
 
 
-@contextlib.contextmanager
-def _plain(engine: Engine, path: Path, role: str, reading: Reading) -> Iterator[tuple[Path, Account]]:
-    """A text file as plain UTF-8, and the account of it without its dialect and its rows."""
+def text_records(
+    engine: Engine, path: Path, role: str, reading: Reading, dialect: Dialect
+) -> tuple[Account, list[list[str]]]:
+    """The account and the records of a text file, which may have different numbers of fields; no empty lines."""
     name = f"file {path.name!r}"
     form = format_of(path, f"{role} {name}")
-    digest, size = digest_of(path)
     with private_folder(engine) as private:
         plain = plain_text(path, form, reading, private, name)
-        lines, encoding = lines_of(plain), reading.encoding or "utf-8"
-        yield plain, Account(path.name, role, digest, size, lines, False, form.name, encoding)
-
-
-def listed_items(engine: Engine, path: Path, role: str, reading: Reading) -> tuple[Account, list[str]]:
-    """The account and the items of a text file with one on each line, without blanks around them; empty lines are none."""
-    with _plain(engine, path, role, reading) as (plain, account):
-        invalid = first_invalid(plain)
-        if invalid:
-            raise not_utf8(f"file {path.name!r}", invalid)
-        with plain.open(encoding="utf-8") as file:
-            lines = [line.strip() for line in file]
-    items = [line for line in lines if line]
-    how = "a list with an item on each line"
-    return replace(account, dialect=how, empty=len(lines) - len(items), rows=len(items)), items
-
-
-def ragged_rows(engine: Engine, path: Path, role: str, reading: Reading) -> tuple[Account, list[list[str]]]:
-    """The account and the records of a text file of paths, which may have different numbers of fields; no empty lines."""
-    dialect = Dialect(reading.delimiter or ";", reading.quote_char, header=False)
-    with _plain(engine, path, role, reading) as (plain, account), Lines(plain, dialect.delimiter) as lines:
-        rows = [record for _, record in records(lines, dialect, f"file {path.name!r}") if record]
-    return replace(account, dialect=dialect, rows=len(rows)), rows
+        with Lines(plain, dialect.delimiter) as lines:
+            read = [record for _, record in records(lines, dialect, name)]
+        number = lines_of(plain) + (reading.skip or 0)
+    rows = [record for record in read if record]
+    account = Account(path.name, role, *digest_of(path), number, dialect=dialect, encoding=reading.encoding or "utf-8")
+    return replace(account, empty=len(read) - len(rows), rows=len(rows)), rows

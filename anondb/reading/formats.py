@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Any
 
 from anondb.engine.elsewhere import warehouse_at
 from anondb.errors import InputError
@@ -103,28 +103,19 @@ def digest_of(path: Path) -> tuple[str, int]:
 def decompressed(path: Path, compression: str | None) -> Iterator[IO[bytes]]:
     """The bytes of a file without its compression. Raises InputError: ``unreadable``: it is damaged."""
     try:
-        with _opened(path, compression) as stream:
+        if compression == "zstd":
+            import pyarrow as pa
+
+            opened: Any = pa.CompressedInputStream(pa.OSFile(str(path)), "zstd")
+        else:
+            opened = (gzip.GzipFile if compression == "gzip" else open)(path, "rb")
+        with opened as stream:
             yield stream
     except (OSError, EOFError, zlib.error):
         if compression is None:
             raise
         words = f"file {path.name!r} cannot be decompressed: it is damaged."
         raise InputError(words, code="unreadable", hint="Get it again.") from None
-
-
-@contextmanager
-def _opened(path: Path, compression: str | None) -> Iterator[IO[bytes]]:
-    if compression == "zstd":
-        import pyarrow as pa
-
-        with pa.CompressedInputStream(pa.OSFile(str(path)), "zstd") as stream:
-            yield cast(IO[bytes], stream)
-    elif compression == "gzip":
-        with gzip.open(path, "rb") as stream:
-            yield cast(IO[bytes], stream)
-    else:
-        with path.open("rb") as stream:
-            yield stream
 
 
 def plain_text(path: Path, form: Format, reading: Reading, private: Path, name: str) -> Path:

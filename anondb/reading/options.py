@@ -9,6 +9,7 @@ from anondb.errors import InputError
 from anondb.models import BOOLEAN, INTEGER, READ, Parameter, digits, parameter, parameters_in
 
 PEOPLE = "people"  # a row is a person without items
+OF_LINES = ("basket", "spmf")  # a line of a text file is a person
 LAYOUTS = ("long", "basket", "wide", "one-hot", "list", "spmf", PEOPLE)
 _ESCAPES = {"\\t": "\t", "tab": "\t", "blank": " ", "space": " "}
 NO_QUOTE = ("", "none")

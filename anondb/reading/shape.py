@@ -1,8 +1,7 @@
 """Counts the records of a text file without DuckDB: a quoted line end belongs to its record, and all have equal fields.
 
-A file without quotes is counted by its bytes, a large one with quotes by Arrow. Small ones, and those in which a blank
-stands before a quote, lines are empty or end differently, or a record has another length, are counted by Python's ``csv``,
-which names the first line that differs.
+A file is counted by its bytes. Where lines are empty or end differently, a quote stands within a field, or a record has
+another length, Python's ``csv`` counts, and names the first line that differs.
 """
 
 import contextlib
@@ -17,12 +16,12 @@ from typing import Literal
 
 import numpy as np
 
+from anondb.engine.arrays import Words
 from anondb.errors import InputError
 from anondb.reading.options import MARKS, Dialect
 
 CHUNK = 1 << 20
-_BLOCK = 1 << 18
-LARGE = 1 << 20  # bytes above which importing Arrow pays
+_BLOCK = 1 << 19
 MAX_FIELD = 1 << 28
 _UNIT = "\x1f"  # stands for a delimiter of several characters
 
@@ -38,60 +37,81 @@ class Shape:
 
 @dataclass(frozen=True)
 class Survey:
-    """What one pass over a file finds."""
+    """What one pass over the bytes of a file finds."""
 
     # sha256, bytes: its digest and its size
     sha256: str
     bytes: int
-    # newlines, delimiters, quotes, returns: how many bytes of each kind it has
-    newlines: int
+    lines: int  # all lines
+    # records, delimiters: the lines that do not end within quotes, and the delimiters outside quotes
+    records: int
     delimiters: int
-    quotes: int
-    returns: int
-    pairs: int  # how many of the returns stand before a newline
-    utf8: bool  # whether it is UTF-8
-    open_end: bool  # whether its last line has no end
-    long_lines: bool  # whether a line may be longer than 512 KiB
-    unusual: bool  # whether a blank stands before a quote, or a line is empty
-
-    @property
-    def one_end(self) -> bool:
-        """Whether all lines end alike: no carriage return stands elsewhere than in the end of a line, nor lacks there."""
-        return not self.returns or self.returns == self.pairs == self.newlines
-
-    @property
-    def lines(self) -> int:
-        """The number of lines."""
-        return self.newlines + self.open_end
+    returns: bool  # whether it has carriage returns
+    one_end: bool  # whether all lines end alike, and no carriage return stands elsewhere
+    regular: bool  # whether it is UTF-8, no line is empty, and each quote begins a field, ends one or is doubled
+    long_lines: bool  # whether a line may be longer than 1 MiB
 
 
 def survey(path: Path, delimiter: str | None, quote: str | None) -> Survey:
-    """Count bytes of a file, in blocks that fit into the cache of a processor; each has the last byte of the one before."""
-    kinds = ["\n", *(m if m and len(m.encode()) == 1 else None for m in (delimiter, quote)), "\r"]
-    counts, digest, size, last, pairs = [0] * len(kinds), hashlib.sha256(), 0, b"\n", 0
-    utf8, long_lines, unusual, decoder = True, False, False, getincrementaldecoder("utf-8")()
+    """Count the bytes that separate records and fields. Of each block, a bit for each byte says whether it is of a kind."""
+    digest, decoder = hashlib.sha256(), getincrementaldecoder("utf-8")()
+    kinds = [(kind or "").encode() for kind in ("\n", delimiter, quote, "\r")]
+    counts, size, last = np.zeros(5, np.int64), 0, b"\n"
+    regular, long_lines, within = True, False, False
     with path.open("rb", buffering=0) as file:
         while block := file.read(_BLOCK):
-            part = np.frombuffer(last + block, dtype=np.uint8)
             digest.update(block)
-            masks = [part == ord(kind) if kind else np.zeros(len(part), np.bool_) for kind in kinds]
-            more = [int(np.count_nonzero(mask[1:])) for mask in masks]
-            counts = [count + number for count, number in zip(counts, more, strict=True)]
-            newline, _, quoted, back = masks
-            unusual = unusual or bool((newline[:-1] & (newline | back)[1:]).any())
-            for blank in _blanks(delimiter) if more[2] else ():
-                unusual = unusual or bool(((part == ord(blank))[:-1] & quoted[1:]).any())
-            pairs += int(np.count_nonzero(back[:-1] & newline[1:])) if counts[3] else 0
-            long_lines |= not more[0] and len(block) == _BLOCK
-            if utf8 and (part.max() > 127 or decoder.getstate()[0]):
-                utf8 = _decodes(decoder, block)
-            size, last = size + len(block), block[-1:]
-    whole = utf8 and _decodes(decoder, b"", final=True)
-    newlines, delimiters, quotes, returns = counts
-    open_end = last != b"\n"
-    return Survey(
-        digest.hexdigest(), size, newlines, delimiters, quotes, returns, pairs, whole, open_end, long_lines, unusual
-    )
+            ends, marks, quotes, backs = bits = [_bits(block, kind, last) for kind in kinds]
+            after_end, after_mark, after_quote, after_back = (
+                _next(b, bool(k) and last.endswith(k)) for b, k in zip(bits, kinds, strict=True)
+            )
+            begun, quoted, within = _quoted(quotes, within)
+            odd_quotes = begun & ~(after_end | after_mark | after_quote)
+            regular = regular and not (odd_quotes | ((ends | backs) & after_end)).any()
+            regular = regular and ((block.isascii() and not decoder.getstate()[0]) or _decodes(decoder, block))
+            counted = (ends, ends & ~quoted, marks & ~quoted, backs, ends & after_back)
+            counts += [int(np.bitwise_count(words).sum()) for words in counted]
+            long_lines |= len(block) == _BLOCK and not ends.any()
+            size, last = size + len(block), block[-2:]
+    regular = regular and not within and _decodes(decoder, b"", final=True)
+    newlines, records, delimiters, returns, pairs = counts.tolist()
+    open_end, one_end = not last.endswith(b"\n"), not returns or returns == pairs == newlines
+    sizes = newlines + open_end, records + open_end, delimiters, returns > 0
+    return Survey(digest.hexdigest(), size, *sizes, one_end, regular, long_lines)
+
+
+def _bits(block: bytes, kind: bytes, last: bytes) -> Words:
+    """A bit for each byte of a block, 64 in a word: whether it ends a mark of one byte or two; ``last`` are those before."""
+    if len(kind) == 2:
+        return _bits(block, kind[1:], last) & _next(_bits(block, kind[:1], last), last.endswith(kind[:1]))
+    bits = np.zeros(-(-len(block) // 64), np.uint64)
+    if len(kind) == 1 and kind in block:
+        packed = np.packbits(np.frombuffer(block, np.uint8) == kind[0], bitorder="little")
+        bits.view(np.uint8)[: len(packed)] = packed
+    return bits
+
+
+def _next(bits: Words, first: bool) -> Words:
+    """Which bytes follow one that is marked; ``first`` says it of the first byte."""
+    if not first and not bits.any():
+        return bits
+    after = bits << np.uint64(1)
+    after[1:] |= bits[:-1] >> np.uint64(63)
+    after[0] |= np.uint64(first)
+    return after
+
+
+def _quoted(quotes: Words, within: bool) -> tuple[Words, Words, bool]:
+    """Which quotes open, which bytes stand within quotes, and whether the block ends there: after an odd number of them."""
+    if not within and not quotes.any():
+        return quotes, quotes, False
+    quoted = quotes.copy()
+    for shift in (1, 2, 4, 8, 16, 32):
+        quoted ^= quoted << np.uint64(shift)
+    odd = np.bitwise_count(quotes) & 1
+    ahead = np.bitwise_xor.accumulate(odd)
+    quoted ^= np.where(ahead ^ odd ^ within, ~np.uint64(0), np.uint64(0))
+    return quotes & quoted, quoted, bool(ahead[-1]) ^ within
 
 
 def _blanks(delimiter: str | None) -> str:
@@ -147,8 +167,8 @@ def count_records(path: Path, dialect: Dialect, fields: int, name: str, seen: Su
         path: the file, without a byte order mark.
         fields: the number of fields of its first record.
         name: its name in messages.
-        seen: what ``survey`` counted in it. If there are no quotes, and no record can have more fields unless DuckDB refuses
-            another that has fewer, its counts suffice. Text beside quotes is DuckDB's to refuse.
+        seen: what ``survey`` counted in it. Where no record can have more fields unless another has fewer, which DuckDB
+            refuses, its counts suffice. Text after quotes is DuckDB's to refuse, too.
 
     Raises:
         InputError: ``unreadable`` with the line of the first record that has more or fewer fields, a quote that is never
@@ -158,29 +178,10 @@ def count_records(path: Path, dialect: Dialect, fields: int, name: str, seen: Su
         for mark in marks_in(path) or MARKS[:1]:
             shape = counted(path, replace(dialect, delimiter=mark), fields, name)
         return shape
-    certain = seen.utf8 and seen.one_end and not seen.unusual and len(dialect.delimiter.encode()) == 1 < fields
-    if certain and not seen.quotes and seen.delimiters == seen.lines * (fields - 1):
-        return Shape(seen.lines, 0, seen.lines)
-    if certain and seen.bytes > LARGE and not seen.quotes % 2:
-        number = _by_arrow(path, dialect, fields)
-        if number is not None and (number == seen.lines or not seen.returns):
-            return Shape(number, 0, seen.lines)
+    known = seen.regular and seen.one_end and len(dialect.delimiter.encode()) <= 2 and fields > 1
+    if known and seen.delimiters == seen.records * (fields - 1) and (seen.records == seen.lines or not seen.returns):
+        return Shape(seen.records, 0, seen.lines)
     return counted(path, dialect, fields, name)
-
-
-def _by_arrow(path: Path, dialect: Dialect, fields: int) -> int | None:
-    """The number of records of a file without empty lines; None if one has another number of fields."""
-    import pyarrow as pa
-    from pyarrow import csv as arrow
-
-    how = arrow.ReadOptions(use_threads=False, block_size=_BLOCK, column_names=[str(i) for i in range(fields)])
-    parse = arrow.ParseOptions(delimiter=dialect.delimiter, quote_char=dialect.quote or False, newlines_in_values=True)
-    nothing = arrow.ConvertOptions(include_columns=["none"], include_missing_columns=True)  # no value is converted
-    try:
-        with arrow.open_csv(path, how, parse, nothing) as batches:
-            return sum(int(batch.num_rows) for batch in batches)
-    except pa.ArrowInvalid:
-        return None
 
 
 class Lines(contextlib.AbstractContextManager["Lines"]):

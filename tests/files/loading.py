@@ -13,7 +13,7 @@ from sqlglot import exp
 
 import anondb
 from anondb.data.attributes import attribute_hierarchies
-from anondb.data.constraints import load_privacy_constraints
+from anondb.data.constraints import PrivacyConstraints, load_sets
 from anondb.data.files import load_files
 from anondb.data.preflight import confirmed, unused_hierarchies
 from anondb.data.requirements import load_sensitive
@@ -52,7 +52,7 @@ class Reader:
     def constraints(self, path: Path) -> set[frozenset[str]]:
         """The sets of items in a file of privacy constraints."""
         with self.database.engine.transaction():
-            return {frozenset(items) for items in load_privacy_constraints(self.database.engine, path).sets()}
+            return {frozenset(items) for items in load_sets(self.database.engine, path, PrivacyConstraints).sets()}
 
     def sensitive(self, path: Path) -> set[str]:
         """The items in a list of sensitive ones."""

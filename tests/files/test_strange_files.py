@@ -38,7 +38,7 @@ def profile(path: Path, **options: Any) -> Any:
         ("tid,item\r\n1,a\r\n2,b\r\n\r12,c\r\n3,d\r\n", "line 4 has another line break"),
         ("tid,item\r\n1,a\r\n\r\r\n22,b\r\n", "another line break"),
         ("\n\ntid,item\n1,a\n", "line 1 is empty"),
-        ("tid::item\n1::a\x1fb\n", "control character"),
+        ("tid::item\n1::a\x1fb\n\n2::c\n", "control character"),
         ("tid,item\n1,a\nPK", "line 3 has 1 field,"),
     ],
 )
@@ -48,23 +48,31 @@ def test_odd_lines(tmp_path: Path, text: str, words: str) -> None:
     refusal(lambda: profile(path), words)
 
 
+def test_a_header_that_begins_like_a_comment_is_none_of_spmf(tmp_path: Path) -> None:
+    path = tmp_path / "s.csv"
+    path.write_bytes(b"#|tid|item\r1|1|milk\r2|2|milk\r")
+    assert profile(path).persons == 2
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
-@pytest.mark.parametrize("least", [0, shape.LARGE])
-def test_large_files_are_counted_as_small_ones(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, least: int, end: str
-) -> None:
-    """Arrow counts large files with quotes; the other lines are as many, and a wrong line is named all the same."""
-    monkeypatch.setattr(shape, "LARGE", least)
+@pytest.mark.parametrize("block", [64, 128, 1 << 19])
+def test_quotes_are_counted_in_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int, end: str) -> None:
+    """A quote or a line may go on in the next block; a wrong line is named all the same."""
     path = tmp_path / "s.csv"
 
     def written(*rows: str) -> Path:
         path.write_bytes(end.join(["tid,item", '1,"a, b"', *rows, '3,"c"', ""]).encode())
         return path
 
-    for row in ('2,"a\n""b"""', '2,"a\r\n,b"', '2,"a\rb"', '2,""', "2,a b"):
+    rows = ('2,"a\n""b"""', '2,"a\r\n,b"', '2,"a\rb"', '2,""', "2,a b")
+    whole = [shape.survey(written(row), ",", '"') for row in rows]
+    assert [seen.records for seen in whole] == [4] * len(rows) and all(seen.regular for seen in whole)
+    monkeypatch.setattr(shape, "_BLOCK", block)
+    for row, seen in zip(rows, whole, strict=True):
         read = profile(written(row))
         assert (read.persons, read.items) == (3, 3), row
+        assert shape.survey(path, ",", '"') == seen, row
     for row, words in {
         '2,"a"b': "line 3 has a field with text beside its quotes",
         '2, "a"': "line 3 has blanks before a quote",
@@ -72,6 +80,21 @@ def test_large_files_are_counted_as_small_ones(
         '2,"a': "line 3 has a field with text beside its quotes",
     }.items():
         refusal(lambda: profile(written(row)), words)  # noqa: B023
+
+
+@pytest.mark.parametrize("block", [64, 65, 1 << 19])
+def test_a_delimiter_of_two_characters_is_counted_in_blocks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int
+) -> None:
+    path = tmp_path / "ratings.csv"
+    path.write_text("".join(f'{i}::"a::\n{i % 7}"::{i % 5}\n' for i in range(100)))
+    monkeypatch.setattr(shape, "_BLOCK", block)
+    seen = shape.survey(path, "::", '"')
+    assert (seen.lines, seen.records, seen.delimiters, seen.regular) == (200, 100, 200, True)
+    read = profile(path, id="column1", item="column2", header=False, delimiter="::")
+    assert (read.persons, read.items, read.read[0].lines) == (100, 7, 200)
+    path.write_text(path.read_text() + "7:::b::c::d\n")
+    refusal(lambda: profile(path, id="column1", item="column2", header=False, delimiter="::"), "line 201 has 4 fields")
 
 
 def test_blanks_before_quotes_within_quotes_are_text(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from realdata import DATA, needs
 
 from anondb.algorithms.coat.coat import coat
 from anondb.algorithms.coat.pgen import pgen
-from anondb.data.constraints import UtilityConstraints, countable, load_item_sets
+from anondb.data.constraints import ItemSets, UtilityConstraints, countable
 from anondb.data.sources import open_source
 from anondb.data.transactions import load_transactions
 from anondb.engine import Engine
@@ -106,7 +106,7 @@ def test_example_3_13_stays_countable(engine: Engine) -> None:
             engine, dataset, ConstraintAnonymity(5), privacy=inputs["privacy"], utility=inputs["utility"],
             max_suppression="15",
         )  # fmt: skip
-        report = countable(load_item_sets(engine, [["a", "b"], ["d", "e"], ["g"], ["g", "h", "unknown"]]), recoding, dataset)
+        report = countable(ItemSets.of([["a", "b"], ["d", "e"], ["g"], ["g", "h", "unknown"]]), recoding, dataset)
     assert [(r.exact, r.suppressed, r.mixed) for r in report] == [
         (True, 0, 0),
         (False, 1, 0),

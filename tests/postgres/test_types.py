@@ -329,3 +329,18 @@ def test_json_arrays_of_single_values_are_lists(databases: Databases, db: Any) -
     assert (profiled.persons, profiled.empty, profiled.items) == (3, 1, 3)
     databases.sql("INSERT INTO baskets VALUES (4, '{\"a\": 1}')")
     assert refused(db.profile, "baskets", item="items").code == "bad_type"
+
+
+def test_layouts_of_tables(databases: Databases, db: Any) -> None:
+    """Columns of items, columns of true and false, and lists with a separator are read as those of files are."""
+    tables = {
+        "wide": "'milk' AS item_1, CASE WHEN i > 5 THEN 'tea' END AS item_2",
+        "held": "true AS milk, i > 5 AS tea",
+        "listed": "'milk' || CASE WHEN i > 5 THEN ';tea' ELSE '' END AS item",
+    }
+    for table, columns in tables.items():
+        databases.sql(f"CREATE TABLE {table} AS SELECT i AS tid, {columns} FROM generate_series(1, 9) t(i)")
+    how = {"wide": {"item": "item_*"}, "held": {"item": "milk,tea"}, "listed": {"layout": "list"}}
+    for table, options in how.items():
+        read = db.profile(table, **options)
+        assert (read.persons, read.items, read.occurrences) == (9, 2, 13), table

@@ -24,8 +24,7 @@ from anondb.algorithms.coat.pgen import pgen
 from anondb.data.constraints import (
     PrivacyConstraints,
     UtilityConstraints,
-    load_privacy_constraints,
-    load_utility_constraints,
+    load_sets,
     load_weights,
     utility_of_level,
     utility_of_siblings,
@@ -256,7 +255,7 @@ def test_tables_views_files_and_frames(engine: Engine, tmp_path: Path) -> None:
             "given", {"constraint_id": ("INTEGER", frame["constraint_id"]), "item": ("VARCHAR", frame["item"])}
         )
         lists = pd.DataFrame({"constraint_id": [2, 9, 10, 11], "item": [[""], ["b", "b"], ["c", "a"], ["b"]]})
-        read = [load_privacy_constraints(engine, given) for given in (file, frame, table, lists)]
+        read = [load_sets(engine, given, PrivacyConstraints) for given in (file, frame, table, lists)]
     for constraints in read:
         assert constraints.ids == ("2", "9", "10")
         assert constraints.sets() == [("",), ("b",), ("a", "c")]
@@ -279,23 +278,23 @@ def test_bad_constraints(engine: Engine, ids: list[Any], items: list[Any], code:
     if not ids:
         frame = frame.astype({"constraint_id": "str", "item": "str"})
     with pytest.raises(InputError) as caught, engine.transaction():
-        load_privacy_constraints(engine, frame)
+        load_sets(engine, frame, PrivacyConstraints)
     assert caught.value.code == code
 
 
 def test_overlapping_groups(engine: Engine) -> None:
     with pytest.raises(InputError) as caught, engine.transaction():
-        load_utility_constraints(engine, _frame(["u", "u", "v", "v"], ["secret", "b", "secret", "c"], "group_id"))
+        load_sets(engine, _frame(["u", "u", "v", "v"], ["secret", "b", "secret", "c"], "group_id"), UtilityConstraints)
     assert caught.value.code == "not_a_partition" and "secret" not in str(caught.value)
     with pytest.raises(InputError, match="constraint_id"), engine.transaction():
-        load_privacy_constraints(engine, _frame(["u"], ["a"], "group_id"))
+        load_sets(engine, _frame(["u"], ["a"], "group_id"), PrivacyConstraints)
 
 
 def test_remarks_on_unknown_and_uncovered_items(engine: Engine) -> None:
     with engine.transaction():
         dataset = dataset_of(engine, [["a", "b"], ["c"]])
-        privacy = load_privacy_constraints(engine, [["a", "zz"], ["yy"]], dataset)
-        utility = load_utility_constraints(engine, UtilityConstraints.of([["a"], ["q"]]), dataset)
+        privacy = load_sets(engine, [["a", "zz"], ["yy"]], PrivacyConstraints, dataset)
+        utility = load_sets(engine, [["a"], ["q"]], UtilityConstraints, dataset)
     assert privacy.warnings == ("2 items of the privacy constraints never occur in the data.",)
     assert utility.warnings[0].startswith("1 items of the utility") and utility.warnings[1].startswith("2 items of the data")
 

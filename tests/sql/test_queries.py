@@ -50,8 +50,6 @@ SETS = (
     [(1, 0, 0, 0), (1, 0, 1, 1), (1, 0, 2, 2), (2, 0, 0, 0), (2, 0, 1, 1), (3, 0, 2, 2)],
 )
 JOINED = ("tid INTEGER, first_set INTEGER, second_set INTEGER", [(1, 0, 1), (1, 0, 2), (1, 1, 2), (2, 0, 1)])
-LINES = ("id BIGINT, line VARCHAR", [(1, "a b "), (2, ""), (3, " c  c")])
-BLANK = {"separator": " "}
 ALL = {"first_from": 0, "first_to": 9}
 
 EXAMPLES = [
@@ -156,19 +154,11 @@ EXAMPLES = [
     Example("transactions/catalog", [], values={"wanted": "nothing"}),
     Example("transactions/table_names", []),
     Example(
-        "transactions/dat_lines",
-        [(1, "a b "), (2, ""), (3, " c ")],
-        {"file": ("content VARCHAR", [("a b\r\n\n\tc \n",)])},
+        "transactions/baskets",
+        [(1, ["a", "b c"]), (2, []), (3, ["d", "d"])],
+        {"file": ("content VARCHAR", [("a\x1f\x1fb c\x1e\x1ed\x1fd\x1f\x1e",)])},
     ),
-    Example("transactions/dat_lines", [], {"file": ("content VARCHAR", [("",)])}),
-    Example("transactions/dat_lines", [(1, "a"), (2, "")], {"file": ("content VARCHAR", [("\ufeffa\n\n",)])}),
-    Example(
-        "transactions/basket_lines",
-        [(1, "a\x1fb c"), (2, ""), (3, "d")],
-        {"file": ("content VARCHAR", [("a\x1fb c\x1e\x1ed\x1e",)])},
-    ),
-    Example("transactions/basket_lists", [(1, ["a", "b"]), (2, []), (3, ["c", "c"])], {"lines": LINES}, BLANK),
-    Example("transactions/basket_pairs", [(1, "a"), (1, "b"), (3, "c"), (3, "c")], {"lines": LINES}, BLANK),
+    Example("transactions/baskets", [], {"file": ("content VARCHAR", [("",)])}),
     Example(
         "transactions/loaded_counts",
         [(1, 2, 3, 2)],

@@ -26,13 +26,7 @@ from anondb.algorithms.coat.implicit import Implicit
 from anondb.algorithms.coat.mining import mine, occurrences
 from anondb.algorithms.coat.pgen import pgen
 from anondb.algorithms.coat.weights import ItemWeights, TaxonomyWeights
-from anondb.data.constraints import (
-    PrivacyConstraints,
-    UtilityConstraints,
-    load_privacy_constraints,
-    load_utility_constraints,
-    load_weights,
-)
+from anondb.data.constraints import PrivacyConstraints, UtilityConstraints, load_sets, load_weights
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine
@@ -211,8 +205,8 @@ def prepare(
     """Prepare a run of ``coat`` up to the first choice.
 
     Args:
-        privacy: ``PrivacyConstraints``, a source of ``load_privacy_constraints``, or ``"pgen"``.
-        utility: ``UtilityConstraints`` or a source of ``load_utility_constraints``; without them, any items may be
+        privacy: ``PrivacyConstraints``, a source of ``load_sets``, or ``"pgen"``.
+        utility: ``UtilityConstraints`` or a source of ``load_sets``; without them, any items may be
             generalized together.
         weights: w of generalized items: a taxonomy, a mapping or table of weights of items; 1 by default.
         max_suppression: the paper's s, the maximal percentage of suppressed items; no limit by default.
@@ -223,14 +217,14 @@ def prepare(
     if isinstance(privacy, str) and privacy == "pgen":
         constraint_sets = pgen(engine, dataset, model.k)
     elif privacy is not None:
-        constraint_sets = load_privacy_constraints(engine, privacy, dataset)
+        constraint_sets = load_sets(engine, privacy, PrivacyConstraints, dataset)
     elif not isinstance(model, KmAnonymity):
         raise InputError(
             "The model constraints needs privacy constraints.",
             code="no_constraints",
             hint="Give --privacy-constraints TABLE, FILE or pgen.",
         )
-    groups: UtilityConstraints | None = None if utility is None else load_utility_constraints(engine, utility, dataset)
+    groups = None if utility is None else load_sets(engine, utility, UtilityConstraints, dataset)
     named = {label for sets in (constraint_sets, groups) if sets is not None for label in sets.labels}
     labels = tuple(sorted({*dataset.labels, *named})) if named else dataset.labels
     number = {label: i for i, label in enumerate(labels)}
