@@ -16,7 +16,7 @@ import duckdb
 from anondb.engine import DuckDBEngine
 from anondb.engine import untrusted as strangers
 from anondb.engine.answering import DEFAULT_MEMORY, DEFAULT_SECONDS
-from anondb.engine.locked import HAS_TIME_LIMIT, LOCKED_CATALOG, locked_catalog, open_locked
+from anondb.engine.locked import HAS_TIME_LIMIT, LOCKED_CATALOG, locked_catalog, open_for_analysts
 from anondb.errors import AnondbError, DamagedFile, InputError, InternalError
 from anondb.models import check_count
 from anondb.release.catalog import listed, sealed_catalogs
@@ -97,29 +97,31 @@ def sealed_releases(
         EngineError: a file is locked by a process that writes it.
     """
     places, keys = [existing_file(path) for path in paths], trusted_keys(trusted)
-    engine = _engine_on(places, settings)
-    schemas = [SchemaName(locked_catalog(n), SEALED_SCHEMA) for n in range(len(places))]
-    try:
-        releases = []
-        names = named or [place.name for place in places]
-        for name, place, schema, catalog in zip(names, places, schemas, sealed_catalogs(engine, schemas), strict=True):
-            kind, manifest = catalog.kind, catalog.manifest
-            if kind is None or not catalog.is_release or not manifest.keys() >= MANIFEST_KEYS or _has_log(place):
-                raise InputError(
-                    f"The file {name!r} is not a sealed release.",
-                    code="not_a_release",
-                    hint="anondb inspect FILE lists what is wrong with it. Get it from its publisher again.",
-                )
-            digest = content_digest(engine, schema, kind) if keys else None
-            if digest is not None:
-                check_signature(name, manifest, digest, keys)
-            releases.append(SealedRelease(schema, kind, manifest, engine, place, digest))
-        if len(schemas) == 1:
-            engine.use(schemas[0].catalog, checked=True)
+    with contextlib.closing(_engine_on(places, settings)) as engine:
+        releases = _checked(engine, places, named or [place.name for place in places], keys)
+        if len(releases) == 1:
+            engine.use(releases[0].schema.catalog, checked=True)
         with contradictions_told(releases):
             yield releases
-    finally:
-        engine.close()
+
+
+def _checked(engine: DuckDBEngine, places: Sequence[Path], names: Sequence[str], keys: Keys) -> list[SealedRelease]:
+    """The releases that an engine has attached, once their catalogs are those of anondb and their signatures are trusted."""
+    schemas = [SchemaName(locked_catalog(n), SEALED_SCHEMA) for n in range(len(places))]
+    releases = []
+    for name, place, schema, catalog in zip(names, places, schemas, sealed_catalogs(engine, schemas), strict=True):
+        kind, manifest = catalog.kind, catalog.manifest
+        if kind is None or not catalog.is_release or not manifest.keys() >= MANIFEST_KEYS or _has_log(place):
+            raise InputError(
+                f"The file {name!r} is not a sealed release.",
+                code="not_a_release",
+                hint="anondb inspect FILE lists what is wrong with it. Get it from its publisher again.",
+            )
+        digest = content_digest(engine, schema, kind) if keys else None
+        if digest is not None:
+            check_signature(name, manifest, digest, keys)
+        releases.append(SealedRelease(schema, kind, manifest, engine, place, digest))
+    return releases
 
 
 def _has_log(place: Path) -> bool:
@@ -181,8 +183,9 @@ def open_release(
     Args:
         path: the sealed file.
         memory_limit: DuckDB's memory limit.
-        max_seconds: time limit for a query, 60 seconds by default. DuckDB before 2.0 has no such limit: there is none by
-            default, and one that is passed is refused.
+        max_seconds: the limit of the wall time of a query, 60 seconds by default: DuckDB has none of CPU time, which a
+            session has by default. DuckDB before 2.0 has no limit: there is none by default, and one that is passed is
+            refused.
         threads: DuckDB's number of threads.
         trusted: the public key that must have signed the file, or a file with such keys; by default that of
             ``ANONDB_TRUSTED``, if it is set.
@@ -196,5 +199,12 @@ def open_release(
         check_count("threads", threads)
     if max_seconds is None and HAS_TIME_LIMIT:
         max_seconds = DEFAULT_SECONDS
-    read_sealed_manifest(path, trusted)
-    return open_locked(valid_path(path), memory_limit=memory_limit, max_seconds=max_seconds, threads=threads)
+    place, keys = existing_file(path), trusted_keys(trusted)
+    read_sealed_manifest(place, keys)
+
+    def check(connection: duckdb.DuckDBPyConnection) -> None:
+        """Whoever may write to its folder can replace the file meanwhile: what is opened is checked, too."""
+        with contextlib.closing(DuckDBEngine(connection, empty=True)) as engine:
+            _checked(engine, [place], [place.name], keys)
+
+    return open_for_analysts(place, check, memory_limit=memory_limit, max_seconds=max_seconds, threads=threads)

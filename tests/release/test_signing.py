@@ -31,6 +31,7 @@ from anondb.errors import InputError, VerificationFailed
 from anondb.models.transactional import KmAnonymity
 from anondb.publications import parquet as folders
 from anondb.publications.parquet import inspect_folder
+from anondb.release import reader
 from anondb.release.inspect import inspect
 from anondb.release.signing import Signer, new_keys, statement
 
@@ -203,6 +204,22 @@ def test_a_log_beside_a_signed_file_is_refused(published: Published, tmp_path: P
     with pytest.raises(InputError) as refused:
         anondb.verify_file(place, expect=digest)
     assert refused.value.code == "not_a_release"
+
+
+def test_a_file_that_is_replaced_while_it_is_opened_is_refused(
+    published: Published, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever may write to the folder can wait until the signature was checked."""
+    place, opened = copied(published.file, tmp_path / "spring.duckdb"), reader.open_for_analysts
+
+    def replaced(*arguments: Any, **options: Any) -> Any:
+        shutil.copy(published.unsigned, place)
+        return opened(*arguments, **options)
+
+    monkeypatch.setattr(reader, "open_for_analysts", replaced)
+    with pytest.raises(VerificationFailed) as refused:
+        anondb.open_release(place, trusted=published.key)
+    assert refused.value.code == "not_trusted"
 
 
 @pytest.mark.slow
