@@ -70,6 +70,7 @@ CHANGED_ROWS = {
 CHANGED_OBJECTS = {
     "a view": "CREATE OR REPLACE VIEW transactions AS SELECT transaction_id, 'x' AS item, copies FROM transaction_items",
     "a macro": "CREATE OR REPLACE MACRO count_bounds(items) AS TABLE SELECT 0::BIGINT AS lower_bound",
+    "a scalar macro of the same name": "CREATE MACRO count_bounds(items) AS 0",
     "a table more": "CREATE TABLE notes AS SELECT 'audited' AS note",
     "a table less": "DROP TABLE item_supports",
     "a comment": "COMMENT ON TABLE labels IS 'audited'",

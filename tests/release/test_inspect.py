@@ -94,7 +94,7 @@ CHANGES = {
 }
 
 
-BY_BYTES = ("a macro of the name for scalars", "a deleted row", "a dropped table")  # nothing but the bytes shows them
+BY_BYTES = ("a deleted row", "a dropped table")  # nothing but the bytes shows them
 
 
 @pytest.mark.parametrize(
