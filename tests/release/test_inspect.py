@@ -101,7 +101,13 @@ BY_BYTES = ("a deleted row", "a dropped table")  # nothing but the bytes shows t
     "what",
     some(
         CHANGES,
-        *("a second macro of the name", "a default", "a deleted row", "labels that are numbered otherwise"),
+        *(
+            "a second macro of the name",
+            "a macro of the name for scalars",
+            "a default",
+            "a deleted row",
+            "labels that are numbered otherwise",
+        ),
         "transactions that are complete in part",
     ),
 )
