@@ -17,7 +17,6 @@ from anondb.errors import InputError
 from anondb.ledger import ledger, tables
 from anondb.models.named import group_size
 from anondb.publications import history as publications
-from anondb.publications import persons
 from anondb.publications.history import Difference
 from anondb.release import objects
 from anondb.release.freeze import drop_schema
@@ -123,7 +122,7 @@ def keep(engine: Engine, catalog: str, schema: objects.SchemaName) -> None:
         return
     release_id = release.manifest["release_id"]
     if release_id not in {p.release_id for p in publications.publications(engine, catalog)}:
-        persons.forget(engine, catalog, release_id)
+        tables.PERSONS.delete(engine, catalog, release_id)
         return
     if _from_ledger(engine, catalog, release_id) is not None:
         return
