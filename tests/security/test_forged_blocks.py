@@ -1,4 +1,7 @@
-"""Files whose statistics lie: DuckDB skips rows that a condition asks for, and every digest of all rows is as before."""
+"""Files whose blocks somebody changed, with the checksums that DuckDB expects.
+
+If statistics lie, DuckDB skips rows that a condition asks for, and every digest of all rows is as before.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ import pytest
 
 import anondb
 from anondb.cli import main
+from anondb.errors import AnondbError
 from anondb.release.findings import HEADER_BYTES
 from anondb.release.signing import new_keys
 
@@ -29,21 +33,23 @@ def checksum(block: bytes) -> int:
     return total
 
 
+def changed(content: bytes, place: int, new: bytes) -> bytes:
+    """The content of a file with other bytes in a place, and the checksum of their block."""
+    start = HEADER_BYTES + (place - HEADER_BYTES) // BLOCK * BLOCK
+    assert int.from_bytes(content[start : start + 8], "little") == checksum(content[start + 8 : start + BLOCK])
+    block = content[start + 8 : place] + new + content[place + len(new) : start + BLOCK]
+    return content[:start] + checksum(block).to_bytes(8, "little") + block + content[start + BLOCK :]
+
+
 def lying(file: Path, to: Path) -> Iterator[Path]:
     """Copies of a file with released items 1 and 2, each with statistics by which the largest number in a place is 1."""
     content = file.read_bytes()
-    for start in range(HEADER_BYTES, len(content), BLOCK):
-        block = content[start : start + BLOCK]
-        assert int.from_bytes(block[:8], "little") == checksum(block[8:])
-        for match in LARGEST_IS_TWO.finditer(block):
-            forged = bytearray(block)
-            forged[match.start() + 5] = 1
-            forged[:8] = checksum(bytes(forged[8:])).to_bytes(8, "little")
-            copy = to / f"{start}_{match.start()}.duckdb"
-            copy.write_bytes(content[:start] + forged + content[start + BLOCK :])
-            with duckdb.connect(str(copy), read_only=True) as reader:
-                if reader.sql(HIDDEN).fetchall() == [(0,)]:
-                    yield copy
+    for match in LARGEST_IS_TWO.finditer(content):
+        copy = to / f"{match.start()}.duckdb"
+        copy.write_bytes(changed(content, match.start() + 5, b"\x01"))
+        with duckdb.connect(str(copy), read_only=True) as reader:
+            if reader.sql(HIDDEN).fetchall() == [(0,)]:
+                yield copy
 
 
 @pytest.fixture(scope="module")
@@ -100,3 +106,18 @@ def test_a_script_reads_what_was_signed(
             patch.setattr("sys.argv", ["anondb", "run", str(place), str(script), "--trusted", signed[1], "--json"])
             main()
         assert "[91]" in capsys.readouterr().out.replace("\n", "").replace(" ", "")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("what", [b"sales", LARGEST_IS_TWO], ids=["a text", "statistics"])
+def test_what_cannot_be_read_is_damaged(signed: tuple[Path, str], tmp_path: Path, what: bytes | re.Pattern[bytes]) -> None:
+    """Bytes that are no text, and statistics in which DuckDB reads another field than there must be."""
+    content, place, codes = signed[0].read_bytes(), tmp_path / "spring.duckdb", set()
+    for match in re.finditer(what, content):
+        place.write_bytes(changed(content, match.start(), b"\xff\xff"))
+        for read in (anondb.verify_file, anondb.inspect_file):
+            try:
+                read(place)
+            except AnondbError as error:
+                codes.add(error.exit_code)
+    assert 4 in codes and codes <= {2, 4}
