@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from anondb.errors import InputError
 from anondb.ledger import ledger, stored
+from anondb.ledger.tables import STATEMENTS
 from anondb.pipeline import reports
 from anondb.pipeline.on_engine import load_release
 from anondb.pipeline.reports import EarlierReport, Report
@@ -281,7 +282,8 @@ class Release:
     def statements(self) -> list[str]:
         """The SQL statements that made the release, in order, without their values; read from the ledger."""
         engine, manifest = self._database.engine, self.manifest
-        return ledger.statements_of(engine, stored.current_catalog(engine), manifest["release_id"])
+        noted = STATEMENTS.noted(engine, stored.current_catalog(engine), manifest["release_id"])
+        return [statement for _, statement in noted]
 
     def _schema(self) -> SchemaName:
         return stored.find_release(self._database.engine, self.name)

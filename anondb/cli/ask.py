@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -61,9 +61,9 @@ def run(
     if file is not None and file.lower().endswith(".toml"):
         raise InputError("A file of policies names its source.", code="bad_usage", hint="Name the .toml file alone.")
     text = "REFRESH ALL ANONYMIZED VIEWS" if file is None else read_sql(file)
-    _check_trusted(source, trusted)
     results = []
-    with opened(source, show_sql=show_sql, quiet=quiet, command="run", **settings) as database:
+    settings |= {"show_sql": show_sql, "quiet": quiet, "command": "run"}
+    with _trusted(source, trusted) as copy, opened(copy or source, read_only=bool(copy), **settings) as database:
         if is_data_file(source):
             load_files(database.engine, {"transactions": (source, stem_of(Path(source)))})
         for result in database.run(text):
@@ -75,19 +75,24 @@ def run(
         print_json({"results": [r.to_json() for r in results]})
 
 
-def _check_trusted(source: str, trusted: str | None) -> None:
-    """Where a key is trusted, refuse a sealed file that it did not sign; with ``--trusted`` also any other source."""
+@contextlib.contextmanager
+def _trusted(source: str, trusted: str | None) -> Iterator[str | None]:
+    """Where a key is trusted, a private copy of the sealed file that it signed; None for any other source, which
+    ``--trusted`` refuses."""
     from anondb.data.sources import is_file
     from anondb.engine.elsewhere import is_url
-    from anondb.release.reader import is_sealed, read_sealed_manifest
+    from anondb.release.reader import is_sealed, trusted_copy
     from anondb.release.signing import trusted_keys
 
     keys = trusted_keys(trusted)
     is_database = not is_file(source) and not is_url(source) and Path(source).is_file()
     if keys and is_database and is_sealed(source):
-        read_sealed_manifest(source, keys)
+        with trusted_copy(source, keys) as copy:
+            yield str(copy)
     elif trusted is not None:
         raise _not_sealed()
+    else:
+        yield None
 
 
 def _not_sealed() -> InputError:

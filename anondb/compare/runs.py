@@ -17,7 +17,7 @@ from anondb.algorithms import METHODS
 from anondb.algorithms.relational.rt import read_delta
 from anondb.compare.limits import Finished, parse_size, run_limited
 from anondb.errors import InputError
-from anondb.models.named import make_model, parameters_of
+from anondb.models.named import MODELS, make_model, parameters_of
 from anondb.pages.text import number
 from anondb.policy import choose_algorithm
 from anondb.promises import PROMISES
@@ -185,8 +185,7 @@ WITHOUT_SUPPORTS = ("clump",)  # its bags hold nodes that overlap (docs/item_sup
 def may_have_supports(run: Run) -> bool:
     """Whether releases of a run may have item supports: not those that delete items, and leave all others unchanged."""
     method = METHODS[run.algorithm]
-    limits_items = PROMISES[run.model].known_items is not None
-    return limits_items and method.releases != "item" and run.algorithm not in WITHOUT_SUPPORTS
+    return MODELS[run.model].supports and method.releases != "item" and run.algorithm not in WITHOUT_SUPPORTS
 
 
 def with_supports(run: Run, wanted: bool) -> Run:

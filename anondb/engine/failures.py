@@ -5,17 +5,18 @@ import duckdb
 from anondb.engine.interface import Columns
 from anondb.errors import AnondbError, BudgetExceeded, DamagedFile, EngineError, InputError, InternalError
 
-_DAMAGED = ("Corrupt database file", "Could not read enough bytes")
+_DAMAGED = ("Corrupt database file", "Could not read enough bytes", "Serialization Error", "Invalid unicode")
+_NO_DATABASE = duckdb.SerializationException | duckdb.CatalogException | duckdb.NotImplementedException
 
 
 def open_error(error: Exception) -> AnondbError:
     """The typed error for a database that could not be opened."""
     text = str(error)
-    if any(words in text for words in _DAMAGED):
+    if any(words in text for words in _DAMAGED[:2]):
         return damaged()
     if "Could not set lock" in text:
         return EngineError("The database file is locked by another process.", code="locked", hint="Close it there first.")
-    if "not a valid DuckDB database" in text or isinstance(error, duckdb.SerializationException | duckdb.CatalogException):
+    if "not a valid DuckDB database" in text or isinstance(error, _NO_DATABASE):
         return InputError("The file is not a DuckDB database, or it is damaged.", code="not_a_database")
     if "does not exist" in text or "No such file" in text:
         return InputError("The database file does not exist.", code="no_such_file")

@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import duckdb
@@ -30,34 +30,58 @@ NO_SECRETS_EXTENSIONS_OR_VARIABLES: Config = {**NO_SECRETS_OR_EXTENSIONS, "pytho
 def open_locked(
     path: Path,
     *,
+    spill: Path,
     memory_limit: str | None = None,
-    max_seconds: float | None = None,
     threads: int | None = None,
-    spill: Path | None = None,
     files: Sequence[str] = (),
     more: Sequence[Path] = (),
 ) -> duckdb.DuckDBPyConnection:
-    """Open a connection with the file attached read-only, under the name ``release``.
+    """Open a connection with the file attached read-only, under the name ``release``, for anondb's statements alone.
 
-    Other files and databases, extensions and settings are inaccessible. With ``spill`` they are locked before the file is
-    attached, so nothing in an untrusted file can use them, and the file is not the current database, so its macros do not
-    hide DuckDB's functions; SQL can still access the path and ``spill``, so only anondb's statements may run there.
-    Without ``spill`` the connection is for analysts, and the file is the current database.
+    Other files and databases, extensions and settings are locked before the file is attached, so nothing in an untrusted
+    file can use them, and the file is not the current database, so its macros do not hide DuckDB's functions. SQL can still
+    access the path and ``spill``.
 
     The file is attached to an in-memory database: if it were opened directly, DuckDB could return an instance that this
     process has already open, with an older state of the file.
 
     Args:
-        max_seconds: the time limit of a statement in seconds; needs DuckDB 2.0.
         spill: a directory for spill files, where COPY can write, too.
-        files: with ``spill``: other files that may be read.
-        more: with ``spill``: other database files, attached in the same way (``locked_catalog``).
+        files: other files that may be read.
+        more: other database files, attached in the same way (``locked_catalog``).
 
     Raises:
         InputError: DuckDB does not accept a limit, or the file is not a DuckDB database.
         EngineError: the file is locked, or cannot be opened.
     """
-    return _connected(_config(memory_limit, max_seconds, threads, spill), _locking((path, *more), spill, files))
+    return _connected(_config(memory_limit, threads, spill), _locking((path, *more), spill, files))
+
+
+def open_for_analysts(
+    path: Path,
+    check: Callable[[duckdb.DuckDBPyConnection], None],
+    *,
+    memory_limit: str | None = None,
+    max_seconds: float | None = None,
+    threads: int | None = None,
+) -> duckdb.DuckDBPyConnection:
+    """Open a connection for SQL of analysts: the file, read-only, is the current database, and nothing else is accessible.
+
+    ``check`` looks at what the connection reads before anything in the file can run; what it raises closes the connection.
+    ``max_seconds`` is the limit of the wall time of a statement, which needs DuckDB 2.0. Raises as ``open_locked`` does.
+    """
+    attach, use = attaching(path, LOCKED_CATALOG, exp.var("READ_ONLY"))
+    closed, locked = _lock()
+    limit = [] if max_seconds is None else [setting("max_execution_time", exp.convert(_milliseconds(max_seconds)))]
+    connection = _connected(_config(memory_limit, threads, None), [attach, closed])
+    try:
+        check(connection)
+        for statement in (*limit, locked, use):
+            connection.execute(statement.sql(dialect="duckdb"))
+    except BaseException:
+        connection.close()
+        raise
+    return connection
 
 
 def open_reader(
@@ -65,13 +89,13 @@ def open_reader(
 ) -> duckdb.DuckDBPyConnection:
     """Open a database in memory that can read some files, write into two directories, and nothing else. Raises InputError:
     DuckDB does not accept the limit."""
-    return _connected(_config(memory_limit, None, 1, spill), [*_allowing(files, [spill, directory]), *_lock()])
+    return _connected(_config(memory_limit, 1, spill), [*_allowing(files, [spill, directory]), *_lock()])
 
 
 def open_memory(*, memory_limit: str | None = None, threads: int | None = None) -> duckdb.DuckDBPyConnection:
     """Open a database in memory that reads no file and no other database, and whose settings cannot be changed. Raises
     InputError: DuckDB does not accept a limit."""
-    return _connected(_config(memory_limit, None, threads, None), _lock())
+    return _connected(_config(memory_limit, threads, None), _lock())
 
 
 def _connected(config: Config, statements: Sequence[exp.Expr]) -> duckdb.DuckDBPyConnection:
@@ -93,17 +117,20 @@ def _connected(config: Config, statements: Sequence[exp.Expr]) -> duckdb.DuckDBP
     raise failure
 
 
-def _config(memory_limit: str | None, max_seconds: float | None, threads: int | None, spill: Path | None) -> Config:
+def _milliseconds(max_seconds: float) -> int:
+    """DuckDB's limit of the time of a statement."""
+    if isinstance(max_seconds, bool) or not isinstance(max_seconds, int | float) or not 0 < max_seconds < 10**6:
+        raise InputError("max_seconds must be a number of seconds above 0.", code="bad_parameter")
+    if not HAS_TIME_LIMIT:
+        raise InputError(
+            "max_seconds needs DuckDB 2.0 or newer.", code="bad_parameter", hint="Leave it out, or upgrade duckdb."
+        )
+    return max(1, round(1000 * max_seconds))
+
+
+def _config(memory_limit: str | None, threads: int | None, spill: Path | None) -> Config:
     """The settings that the connection is opened with."""
     config: Config = {**NO_SECRETS_EXTENSIONS_OR_VARIABLES, "temp_directory": str(spill or "")}
-    if max_seconds is not None:
-        if isinstance(max_seconds, bool) or not isinstance(max_seconds, int | float) or not 0 < max_seconds < 10**6:
-            raise InputError("max_seconds must be a number of seconds above 0.", code="bad_parameter")
-        if not HAS_TIME_LIMIT:
-            raise InputError(
-                "max_seconds needs DuckDB 2.0 or newer.", code="bad_parameter", hint="Leave it out, or upgrade duckdb."
-            )
-        config["max_execution_time"] = str(max(1, round(1000 * max_seconds)))
     if memory_limit is not None:
         config["memory_limit"] = memory_limit
     if threads is not None:
@@ -116,11 +143,9 @@ def locked_catalog(number: int) -> str:
     return f"{LOCKED_CATALOG}_{number}" if number else LOCKED_CATALOG
 
 
-def _locking(paths: Sequence[Path], spill: Path | None, files: Sequence[str]) -> list[exp.Expr]:
+def _locking(paths: Sequence[Path], spill: Path, files: Sequence[str]) -> list[exp.Expr]:
     """The statements that lock a connection and attach the files."""
     attached = [attaching(path, locked_catalog(n), exp.var("READ_ONLY")) for n, path in enumerate(paths)]
-    if spill is None:
-        return [*attached[0], *_lock()]
     # DuckDB follows links
     named = dict.fromkeys(name for path in paths for name in (str(path), os.path.realpath(path)))
     places = [place for name in named for place in (name, f"{name}.wal")]

@@ -1,7 +1,7 @@
 """Engines for untrusted files: a locked engine, and an empty reference database for the comparison of catalogs."""
 
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import count
 from pathlib import Path
 from typing import Any, cast
@@ -77,6 +77,22 @@ def executed(engine: DuckDBEngine, text: str, describe: Callable[[duckdb.Error],
     engine.guarded(lambda: engine._connection.execute(text), describe)
 
 
+def write_file(engine: DuckDBEngine, path: Path, statements: Callable[[str], Iterable[exp.Expr | str]]) -> None:
+    """Write a database file in the format of sealed files by the ``statements`` for a catalog, which is the current one
+    meanwhile, on a locked engine, which writes into its spill directory."""
+    assert engine.spill_directory is not None
+    catalog, written = "written", engine.spill_directory / path.name
+    attach = attaching(written, catalog, exp.var("STORAGE_VERSION"), STORAGE_VERSION)
+    engine.run_all([*attach, *statements(catalog), *_leaving(catalog)], "writing a private file")
+    shutil.move(written, path)
+
+
+def _leaving(catalog: str) -> list[exp.Expr]:
+    """The statements that detach the current database."""
+    named = exp.Table(this=exp.to_identifier(catalog, quoted=True))
+    return [exp.Use(this=exp.to_table("memory")), exp.Detach(this=named)]
+
+
 _kept = count()
 
 
@@ -120,9 +136,7 @@ class Reference:
 
     def read_back(self) -> None:
         """Close the file, and open it again."""
-        named = exp.to_identifier(self._catalog, quoted=True)
-        leave = [exp.Use(this=exp.to_table("memory")), exp.Detach(this=exp.Table(this=named))]
-        self.engine.run_all(leave, "detaching a database")
+        self.engine.run_all(_leaving(self._catalog), "detaching a database")
         self._attach(exp.var("READ_ONLY"))
 
     def _attach(self, option: exp.Var, value: str | None = None) -> None:

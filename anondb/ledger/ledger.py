@@ -8,6 +8,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import count
 from typing import Any
 
 from anondb.data.constraints import PrivacyConstraints
@@ -21,10 +22,8 @@ from anondb.ledger.tables import (
     CONSTRAINTS,
     DECISIONS,
     PARTITIONS,
-    RECORDS,
     RELEASES,
     SENSITIVE,
-    STATEMENTS,
     TABLES,
     TAXONOMIES,
     VIEWS,
@@ -166,18 +165,15 @@ def record(engine: Engine, catalog: str, entry: LedgerEntry, decisions: Sequence
     DECISIONS.append(engine, catalog, rows)
 
 
-def record_taxonomy(engine: Engine, catalog: str, release_id: str, taxonomy: Taxonomy | None) -> None:
+def record_taxonomy(engine: Engine, catalog: str, release_id: str, taxonomy: Taxonomy) -> None:
     """Store the taxonomy of a release for ``explain``: one row for each node, in preorder."""
-    if taxonomy is not None:
-        parents = (None if parent < 0 else taxonomy.labels[parent] for parent in taxonomy.parent.tolist())
-        nodes = enumerate(zip(taxonomy.labels, parents, strict=True))
-        rows = ({"release": release_id, "ord": n, "node": node, "parent": parent} for n, (node, parent) in nodes)
-        TAXONOMIES.append(engine, catalog, rows)
+    parents = (None if parent < 0 else taxonomy.labels[parent] for parent in taxonomy.parent.tolist())
+    TAXONOMIES.note(engine, catalog, release_id, zip(count(), taxonomy.labels, parents, strict=False))
 
 
 def taxonomy_of(engine: Engine, catalog: str, release_id: str) -> list[tuple[str, str | None]]:
     """The (node, parent) pairs of a release's taxonomy, in preorder; none without a taxonomy."""
-    return [(row["node"], row["parent"]) for row in TAXONOMIES.rows(engine, catalog, release_id)]
+    return [(node, parent) for _, node, parent in TAXONOMIES.noted(engine, catalog, release_id)]
 
 
 def constraint_rows(requirements: Requirements) -> list[ConstraintRow]:
@@ -198,47 +194,20 @@ def constraint_rows(requirements: Requirements) -> list[ConstraintRow]:
     return rows
 
 
-def record_constraints(engine: Engine, catalog: str, release_id: str, requirements: Requirements) -> None:
-    """Store the constraints of a release, for later verification; call it after ``ensure``."""
-    rows = (dict(zip(CONSTRAINTS.columns, (release_id, *row), strict=True)) for row in constraint_rows(requirements))
-    CONSTRAINTS.append(engine, catalog, rows)
-
-
-def constraints_of(engine: Engine, catalog: str, release_id: str) -> list[ConstraintRow]:
-    """The constraints of a release, in the form of ``constraint_rows``."""
-    return [tuple(row.values()) for row in CONSTRAINTS.rows(engine, catalog, release_id)]
-
-
 def privacy_of(engine: Engine, catalog: str, release_id: str) -> PrivacyConstraints | str | None:
     """The privacy constraints of a release (``pgen`` for those of Pgen); None without any."""
     sets: dict[str, list[str]] = {}
-    for kind, _, set_id, item in constraints_of(engine, catalog, release_id):
+    for kind, _, set_id, item in CONSTRAINTS.noted(engine, catalog, release_id):
         if kind == "privacy":
             if item is None:
-                return set_id
+                return str(set_id)
             sets.setdefault(set_id, []).append(item)
     return PrivacyConstraints.of(sets.values(), list(sets)) if sets else None
 
 
-def record_sensitive(engine: Engine, catalog: str, release_id: str, sensitive: Sequence[str]) -> None:
-    """Store the private items of a release, which does not list them, for later verification; call it after ``ensure``."""
-    SENSITIVE.append(engine, catalog, ({"release": release_id, "item": item} for item in sensitive))
-
-
 def sensitive_of(engine: Engine, catalog: str, release_id: str) -> tuple[str, ...]:
-    """The private items of a release; empty without any."""
-    return tuple(row["item"] for row in SENSITIVE.rows(engine, catalog, release_id))
-
-
-def record_records(engine: Engine, catalog: str, release_id: str, fingerprint: str) -> None:
-    """Store a digest of a release's records, with which REFRESH detects changes; call it after ``ensure``."""
-    RECORDS.append(engine, catalog, [{"release": release_id, "fingerprint": fingerprint}])
-
-
-def records_of(engine: Engine, catalog: str, release_id: str) -> str | None:
-    """The digest of a release's records; None without records."""
-    rows = RECORDS.rows(engine, catalog, release_id)
-    return str(rows[0]["fingerprint"]) if rows else None
+    """The private items of a release, which does not list them; empty without any."""
+    return tuple(item for (item,) in SENSITIVE.noted(engine, catalog, release_id))
 
 
 def recorded_answers(engine: Engine, catalog: str, release_id: str) -> dict[str, list[tuple[Any, ...]]]:
@@ -302,25 +271,6 @@ def find(engine: Engine, catalog: str, name: str) -> LedgerEntry | None:
     """The present release of this name (upper and lower case are the same), or None."""
     present = [e for e in entries(engine, catalog) if e.status == PRESENT and same_name(e.name, name)]
     return present[-1] if present else None
-
-
-def decisions_of(engine: Engine, catalog: str, release_id: str) -> list[dict[str, Any]]:
-    """The algorithm's decisions for a release, in order.
-
-    Each has step, round, action, subject, support (None if none forced it) and cost (the text of a fraction).
-    """
-    return DECISIONS.rows(engine, catalog, release_id)
-
-
-def record_statements(engine: Engine, catalog: str, release_id: str, statements: Sequence[str]) -> None:
-    """Store the statements that made a release, without their values. Call it after ``record``."""
-    rows = ({"release_id": release_id, "step": n, "statement": text} for n, text in enumerate(statements, 1))
-    STATEMENTS.append(engine, catalog, rows)
-
-
-def statements_of(engine: Engine, catalog: str, release_id: str) -> list[str]:
-    """The statements that made a release, in order."""
-    return [row["statement"] for row in STATEMENTS.rows(engine, catalog, release_id)]
 
 
 def mark_dropped(engine: Engine, catalog: str, name: str) -> None:

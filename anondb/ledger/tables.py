@@ -1,7 +1,7 @@
 """The tables of the owner's ledger, each declared once: from its declaration it is created, written and read."""
 
 import contextlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
@@ -50,6 +50,15 @@ class LedgerTable:
         if listed:
             columns = {c: (kind, np.array(texts[c], dtype=object)) for c, kind in self.columns.items()}
             engine.insert(self.at(catalog), columns)
+
+    def note(self, engine: Engine, catalog: str, of: str, rows: Iterable[Sequence[Any]]) -> None:
+        """Add rows of a key, each without that column (``append``)."""
+        others = [column for column in self.columns if column != self.key]
+        self.append(engine, catalog, ({self.key: of, **dict(zip(others, row, strict=True))} for row in rows))
+
+    def noted(self, engine: Engine, catalog: str, of: str) -> list[tuple[Any, ...]]:
+        """The rows of a key in their order, each without that column."""
+        return [tuple(row.values()) for row in self.rows(engine, catalog, of)]
 
     def take(self, engine: Engine, catalog: str, rows: Table | exp.Query, **fixed: str) -> None:
         """Add the rows of a table or query that has the columns of this one, but for those that are ``fixed``."""

@@ -111,12 +111,13 @@ class Model:
 
     ``layout`` is the form of its releases: ``transactions`` (rows of released items), ``local`` (the same, but released
     items may overlap), ``records`` (rows and relational values) or ``buckets``. ``words`` are the promise in a few words,
-    with its parameters in braces.
+    with its parameters in braces. ``supports`` says whether its releases may have item supports.
     """
 
     name: ClassVar[str]
     layout: ClassVar[str]
     words: ClassVar[str] = ""
+    supports: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         for defined in fields(self):

@@ -30,6 +30,7 @@ class KmAnonymity(Model):
     name: ClassVar[str] = "km"
     layout: ClassVar[str] = "transactions"
     words: ClassVar[str] = "{k}^{m}-anonymity"
+    supports: ClassVar[bool] = True
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,7 @@ class TransactionalK(Model):
     name: ClassVar[str] = "k"
     layout: ClassVar[str] = "local"
     words: ClassVar[str] = "transactional {k}-anonymity"
+    supports: ClassVar[bool] = True
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,7 @@ class ConstraintAnonymity(Model):
     name: ClassVar[str] = "constraints"
     layout: ClassVar[str] = "transactions"
     words: ClassVar[str] = "privacy constraints with k = {k}"
+    supports: ClassVar[bool] = True
 
 
 @dataclass(frozen=True)

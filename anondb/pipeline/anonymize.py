@@ -14,6 +14,7 @@ from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import InputError, VerificationFailed
 from anondb.ledger import ledger, loaded_files
 from anondb.ledger.stored import asked_records, asked_table, check_writable, current_catalog, reference_of
+from anondb.ledger.tables import CONSTRAINTS, RECORDS, SENSITIVE, STATEMENTS
 from anondb.ledger.unfinished import Unfinished, key_of_load, key_of_recoding
 from anondb.models import Model
 from anondb.pipeline import on_engine, reports
@@ -263,15 +264,14 @@ def _warnings(policy: Policy, task: Task, recoding: Recoding, frozen: FrozenRele
 
 def _record_needs(engine: Engine, catalog: str, release_id: str, task: Task) -> None:
     """Store what a later verification of the release needs, also in a one-shot run, which verifies the sealed file."""
-    constraints = bool(ledger.constraint_rows(task.requirements))
+    constraints = ledger.constraint_rows(task.requirements)
     if constraints or task.sensitive is not None or task.records is not None:
         ledger.ensure(engine, catalog)
     if task.sensitive is not None:
-        ledger.record_sensitive(engine, catalog, release_id, task.sensitive)
+        SENSITIVE.note(engine, catalog, release_id, ((item,) for item in task.sensitive))
     if task.records is not None:
-        ledger.record_records(engine, catalog, release_id, task.records.fingerprint())
-    if constraints:
-        ledger.record_constraints(engine, catalog, release_id, task.requirements)
+        RECORDS.note(engine, catalog, release_id, [(task.records.fingerprint(),)])
+    CONSTRAINTS.note(engine, catalog, release_id, constraints)
 
 
 def _record(
@@ -288,7 +288,7 @@ def _record(
     """Write the ledger; ``workload`` is the name of the queries."""
     release_id = report.frozen.release_id
     ledger.record(engine, catalog, _entry(engine, policy, task, report), recoding.decisions)
-    ledger.record_statements(engine, catalog, release_id, statements)
+    STATEMENTS.note(engine, catalog, release_id, enumerate(statements, 1))
     reports.record(engine, catalog, report)
     if task.taxonomy is not None:
         ledger.record_taxonomy(engine, catalog, release_id, task.taxonomy)

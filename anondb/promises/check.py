@@ -77,8 +77,7 @@ def support_rule(model: Model) -> SupportRule:
     have them."""
     spec = PROMISES[model.name]
     spec.check_item_supports()
-    m = spec.known_items(model) if spec.known_items is not None else None
-    return SupportRule(int(model.parameters()["k"]), m)
+    return SupportRule(int(model.parameters()["k"]), spec.known_items(model))
 
 
 def verify_source(

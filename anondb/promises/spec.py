@@ -101,8 +101,8 @@ class ModelSpec:
     implied_by: tuple[str, ...] = ()  # the names of stronger models, whose algorithms also keep this promise
     relational: bool = False  # whether the promise covers relational values; ``weights`` are then weights of attributes
     remarks: Callable[[Any], tuple[str, ...]] = promises_nothing  # returns remarks on the parameters for the owner
-    # returns the m of the rule of item supports (None: any number); None if releases cannot have them
-    known_items: Callable[[Any], int | None] | None = None
+    # returns how many items an attacker may know by the rule of item supports; None for any number
+    known_items: Callable[[Any], int | None] = lambda _: None
     # why releases under the model cannot have item supports
     no_item_supports: str = "nobody has shown that its promise survives them"
 
@@ -120,7 +120,7 @@ class ModelSpec:
 
     def check_item_supports(self) -> None:
         """Check that releases under the model may have item supports. Raises InputError: ``no_item_supports``."""
-        if self.known_items is None:
+        if not self.model.supports:
             raise InputError(
                 f"A release under the model {self.name} cannot have item supports: {self.no_item_supports}.",
                 code="no_item_supports",
@@ -131,11 +131,6 @@ class ModelSpec:
     def parameters(self) -> dict[str, Parameter]:
         """The description of each parameter, by name."""
         return parameters_of(self.name)
-
-
-def any_number(_: Any) -> None:
-    """The m of the rule of item supports for models whose attackers may know any number of items."""
-    return None
 
 
 def missing(model: Model, what: str, code: str, hint: str) -> InputError:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from anondb.errors import InternalError
 from anondb.models.transactional import ConstraintAnonymity, HkpCoherence, KmAnonymity, TransactionalK
-from anondb.promises.spec import ModelSpec, Subject, any_number, missing, proof_named
+from anondb.promises.spec import ModelSpec, Subject, missing, proof_named
 
 if TYPE_CHECKING:
     from anondb.verify import Verification
@@ -82,7 +82,6 @@ K = ModelSpec(
         "Facts that all candidates share. Levels of the taxonomy are mixed, so the support of an original "
         "item is ambiguous, and a coarse label beside finer ones suggests that it does not stand for those."
     ),
-    known_items=any_number,
 )
 
 
@@ -133,7 +132,6 @@ CONSTRAINTS = ModelSpec(
         "quantities or order; and facts that all candidates share."
     ),
     needs=("privacy_constraints",),
-    known_items=any_number,
 )
 
 

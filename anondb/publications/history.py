@@ -9,7 +9,7 @@ from typing import Any
 from sqlglot import exp
 
 from anondb.engine import Engine, Table, reads
-from anondb.ledger.ledger import ensure, now, system_user
+from anondb.ledger.ledger import now, system_user
 from anondb.ledger.tables import OVERLAPS, PUBLICATIONS, plain
 from anondb.release.publish import SealedFile
 
@@ -198,12 +198,6 @@ def notes(intersections: Iterable[Intersection]) -> list[str]:
     return [line]
 
 
-def record_publication(engine: Engine, catalog: str, publication: Publication) -> None:
-    """Record a publication. Call it inside ``engine.transaction()``."""
-    ensure(engine, catalog)
-    PUBLICATIONS.append(engine, catalog, [vars(publication)])
-
-
 def publications(engine: Engine, catalog: str) -> list[Publication]:
     """All publications, oldest first."""
     return [Publication(**row) for row in PUBLICATIONS.rows(engine, catalog)]
@@ -214,21 +208,10 @@ def record_overlaps(engine: Engine, catalog: str, name: str, release_id: str, in
     rows = []
     for intersection in intersections:
         told = intersection.difference
-        compared = None if told is None else f"{told.unit}{'' if told.cells is None else ' in common'}"
-        figures = ("only_here", "only_there", "alone", "below_k", "k", "cells")
-        row = {
-            "name": name,
-            "release_id": release_id,
-            "other": intersection.other,
-            "other_id": intersection.other_id,
-            "persons": intersection.persons,
-            "compared": compared,
-            "smallest_candidates": intersection.smallest,
-            "bounds_differ": intersection.bounds_differ,
-            **{figure: None if told is None else getattr(told, figure) for figure in figures},
-            "reason": intersection.reason,
-            "measured": now(),
-        }
+        row = dict.fromkeys(OVERLAPS.columns) | vars(intersection) | {"below_k": None}  # it counts combinations of items
+        if told is not None:
+            row |= vars(told) | {"compared": f"{told.unit}{'' if told.cells is None else ' in common'}"}
+        row |= {"name": name, "release_id": release_id, "smallest_candidates": intersection.smallest, "measured": now()}
         rows.append(row)
     OVERLAPS.append(engine, catalog, rows)
 

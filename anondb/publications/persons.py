@@ -46,11 +46,6 @@ def record(engine: Engine, catalog: str, release_id: str, dataset: Dataset) -> N
     engine.drop(persons)
 
 
-def forget(engine: Engine, catalog: str, release_id: str) -> None:
-    """Delete the persons of a release that was never published."""
-    PERSONS.delete(engine, catalog, release_id)
-
-
 def shared(engine: Engine, catalog: str, persons: Table | str) -> Mapping[str, int]:
     """How many persons each release of the ledger shares with some persons; releases that share none are left out.
 

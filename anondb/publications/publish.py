@@ -13,6 +13,7 @@ from anondb.engine import DuckDBEngine, reads
 from anondb.engine.elsewhere import warehouse_at
 from anondb.errors import EngineError, InputError, InternalError, VerificationFailed
 from anondb.ledger import ledger, stored
+from anondb.ledger.tables import PUBLICATIONS
 from anondb.models.named import model_of
 from anondb.policy import Policy
 from anondb.promises.check import verify_release
@@ -148,21 +149,12 @@ def seal(
     file = targets.publish(engine, release.schema, path, release.kind, **how)
     if not engine.one_shot:
         smallest = [i.smallest for i in intersections if i.smallest is not None]
-        history.record_publication(
-            engine,
-            catalog,
-            Publication(
-                name=name,
-                release_id=file.release_id,
-                file=file.name,
-                transactions=file.transactions,
-                rows=file.rows,
-                sha256=file.sha256,
-                content_digest=file.content_digest,
-                allowed_overlap=allow_overlap,
-                smallest_candidates=min(smallest) if smallest else None,
-            ),
-        )
+        figures = ("release_id", "transactions", "rows", "sha256", "content_digest")
+        stated: dict[str, Any] = {figure: getattr(file, figure) for figure in figures}
+        fewest = min(smallest) if smallest else None
+        publication = Publication(name, file=file.name, allowed_overlap=allow_overlap, smallest_candidates=fewest, **stated)
+        ledger.ensure(engine, catalog)
+        PUBLICATIONS.append(engine, catalog, [vars(publication)])
         history.record_overlaps(engine, catalog, name, file.release_id, intersections)
     remarks = (*file.remarks, *without_ledger(engine, catalog), *overlap.stated(engine, catalog, file.release_id))
     return PublishedFile(**vars(file) | {"intersections": tuple(intersections), "remarks": remarks})

@@ -17,7 +17,6 @@ from anondb.errors import InputError
 from anondb.ledger import ledger, tables
 from anondb.models.named import group_size
 from anondb.publications import history as publications
-from anondb.publications import persons
 from anondb.publications.history import Difference
 from anondb.release import objects
 from anondb.release.freeze import drop_schema
@@ -74,16 +73,12 @@ def of_schema(engine: Engine, schema: objects.SchemaName) -> PublishedRows | Non
     members, counts = schema.table("released_items"), schema.table("item_counts")
     if kind is objects.ANATOMY:
         return PublishedRows(manifest, False, (), members, None, counts, schema.table("buckets"))
-    ids = schema.table("transaction_ids")
     values = [exp.cast(reads.named(c), "VARCHAR") for c in kind.values]
-    stored = schema.table("records") if values else ids
-    records = exp.select("transaction_id", _texts(*values).as_("attribute_values")).from_(stored.expression())
-    tables: dict[str, Table | exp.Query] = {
-        "transaction_ids": ids,
-        "transactions": schema.table("transactions"),
-        "records": records,
-    }
-    rows, digest = (load(name).bind(tables, {}) for name in ("publications/published_rows", "publications/rows_digest"))
+    source = schema.table("records" if values else "transaction_ids")
+    records = exp.select("transaction_id", _texts(*values).as_("attribute_values")).from_(source.expression())
+    stored = {name: schema.table(name) for name in ("transaction_ids", "transaction_items", "labels")}
+    queries = ("publications/published_rows", "publications/rows_digest")
+    rows, digest = (load(name).bind({**stored, "records": records}, {}) for name in queries)
     return PublishedRows(manifest, not kind.by_transaction, kind.values, members, rows, counts, digest=digest)
 
 
@@ -127,7 +122,7 @@ def keep(engine: Engine, catalog: str, schema: objects.SchemaName) -> None:
         return
     release_id = release.manifest["release_id"]
     if release_id not in {p.release_id for p in publications.publications(engine, catalog)}:
-        persons.forget(engine, catalog, release_id)
+        tables.PERSONS.delete(engine, catalog, release_id)
         return
     if _from_ledger(engine, catalog, release_id) is not None:
         return

@@ -127,7 +127,12 @@ def verify_file(
         )
     publications = None if published_in is None else _published(published_in)
     options: dict[str, Any] = {"threads": threads, "memory_limit": memory_limit, "on_statement": on_statement}
-    options |= {"trusted": keys, "named": [name_of(path)], "files": files_among(privacy_constraints, sensitive)}
+    options |= {
+        "trusted": keys,
+        "named": [name_of(path)],
+        "files": files_among(privacy_constraints, sensitive),
+        "anew": True,
+    }
     with at_hand(path, on_statement, memory_limit) as file, sealed_release(file, **options) as sealed:
         promise = model_of(sealed.manifest)
         if promised is not None:

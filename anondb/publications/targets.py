@@ -88,15 +88,10 @@ def how(where: Any, options: Mapping[str, Any]) -> dict[str, Any]:
     """The options of a view that say how its release is written: ``mode``, ``format``, ``sign`` and ``modelled_rows``."""
     mode, format = check_mode(where, options.get("mode")), options.get("format", FORMATS[0])
     check_proof(where, options.get("proof"), format)
-    modelled = check_modelled(where, options.get("modelled_rows"))
-    return {"mode": mode, "format": format, "sign": signer(where, options.get("sign")), "modelled_rows": modelled}
-
-
-def check_modelled(where: Any, wanted: Any) -> bool:
-    """Whether modelled rows are published. Raises InputError: ``bad_usage``: nothing is published."""
-    if wanted and where is None:
+    modelled = bool(options.get("modelled_rows"))
+    if modelled and where is None:
         raise InputError("--modelled-rows needs --publish.", code="bad_usage")
-    return bool(wanted)
+    return {"mode": mode, "format": format, "sign": signer(where, options.get("sign")), "modelled_rows": modelled}
 
 
 def signer(where: Any, key: Any) -> Signer | None:

@@ -22,9 +22,10 @@ from sqlglot import exp
 from anondb.engine import DuckDBEngine, Engine, Table, reads, tuples
 from anondb.engine.locked import HAS_TRIGGERS, LOCKED_CATALOG
 from anondb.engine.untrusted import Reference
+from anondb.release.building import modelled_statements
 from anondb.release.definitions import ANY_RELEASE, create_views_and_macros
 from anondb.release.known_catalogs import known_digests
-from anondb.release.modelled import COMMENT, StoredTable, modelled_tables
+from anondb.release.modelled import StoredTable, modelled_tables
 from anondb.release.objects import (
     MANIFEST,
     MODELLED,
@@ -110,18 +111,6 @@ def unexpected_objects(engine: Engine, schema: SchemaName, kind: Kind) -> list[E
     """The unexpected and the missing objects in the schema of a release in the owner's database."""
     present = {entry for entry in listed(engine, schema.catalog) if entry[0] == schema.name}
     return sorted(present ^ objects_of(schema.name, kind))
-
-
-def modelled_statements(catalog: str, tables: Sequence[StoredTable]) -> list[exp.Expr]:
-    """The statements that create the schema of modelled rows and its tables, with their comments. DuckDB has no comments on
-    schemas."""
-    schema = SchemaName(catalog, MODELLED)
-    statements: list[exp.Expr] = [exp.Create(this=schema.expression(), kind="SCHEMA")]
-    for table in tables:
-        statements.append(create_table(table.place(catalog), table.columns))
-        words = exp.Literal.string(COMMENT)
-        statements.append(exp.Comment(this=table.place(catalog).expression(), kind="TABLE", expression=words))
-    return statements if tables else []
 
 
 def sealed_catalog(engine: DuckDBEngine, schema: SchemaName) -> SealedCatalog:

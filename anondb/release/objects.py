@@ -228,12 +228,11 @@ def kind_of(manifest: Mapping[str, str], records: Mapping[str, str]) -> Kind | N
         records: the columns of the table ``records`` with their types, from which a relational kind has its attributes.
     """
     layout = layout_of(manifest.get("model", ""))
-    if layout == RECORDS:
-        return relational_kind(released_attributes(records))
-    kind = LAYOUTS.get(layout)
+    kind = relational_kind(released_attributes(records)) if layout == RECORDS else LAYOUTS.get(layout)
     if kind is None or "item_supports" not in manifest:
         return kind
-    return None if kind is ANATOMY or manifest.get("semantics") != "set" else with_item_supports(kind)
+    possible = MODELS[manifest["model"]].supports and manifest.get("semantics") == "set"
+    return with_item_supports(kind) if possible else None
 
 
 def release_kind(engine: Engine, schema: SchemaName) -> Kind | None:

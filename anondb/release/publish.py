@@ -16,8 +16,8 @@ from anondb.engine.memory import lending_memory
 from anondb.engine.untrusted import locked_engine, reader_engine
 from anondb.errors import AnondbError, InputError, InternalError
 from anondb.models import AsTable
-from anondb.release.catalog import modelled_statements, sealed_catalog
-from anondb.release.definitions import view_and_macro_texts
+from anondb.release.building import build_statements
+from anondb.release.catalog import sealed_catalog
 from anondb.release.digest import content_digest, file_digest
 from anondb.release.findings import file_findings, storage_findings
 from anondb.release.modelled import RULE, StoredTable, modelled_tables, stored_tables
@@ -29,7 +29,6 @@ from anondb.release.objects import (
     SIGNATURE,
     Kind,
     SchemaName,
-    create_table,
     read_manifest,
     release_kind,
     table_counts,
@@ -123,7 +122,7 @@ def publish(
             if sign is not None or draw is not None:
                 handed_over = _completed(build, kind, manifest, counts, draw, sign, limit)
                 counts = {**counts, "manifest": len(manifest)}
-            writer.write(BUILD_NAME, build_statements(kind, manifest), memory_limit=limit)
+            writer.write(BUILD_NAME, written(kind, manifest), memory_limit=limit)
             digest = _check_sealed(built, kind, manifest, counts, expected or check, limit)
             if handed_over not in (None, digest):
                 raise InternalError("The content of the sealed file differs from what was handed over.")
@@ -278,20 +277,13 @@ def rebuild(
         for table in stored_tables(manifest, kind):
             rows = table.rows(table.place(catalog).expression(), stored=True)
             hand_over_table(engine, rows, directory / rows_file(table.file))
-        writer.write(BUILD_NAME, build_statements(kind, manifest), memory_limit=memory_limit)
+        writer.write(BUILD_NAME, written(kind, manifest), memory_limit=memory_limit)
     return directory / BUILD_NAME
 
 
-def build_statements(kind: Kind, manifest: Mapping[str, str]) -> list[exp.Expr | str]:
-    """The statements of the clean process: create the tables, fill them from the files, create the views and macros."""
-    schema = SchemaName(Path(BUILD_NAME).stem, SEALED_SCHEMA)
-    tables: list[exp.Expr] = [create_table(schema.table(name), columns) for name, columns in kind.tables.items()]
-    tables += modelled_statements(schema.catalog, modelled_tables(manifest, kind))
-    inserts: list[exp.Expr] = []
-    for table in stored_tables(manifest, kind):
-        source = exp.select(*map(reads.named, table.columns)).from_(rows_table(table.file))
-        inserts.append(exp.Insert(this=table.place(schema.catalog).expression(), expression=source))
-    return [*tables, *inserts, *view_and_macro_texts(schema, manifest["release_id"], kind)]
+def written(kind: Kind, manifest: Mapping[str, str]) -> list[exp.Expr | str]:
+    """The statements of the clean process, which fills the tables from the files that were handed over."""
+    return build_statements(Path(BUILD_NAME).stem, kind, manifest, lambda table: rows_table(table.file))
 
 
 def _check_sealed(

@@ -6,25 +6,29 @@ EngineError.
 
 import contextlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import duckdb
+from sqlglot import exp
 
 from anondb.engine import DuckDBEngine
 from anondb.engine import untrusted as strangers
 from anondb.engine.answering import DEFAULT_MEMORY, DEFAULT_SECONDS
-from anondb.engine.locked import HAS_TIME_LIMIT, LOCKED_CATALOG, locked_catalog, open_locked
+from anondb.engine.locked import HAS_TIME_LIMIT, LOCKED_CATALOG, locked_catalog, open_for_analysts
+from anondb.engine.spill import private_block
 from anondb.errors import AnondbError, DamagedFile, InputError, InternalError
 from anondb.models import check_count
+from anondb.release.building import build_statements
 from anondb.release.catalog import listed, sealed_catalogs
 from anondb.release.digest import content_digest
 from anondb.release.findings import content_findings
 from anondb.release.objects import MANIFEST_KEYS, SEALED_SCHEMA, SchemaName, StoredRelease
 from anondb.release.paths import valid_path, wal_of
-from anondb.release.signing import Keys, check_signature, trusted_keys
+from anondb.release.signing import ANYBODY, Keys, check_signature, trusted_keys
 
 MAX_SECONDS = 3_600.0  # limit for one of anondb's own statements on a sealed file
 
@@ -53,11 +57,12 @@ def locked_engine(path: str | os.PathLike[str], **settings: Any) -> tuple[DuckDB
     return _engine_on([place], settings), SchemaName(LOCKED_CATALOG, SEALED_SCHEMA), place
 
 
-def _engine_on(places: Sequence[Path], settings: dict[str, Any]) -> DuckDBEngine:
+def _engine_on(places: Sequence[Path], settings: Mapping[str, Any]) -> DuckDBEngine:
     if settings.get("threads") is not None:
         check_count("threads", settings["threads"])
-    files = [os.path.abspath(file) for file in settings.pop("files", ())]
-    return strangers.locked_engine(places[0], files=files, more=places[1:], **{"max_seconds": MAX_SECONDS, **settings})
+    files = [os.path.abspath(file) for file in settings.get("files", ())]
+    options = {"max_seconds": MAX_SECONDS, **settings, "files": files, "more": places[1:]}
+    return strangers.locked_engine(places[0], **options)
 
 
 def existing_file(path: str | os.PathLike[str]) -> Path:
@@ -81,13 +86,15 @@ def sealed_releases(
     *,
     trusted: str | os.PathLike[str] | Keys | None = None,
     named: Sequence[str] | None = None,
+    anew: bool = False,
     **settings: Any,
 ) -> Iterator[list[SealedRelease]]:
     """Open sealed files on one connection for anondb's own statements, after checking the whole catalog of each.
 
     A single file is the current database; of several none is. Where a key is ``trusted``, by this argument or by
     ``ANONDB_TRUSTED``, each file must be signed by it. ``named`` are the names of the files in errors, ``settings`` those of
-    ``engine.untrusted.locked_engine``.
+    ``engine.untrusted.locked_engine``. Where a key is trusted, or ``anew``, all rows are read once, and asked in a private
+    file (``_read_anew``).
 
     Raises:
         InputError: ``bad_path``, ``no_such_file``, ``not_a_database``, or ``not_a_release``: a file holds other objects, or
@@ -97,29 +104,68 @@ def sealed_releases(
         EngineError: a file is locked by a process that writes it.
     """
     places, keys = [existing_file(path) for path in paths], trusted_keys(trusted)
-    engine = _engine_on(places, settings)
-    schemas = [SchemaName(locked_catalog(n), SEALED_SCHEMA) for n in range(len(places))]
-    try:
-        releases = []
-        names = named or [place.name for place in places]
-        for name, place, schema, catalog in zip(names, places, schemas, sealed_catalogs(engine, schemas), strict=True):
-            kind, manifest = catalog.kind, catalog.manifest
-            if kind is None or not catalog.is_release or not manifest.keys() >= MANIFEST_KEYS or _has_log(place):
-                raise InputError(
-                    f"The file {name!r} is not a sealed release.",
-                    code="not_a_release",
-                    hint="anondb inspect FILE lists what is wrong with it. Get it from its publisher again.",
-                )
-            digest = content_digest(engine, schema, kind) if keys else None
-            if digest is not None:
-                check_signature(name, manifest, digest, keys)
-            releases.append(SealedRelease(schema, kind, manifest, engine, place, digest))
-        if len(schemas) == 1:
-            engine.use(schemas[0].catalog, checked=True)
+    names = named or [place.name for place in places]
+    with (
+        _read_anew(places, names, settings) if keys or anew else contextlib.nullcontext(places) as opened,
+        contextlib.closing(_engine_on(opened, settings)) as engine,
+    ):
+        releases = _checked(engine, places, names, keys)
+        if len(releases) == 1:
+            engine.use(releases[0].schema.catalog, checked=True)
         with contradictions_told(releases):
             yield releases
-    finally:
-        engine.close()
+
+
+def _checked(engine: DuckDBEngine, places: Sequence[Path], names: Sequence[str], keys: Keys) -> list[SealedRelease]:
+    """The releases that an engine has attached, once their catalogs are those of anondb and their signatures are trusted."""
+    schemas = [SchemaName(locked_catalog(n), SEALED_SCHEMA) for n in range(len(places))]
+    releases = []
+    for name, place, schema, catalog in zip(names, places, schemas, sealed_catalogs(engine, schemas), strict=True):
+        kind, manifest = catalog.kind, catalog.manifest
+        if kind is None or not catalog.is_release or not manifest.keys() >= MANIFEST_KEYS or _has_log(place):
+            raise InputError(
+                f"The file {name!r} is not a sealed release.",
+                code="not_a_release",
+                hint="anondb inspect FILE lists what is wrong with it. Get it from its publisher again.",
+            )
+        digest = content_digest(engine, schema, kind) if keys else None
+        if digest is not None:
+            check_signature(name, manifest, digest, keys)
+        releases.append(SealedRelease(schema, kind, manifest, engine, place, digest))
+    return releases
+
+
+@contextlib.contextmanager
+def _read_anew(places: Sequence[Path], names: Sequence[str], settings: Mapping[str, Any]) -> Iterator[list[Path]]:
+    """Private files with the rows of sealed files, whose catalogs are checked first.
+
+    A digest covers rows, but a file also has statistics, by which DuckDB skips rows that do not fit a condition: whoever
+    changes these hides rows from every question, and from no digest. All rows are read here, without a condition, and
+    DuckDB writes their statistics.
+    """
+    with private_block() as private:
+        copies = [private / str(n) / place.name for n, place in enumerate(places)]
+        with contextlib.closing(_engine_on(places, settings)) as engine:
+            for release, copy in zip(_checked(engine, places, names, ANYBODY), copies, strict=True):
+                copy.parent.mkdir()
+                strangers.write_file(engine, copy, partial(_rows_of, release))
+        yield copies
+
+
+@contextlib.contextmanager
+def trusted_copy(path: str | os.PathLike[str], keys: Keys, **settings: Any) -> Iterator[Path]:
+    """A private file of the same name, with the rows that a trusted key signed. Raises as ``sealed_releases`` does."""
+    place = existing_file(path)
+    with _read_anew([place], [place.name], settings) as (copy,):
+        with contextlib.closing(_engine_on([copy], settings)) as engine:
+            _checked(engine, [place], [place.name], keys)
+        yield copy
+
+
+def _rows_of(release: SealedRelease, catalog: str) -> list[exp.Expr | str]:
+    """The statements that write a release into another database, the current one."""
+    source = release.schema.catalog
+    return build_statements(catalog, release.kind, release.manifest, lambda table: table.place(source).expression())
 
 
 def _has_log(place: Path) -> bool:
@@ -181,8 +227,9 @@ def open_release(
     Args:
         path: the sealed file.
         memory_limit: DuckDB's memory limit.
-        max_seconds: time limit for a query, 60 seconds by default. DuckDB before 2.0 has no such limit: there is none by
-            default, and one that is passed is refused.
+        max_seconds: the limit of the wall time of a query, 60 seconds by default: DuckDB has none of CPU time, which a
+            session has by default. DuckDB before 2.0 has no limit: there is none by default, and one that is passed is
+            refused.
         threads: DuckDB's number of threads.
         trusted: the public key that must have signed the file, or a file with such keys; by default that of
             ``ANONDB_TRUSTED``, if it is set.
@@ -196,5 +243,16 @@ def open_release(
         check_count("threads", threads)
     if max_seconds is None and HAS_TIME_LIMIT:
         max_seconds = DEFAULT_SECONDS
-    read_sealed_manifest(path, trusted)
-    return open_locked(valid_path(path), memory_limit=memory_limit, max_seconds=max_seconds, threads=threads)
+    place, keys = existing_file(path), trusted_keys(trusted)
+
+    def check(connection: duckdb.DuckDBPyConnection) -> None:
+        """Whoever may write to its folder can replace the file meanwhile: what is opened is checked, too."""
+        with contextlib.closing(DuckDBEngine(connection, empty=True)) as engine:
+            _checked(engine, [place], [place.name], ANYBODY)
+
+    options: dict[str, Any] = {"memory_limit": memory_limit, "threads": threads}
+    if keys:  # the connection has the private file open when its name is removed
+        with trusted_copy(place, keys, **options) as copy:
+            return open_for_analysts(copy, lambda _: None, max_seconds=max_seconds, **options)
+    read_sealed_manifest(place, ANYBODY)
+    return open_for_analysts(place, check, max_seconds=max_seconds, **options)

@@ -12,6 +12,7 @@ from anondb.data.transactions import Dataset, fingerprint
 from anondb.engine import DuckDBEngine, reads, tuples
 from anondb.errors import EngineError, InputError
 from anondb.ledger import ledger, stored
+from anondb.ledger.tables import DECISIONS
 from anondb.models import check_count
 from anondb.models.named import group_size, model_of
 from anondb.models.transactional import KmAnonymity
@@ -172,7 +173,7 @@ def collect(engine: DuckDBEngine, name: str, *, queries: int = 1000, individuals
                 hint="Report what it shows: --public.",
             )
         contents = read_contents(engine, release)
-        decisions = ledger.decisions_of(engine, catalog, entry.release_id)
+        decisions = DECISIONS.rows(engine, catalog, entry.release_id)
         parents = dict(ledger.taxonomy_of(engine, catalog, entry.release_id))
         recorded = ledger.recorded_answers(engine, catalog, entry.release_id)
         seconds = reports.seconds_of(engine, catalog, entry.release_id)

@@ -11,6 +11,7 @@ from typing import Any
 from anondb.engine import DuckDBEngine, Engine, reads
 from anondb.errors import InputError
 from anondb.ledger import ledger, stored
+from anondb.ledger.tables import DECISIONS
 from anondb.models import AsTable
 from anondb.release.objects import SchemaName, read_manifest, read_members
 
@@ -100,7 +101,7 @@ def explain(engine: DuckDBEngine, name: str, item: str) -> Explanation:
     members = read_members(engine, schema)
     image = {member: released for released, below in members.items() for member in below}
     path = _path(ledger.taxonomy_of(engine, catalog, entry.release_id), item)
-    decisions = ledger.decisions_of(engine, catalog, entry.release_id)
+    decisions = DECISIONS.rows(engine, catalog, entry.release_id)
     if not path and item not in image and not any(d["subject"] == item for d in decisions):
         raise InputError(
             f"The release {entry.name!r} and its taxonomy have no item {item!r}.",

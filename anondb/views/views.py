@@ -19,6 +19,7 @@ from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import AnondbError, InputError
 from anondb.ledger import ledger, stored
 from anondb.ledger.stored import of_view
+from anondb.ledger.tables import CONSTRAINTS, RECORDS
 from anondb.models.named import parameters_of
 from anondb.pipeline import reports
 from anondb.pipeline.anonymize import anonymize
@@ -283,11 +284,11 @@ def changed_inputs(engine: DuckDBEngine, entry: ledger.LedgerEntry, task: Task, 
     same = {
         "data": fingerprint(engine, task.dataset) == entry.fingerprint,
         "repeated rows": (_asked(engine, entry.name) == task.dataset.table) == task.dataset.is_table,
-        "records": ledger.records_of(engine, catalog, entry.release_id)
-        == (None if task.records is None else task.records.fingerprint()),
+        "records": RECORDS.noted(engine, catalog, entry.release_id)
+        == ([] if task.records is None else [(task.records.fingerprint(),)]),
         "sensitive items": sorted(ledger.sensitive_of(engine, catalog, entry.release_id)) == sorted(task.sensitive or ()),
         "taxonomy": was == _parents(task.taxonomy),
-        "constraints": ledger.constraints_of(engine, catalog, entry.release_id) == ledger.constraint_rows(task.requirements),
+        "constraints": CONSTRAINTS.noted(engine, catalog, entry.release_id) == ledger.constraint_rows(task.requirements),
     }
     if same["data"] and policy.columns is not None and not isinstance(policy.columns, int):
         same["columns"] = _same_columns(engine, entry.name, task.dataset, policy.columns)

@@ -3,7 +3,7 @@
 -- returns: catalog_name, schema_name, kind, name, text, comment
 -- grain: catalog_name, schema_name, kind, name, text
 -- All objects in the catalogs of all databases but triggers (release/triggers), in one list: the text of each table, view and
--- macro, and its comment and tags. No view or macro is bound.
+-- macro, and its comment and tags. No view or macro is bound. A scalar macro may have the name of a table macro.
 SELECT
     database_name AS catalog_name, schema_name, 'schema' AS kind, '' AS name, '' AS text, coalesce(comment, '') || CAST(tags AS TEXT) AS comment
 FROM duckdb_schemas()
@@ -19,7 +19,8 @@ FROM duckdb_views()
 WHERE NOT internal
 UNION ALL
 SELECT
-    database_name AS catalog_name, schema_name, CASE WHEN function_type = 'table_macro' THEN 'macro' ELSE function_type END AS kind,
+    database_name AS catalog_name, schema_name,
+    CASE function_type WHEN 'table_macro' THEN 'macro' WHEN 'macro' THEN 'scalar macro' ELSE function_type END AS kind,
     function_name AS name,
     string_agg(array_to_string(parameters, ',') || ' ' || coalesce(macro_definition, ''), ';' ORDER BY macro_definition ASC) AS text,
     string_agg(coalesce(comment, '') || CAST(tags AS TEXT), ';' ORDER BY comment ASC) AS comment

@@ -17,14 +17,15 @@ PORT = 5432  # names the socket; nothing listens on TCP
 
 @dataclass(frozen=True)
 class Server:
-    """A running server: the directory of its socket and data, and the programs."""
+    """A running server: the directory of its socket and data, the programs, and the port, that of a pooler before it."""
 
     place: Path
     programs: Path
+    port: int = PORT
 
     def url(self, database: str, schema: str | None = None, user: str = "postgres") -> str:
         path = database if schema is None else f"{database}/{schema}"
-        return f"postgresql:///{path}?host={self.place}&user={user}"
+        return f"postgresql:///{path}?host={self.place}&port={self.port}&user={user}"
 
     def log(self) -> str:
         return (self.place / "log").read_text("utf-8", errors="replace")

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+import sqlalchemy
 
 import anondb
 from anondb import dbapi
@@ -21,6 +22,9 @@ from anondb.release.catalog import sealed_catalog
 from anondb.release.digest import content_digest
 from anondb.release.objects import SchemaName
 from anondb.release.signing import Signer
+from anondb.serve import server
+from anondb.ui import ask
+from anondb.ui.audit import auditing
 
 QUESTION = "SELECT count(DISTINCT tid) FROM sales WHERE item = 'i1'"
 HERE = SchemaName("release", "main")
@@ -70,8 +74,13 @@ CHANGED_ROWS = {
 CHANGED_OBJECTS = {
     "a view": "CREATE OR REPLACE VIEW transactions AS SELECT transaction_id, 'x' AS item, copies FROM transaction_items",
     "a macro": "CREATE OR REPLACE MACRO count_bounds(items) AS TABLE SELECT 0::BIGINT AS lower_bound",
+    "a scalar macro of the same name": "CREATE MACRO count_bounds(items) AS 0",
     "a table more": "CREATE TABLE notes AS SELECT 'audited' AS note",
     "a table less": "DROP TABLE item_supports",
+    "a comment on a column": "COMMENT ON COLUMN labels.item IS 'audited'",
+    "a type more": "CREATE TYPE notes AS ENUM ('audited')",
+    "a trap for functions": "CREATE MACRO list_sort(x) AS x",
+    "a schema more": "CREATE SCHEMA notes",
     "a comment": "COMMENT ON TABLE labels IS 'audited'",
     "a default": "ALTER TABLE labels ALTER item SET DEFAULT 'x'",
 }
@@ -97,6 +106,7 @@ def said(words: list[str]) -> int:
     out, err = io.StringIO(), io.StringIO()
     with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         patch.setattr(sys, "argv", ["anondb", *words])
+        patch.setattr(server, "serve", lambda *_: None)
         with pytest.raises(SystemExit) as done:
             main()
     return int(str(done.value.code))
@@ -115,6 +125,10 @@ def ways(place: str, trusted: str | Path | None) -> dict[str, Callable[[], objec
         "inspect": lambda: said(["inspect", place, *more]),
         "query": lambda: said(["query", place, QUESTION, *more]),
         "query of a session": lambda: said(["query", place, "SELECT * FROM item_counts", *more]),
+        "sqlalchemy": lambda: by_sqlalchemy(place, named),
+        "serve": lambda: said(["serve", place, "--port", "0", *more]),
+        "the window asks": lambda: asked_in_the_window(place, named),
+        "the window audits": lambda: auditing(lambda *_: None, place, None, named),
     }
     if place.endswith(".duckdb"):
         calls["open_release"] = lambda: anondb.open_release(place, trusted=trusted).close()
@@ -122,6 +136,26 @@ def ways(place: str, trusted: str | Path | None) -> dict[str, Callable[[], objec
         Path(script).write_text("SELECT 1;", "utf-8")
         calls["run"] = lambda: said(["run", place, script, *more])
     return calls
+
+
+def by_sqlalchemy(place: str, trusted: str | None) -> None:
+    url = sqlalchemy.URL.create("anondb", database=place, query={} if trusted is None else {"trusted": trusted})
+    engine = sqlalchemy.create_engine(url)
+    try:
+        engine.connect().close()
+    except sqlalchemy.exc.DBAPIError as error:
+        raise error.orig or error from None
+    finally:
+        engine.dispose()
+
+
+def asked_in_the_window(place: str, trusted: str | None) -> None:
+    try:
+        ask.opening(lambda *_: None, place, trusted)
+    finally:
+        if ask._KEPT:
+            ask._KEPT.pop("session").close()
+            ask._KEPT.clear()
 
 
 def opens_at_all(place: str | Path, trusted: str) -> bool:

@@ -12,12 +12,12 @@ from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import InputError
 from anondb.ledger.ledger import (
     LedgerEntry,
-    decisions_of,
     entries,
     find,
     mark_dropped,
     record,
 )
+from anondb.ledger.tables import DECISIONS
 from anondb.publications.published_rows import drop_release
 from anondb.recoding import Decision
 
@@ -81,11 +81,11 @@ def test_decisions(owner: Engine) -> None:
     ]
     with owner.transaction():
         record(owner, "shop", ENTRY, decisions)
-    assert decisions_of(owner, "shop", "0f") == [
+    assert DECISIONS.rows(owner, "shop", "0f") == [
         {"step": 1, "round": 1, "action": "specialize", "subject": "Food 'x'\n", "support": None, "cost": "7/3"},
         {"step": 2, "round": 2, "action": "suppress", "subject": "", "support": 3, "cost": f"{2**80}/3"},
     ]
-    assert decisions_of(owner, "shop", "other") == []
+    assert DECISIONS.rows(owner, "shop", "other") == []
 
 
 def test_a_name_used_again_drops_the_older_entry(owner: Engine) -> None:

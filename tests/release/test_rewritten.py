@@ -18,7 +18,7 @@ from anondb.engine.clean import clean_writer
 from anondb.release.findings import file_findings
 from anondb.release.inspect import inspect
 from anondb.release.objects import GLOBAL, ROW_ORDER
-from anondb.release.publish import BUILD_NAME, build_statements, hand_over_table, publish, rows_file
+from anondb.release.publish import BUILD_NAME, hand_over_table, publish, rows_file, written
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +43,7 @@ def rewritten(sealed: Path, target: Path, orders: Mapping[str, str]) -> Path:
             order = orders.get(name, ", ".join(ROW_ORDER[name]))
             rows = exp.select(*columns).from_(exp.Table(this=exp.to_identifier(name))).order_by(order, dialect="duckdb")
             hand_over_table(reader, rows, build / rows_file(name))
-        writer.write(BUILD_NAME, build_statements(GLOBAL, {"release_id": release_id}))
+        writer.write(BUILD_NAME, written(GLOBAL, {"release_id": release_id}))
     reader.close()
     shutil.copy(build / BUILD_NAME, target)
     return target

@@ -156,6 +156,42 @@ def with_metadata(folder: Path) -> None:
     restated(folder)
 
 
+def written_again(change: Callable[[pa.Table], pa.Table], **how: Any) -> Change:
+    """The labels as another table of Arrow, or in another way."""
+
+    def changed(folder: Path) -> None:
+        place = folder / "labels.parquet"
+        pq.write_table(change(pq.read_table(place)), place, **how)
+        write_manifest_again(folder)
+
+    return changed
+
+
+def of_structs(table: pa.Table) -> pa.Table:
+    """Each text within a struct."""
+    texts = pa.StructArray.from_arrays([table["item"].combine_chunks()], ["item"])
+    return pa.table({"item_id": table["item_id"], "item": texts})
+
+
+def with_notes(table: pa.Table) -> pa.Table:
+    """A text in the metadata of each column."""
+    return table.cast(pa.schema([column.with_metadata({"note": "Ada"}) for column in table.schema]))
+
+
+def with_lies(folder: Path) -> None:
+    """Statistics by which no row has the item 2: DuckDB skips them where a condition asks for it."""
+    place = folder / "transaction_items.parquet"
+    asked = f"SELECT count(*) FROM '{place}' WHERE item_id = 2"
+    content = place.read_bytes()
+    end = b"\x04\x02\x00\x00\x00"  # the largest number, of four bytes
+    for start in range(content.index(b"transaction_id"), len(content)):
+        if content.startswith(end, start):
+            place.write_bytes(content[: start + 1] + b"\x01" + content[start + 2 :])
+            content = place.read_bytes()
+    assert duckdb.sql(asked).fetchall() == [(0,)]
+    write_manifest_again(folder)
+
+
 def as_folder(folder: Path) -> None:
     """A folder in the place of a file, with the file in it."""
     place = folder / "labels.parquet"
@@ -231,13 +267,23 @@ HOSTILE: dict[str, Change] = {
     "a key that is NULL": rows("manifest", "SELECT * FROM {rows} UNION ALL SELECT NULL, 'Ada' ORDER BY key"),
     "another manifest than the table's": lambda folder: restated(folder, {**stated(folder)["manifest"], "k": "50"}),
     "a text in the metadata": with_metadata,
+    "statistics that lie": with_lies,
+    "texts in structs": written_again(of_structs),
+    "a column twice in other case": written_again(lambda table: table.append_column("Item", table["item"])),
+    "a text in the metadata of columns": written_again(with_notes),
+    "no statistics": written_again(lambda table: table, write_statistics=False),
+    "pages of another version": written_again(lambda table: table, data_page_version="2.0"),
+    "escaped letters in manifest.json": text(lambda told: told.replace('"km"', '"\\u006bm"')),
+    "a mark before manifest.json": text(lambda told: "\ufeff" + told),
+    "a look-alike of a key": text(lambda told: told.replace('"model"', '"m\u043edel"')),
     "another compression": rows("labels", "SELECT * FROM {rows}", compression="gzip"),
 }  # fmt: skip
 # What says the same in other bytes, or has rows that a release may have: the leak check alone finds it.
 BY_THE_LEAK_CHECK = {
     "a label that is NULL", "no labels", "a number beyond the last", "a row twice", "another order of rows",
     "a weight that is no number", "digits behind the ninth", "words for the version", "a text in the metadata",
-    "another compression",
+    "another compression", "statistics that lie", "a text in the metadata of columns", "no statistics",
+    "pages of another version",
 }  # fmt: skip
 
 

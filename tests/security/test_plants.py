@@ -69,6 +69,8 @@ SUPPORTS = {
     "no name": said("item_column", "''"),
     "blanks in the partition": "INSERT INTO manifest VALUES ('partition', '{ \"week\":  \"1\" }')",
     "two partitions": 'INSERT INTO manifest VALUES (\'partition\', \'{"week": "1", "note": "x"}\')',
+    "another model, which has no supports": said("model", "'hkp'") + "; DELETE FROM manifest WHERE key = 'm';"
+    " INSERT INTO manifest VALUES ('h', '1/2'), ('p', '2')",
     "a number as the partition": "INSERT INTO manifest VALUES ('partition', '{\"week\": 1}')",
     "a long partition": "INSERT INTO manifest VALUES ('partition', '{\"week\": \"' || repeat('1', 300) || '\"}')",
     "a partition that does not print": "INSERT INTO manifest VALUES ('partition', '{\"week\": \"1' || chr(8203) || '\"}')",
@@ -94,6 +96,7 @@ RECORDS = {
     "a category that nothing stands for": f"UPDATE records SET colour = '{SECRET}' WHERE transaction_id = 7",
     "a value of no category": f"INSERT INTO released_values VALUES ('colour', '{SECRET}', 'x')",
     "a value twice": "INSERT INTO released_values FROM released_values LIMIT 1",
+    "supports that there are not": "INSERT INTO manifest VALUES ('item_supports', 'true')",
     "a long name of the records": said("records_table", f"repeat('{SECRET}', 20)"),
 }
 ANATOMY = {

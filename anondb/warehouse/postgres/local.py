@@ -19,7 +19,7 @@ from anondb.release.catalog import MOST_KEYS, Finding
 from anondb.release.inspect import Inspection, inspect
 from anondb.release.modelled import stored_tables
 from anondb.release.parquet import ReadBack
-from anondb.release.publish import BUILD_NAME, build_statements, hand_over_table, rows_file
+from anondb.release.publish import BUILD_NAME, hand_over_table, rows_file, written
 from anondb.release.signing import Keys
 from anondb.warehouse.postgres import catalog
 from anondb.warehouse.postgres.place import Place, release_of
@@ -146,5 +146,5 @@ def write(server: Server, schema: str, kind: objects.Kind, manifest: Mapping[str
                 values = [exp.cast(named(c), t, dialect="duckdb").as_(c, quoted=True) for c, t in types]
                 file = directory / rows_file(table.file)
                 hand_over_table(engine, exp.select(*values).from_(view.expression()), file)
-        writer.write(BUILD_NAME, build_statements(kind, manifest))
+        writer.write(BUILD_NAME, written(kind, manifest))
     return directory / BUILD_NAME
