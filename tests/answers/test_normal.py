@@ -345,3 +345,21 @@ def test_groups_beside_groups_keep_their_results(shop: Shop, seeds: range) -> No
         rnd = random.Random(seeds[number])
         changed += sum(check(con, nullable, make(rnd)) for make in (joined, beside) for _ in range(40))
     assert changed > 20 * len(seeds)
+
+
+TOTALS = "WITH t AS (SELECT town, count(*) AS n FROM customers GROUP BY town)"
+
+
+@pytest.mark.parametrize("seeds", portions(2, night=40))
+def test_totals_that_are_joined_with_rows_keep_results(shop: Shop, seeds: range) -> None:
+    """Names of columns and of what is shown are read as DuckDB reads them, wherever they stand."""
+    joined = "FROM customers c JOIN t ON t.town = c.town"
+    queries = (
+        f"{TOTALS} SELECT c.sex AS town, count(*) * 1.0 / max(t.n) AS x {joined} GROUP BY c.town, c.sex ORDER BY town, x",
+        f"{TOTALS} SELECT c.town, t.n, count(*), 1 {joined} GROUP BY 1, 2, c.sex",
+        f"{TOTALS} SELECT lower(c.town) || 'x', count(*) + max(n) AS m FROM customers c JOIN t USING (town) GROUP BY c.town",
+        f"{TOTALS} SELECT any_value(t.n) - count(*) AS d {joined} JOIN sales s ON s.tid = c.tid GROUP BY t.town, s.item",
+        f"{TOTALS} SELECT c.sex, c.town AS k, count(*) AS n, max(t.n) AS m {joined} GROUP BY 1, 2 ORDER BY n, m, 1 LIMIT 3",
+    )
+    for con, nullable in originals(shop, seeds):
+        assert all(check(con, nullable, sql) for sql in queries)

@@ -15,14 +15,16 @@ from anondb.answers.ranged.clauses import (
     ROWS,
     clauses_of,
     columns_of_join,
+    conditions_of,
     is_inner,
     is_same_key,
     part_of,
+    places_of,
     selected,
     set_children,
 )
 from anondb.answers.ranged.dependent_keys import group_columns
-from anondb.answers.ranged.equivalents import aliases_of
+from anondb.answers.ranged.equivalents import names_alias
 from anondb.answers.ranged.relation import fresh
 from anondb.engine import reads
 from anondb.query.parsing import bare, conjoined, lowered
@@ -57,7 +59,9 @@ def _written(select: exp.Select, named: Mapping[str, exp.CTE], ids: Collection[s
     joins, group = select.args.get("joins") or [], select.args.get("group")
     if group is None or not joins or not all(map(is_inner, joins)) or not clauses_of(select) <= _PARTS:
         return None
-    if clauses_of(group) != {"expressions"} or select.is_star or any(p.find(exp.Query, exp.Window) for p in _shown(select)):
+    if clauses_of(group) != {"expressions"} or names_alias(group, select) or select.is_star:
+        return None
+    if any(part.find(exp.Query, exp.Window) for part in _shown(select)):
         return None
     for place, join in enumerate(joins):
         own, computed = group_columns(join.this, named)
@@ -81,6 +85,7 @@ def _with_join(made: exp.Select, place: int, own: Collection[str], computed: Col
         own, computed: the keys of the source, and its other columns, in lower case.
     """
     join = made.args["joins"].pop(place)
+    _write_names(made)
     links = _links(join, own)
     apart = [made.args["with_"]] if made.args.get("with_") is not None else []
     columns = columns_of_join(made, join, {*own, *computed}, *apart)
@@ -88,9 +93,9 @@ def _with_join(made: exp.Select, place: int, own: Collection[str], computed: Col
         return None
     for column in [column for column in columns if lowered(column.name) in own]:
         column.replace(links[lowered(column.name)].copy())
-    theirs = {id(column) for column in columns if lowered(column.name) in computed}
-    rows = [part for name in ROWS for part in [made.args.get(name)] if part]
-    read = {id(c) for part in rows for one in (part if isinstance(part, list) else [part]) for c in one.find_all(exp.Column)}
+    values = [column for column in columns if lowered(column.name) in computed]
+    theirs = {id(column) for column in values}
+    read = {id(c) for part in (*places_of(made), *conditions_of(made)) for c in part.find_all(exp.Column)}
     keys = [key for of in made.args["group"].expressions if id(key := selected(of, made)) not in theirs]
     mine = {f"k{n}": key.copy() for n, key in enumerate(keys)}
     placed = {name: next((k for k, key in mine.items() if is_same_key(key, of)), "") for name, of in links.items()}
@@ -99,17 +104,14 @@ def _with_join(made: exp.Select, place: int, own: Collection[str], computed: Col
     inside = {id(column) for part in (*rest, *keys) for column in part.find_all(exp.Column)}
     if theirs & (read | inside) or "" in placed.values():
         return None
-    groups, inner = fresh("groups"), part_of(made, *ROWS)
-    shown = {f"a{n}": call for n, call in enumerate(rest)}
-    inner.set("expressions", [exp.alias_(of.copy(), name) for name, of in (*mine.items(), *shown.items())])
-    inner.set("group", exp.Group(expressions=[key.copy() for key in mine.values()]))
-    names = {id(call): name for name, call in shown.items()}
+    groups, shown = fresh("groups"), {f"a{n}": call for n, call in enumerate(rest)}
+    inner, numbers = _grouped(made, mine, shown), {id(call): name for name, call in shown.items()}
 
     def visit(node: exp.Expr) -> exp.Expr:
         if isinstance(node, exp.IgnoreNulls) and isinstance(node.this, _OF_ONE):  # so sqlglot reads any_value(x)
             node = node.this
-        if id(node) in names:
-            return reads.named(names[id(node)], groups)
+        if id(node) in numbers:
+            return reads.named(numbers[id(node)], groups)
         if isinstance(node, _OF_ONE) and isinstance(node.this, exp.Column) and id(node.this) in theirs:
             return node.this
         key = next((name for name, of in mine.items() if is_same_key(of, node)), None)
@@ -118,12 +120,12 @@ def _with_join(made: exp.Select, place: int, own: Collection[str], computed: Col
         set_children(node, visit)
         return node
 
-    made.set("expressions", [exp.alias_(visit(e), e.name, quoted=True) if e.name else visit(e) for e in made.expressions])
+    for column in values:
+        column.set("table", exp.to_identifier(join.this.alias_or_name, quoted=True))
+    made.set("expressions", [visit(e) for e in made.expressions])
     if made.args.get("order") is not None:
         visit(made.args["order"])
-    aliases = aliases_of(made)
-    left = [c for part in _shown(made) for c in part.find_all(exp.Column) if c.table != groups and id(c) not in theirs]
-    if not all(not column.table and lowered(column.name) in aliases for column in left):
+    if any(c.table != groups and id(c) not in theirs for part in _shown(made) for c in part.find_all(exp.Column)):
         return None
     equal = [exp.EQ(this=reads.named(placed[k], groups), expression=reads.named(k, join.this.alias_or_name)) for k in own]
     made.set("joins", [exp.Join(this=join.this, on=exp.and_(*equal))])
@@ -131,6 +133,24 @@ def _with_join(made: exp.Select, place: int, own: Collection[str], computed: Col
     made.set("where", None)
     made.set("group", None)
     return made
+
+
+def _grouped(made: exp.Select, keys: Mapping[str, exp.Expr], shown: Mapping[str, exp.Expr]) -> exp.Select:
+    """The groups of the rows of a SELECT by keys, with aggregates, under these names."""
+    inner = part_of(made, *ROWS)
+    inner.set("expressions", [exp.alias_(of.copy(), name) for name, of in (*keys.items(), *shown.items())])
+    inner.set("group", exp.Group(expressions=[key.copy() for key in keys.values()]))
+    return inner
+
+
+def _write_names(made: exp.Select) -> None:
+    """Write the names of the columns that a SELECT shows, and those by which it is ordered as their places."""
+    for column in [e for e in made.expressions if isinstance(e, exp.Column)]:
+        column.replace(exp.alias_(column.copy(), column.name, quoted=True))
+    names = [lowered(e.alias_or_name) for e in made.expressions]
+    for term in made.args["order"].expressions if made.args.get("order") is not None else ():
+        if isinstance(term.this, exp.Column) and not term.this.table and lowered(term.this.name) in names:
+            term.set("this", exp.convert(1 + names.index(lowered(term.this.name))))
 
 
 def _links(join: exp.Join, own: Collection[str]) -> dict[str, exp.Expr]:
