@@ -111,7 +111,7 @@ def normal(
         lambda query: with_groups(query, tables),
     )
     of_sources: tuple[Callable[[exp.Expr], exp.Expr], ...] = (
-        lambda query: with_joined_totals(query, ids_of(tables)),
+        lambda query: with_joined_totals(query, ids_of(tables), item),
         lambda query: without_inner_rows(query, tables),
         lambda query: with_chosen_groups(query, originals),
         lambda query: with_sums_of_records(query, originals),

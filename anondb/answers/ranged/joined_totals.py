@@ -34,19 +34,20 @@ _OF_ONE = (exp.Max, exp.Min, exp.AnyValue, exp.First)
 """Aggregates that have the value of a column where it is the same in all rows."""
 
 
-def with_joined_totals(tree: exp.Expr, ids: Collection[str]) -> exp.Expr:
+def with_joined_totals(tree: exp.Expr, ids: Collection[str], item: str) -> exp.Expr:
     """A query in which a SELECT joins its groups, in place of its rows, with groups by some of its keys.
 
     Args:
         tree: the query.
         ids: the names of ids, in lower case: rows of single persons stay as they are.
+        item: the column of items, in lower case: groups by it alone are read beside each row (``joined_groups``).
     """
     if tree.find(exp.Join) is None or tree.find(exp.Group) is None:
         return tree
     copy = tree.copy()
     named = {lowered(cte.alias): cte for cte in copy.find_all(exp.CTE)}
     for select in reversed(list(copy.find_all(exp.Select))):  # inner ones first
-        other = _written(select, named, ids)
+        other = _written(select, named, ids, item)
         if other is not None and select is copy:
             copy = other
         elif other is not None:
@@ -54,7 +55,7 @@ def with_joined_totals(tree: exp.Expr, ids: Collection[str]) -> exp.Expr:
     return copy
 
 
-def _written(select: exp.Select, named: Mapping[str, exp.CTE], ids: Collection[str]) -> exp.Select | None:
+def _written(select: exp.Select, named: Mapping[str, exp.CTE], ids: Collection[str], item: str) -> exp.Select | None:
     """One SELECT so; None if it joins no such groups."""
     joins, group = select.args.get("joins") or [], select.args.get("group")
     if group is None or not joins or not all(map(is_inner, joins)) or not clauses_of(select) <= _PARTS:
@@ -65,7 +66,8 @@ def _written(select: exp.Select, named: Mapping[str, exp.CTE], ids: Collection[s
         return None
     for place, join in enumerate(joins):
         own, computed = group_columns(join.this, named)
-        made = _with_join(select.copy(), place, own, computed) if own and not own & {*ids} else None
+        coarser = own and not own & {*ids} and own != {item}
+        made = _with_join(select.copy(), place, own, computed) if coarser else None
         if made is not None:
             return made
     return None
