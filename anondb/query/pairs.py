@@ -22,7 +22,7 @@ from anondb.query.parsing import inline_table
 from anondb.query.predicates import ALWAYS, NEVER, PAIRS, AtLeast, Condition, Plan, both, conjuncts, has, leaves
 from anondb.query.reading import transactions_by_item
 from anondb.query.refusals import too_complex, unsupported
-from anondb.query.relational import unseen_parts, values_part, with_cells
+from anondb.query.relational import Cell, unseen_parts, values_part, with_cells
 from anondb.query.totals import Bounds
 from anondb.query.values import OnValue
 
@@ -140,8 +140,7 @@ def _shown(release: Opened, plan: Plan, certain: bool | None) -> dict[str, exp.Q
     others = [part for part in conjuncts(plan.condition) if not is_single(part)] if certain is not None else []
     for part in others:
         if all(isinstance(leaf, OnValue) for leaf in leaves(part)):
-            meeting = _with_values(release, Question.of(part), bool(certain))
-            shown = shown.where(exp.In(this=exp.column("transaction_id"), query=meeting.subquery()))
+            shown = shown.where(_have_values(release, Question.of(part), bool(certain)))
         elif certain:  # no rule reads who meets it
             shown = shown.where(exp.false())
     shown = exp.select("*").from_(shown.subquery("shown")) if others else shown
@@ -156,22 +155,25 @@ def _shown(release: Opened, plan: Plan, certain: bool | None) -> dict[str, exp.Q
     return {"shown": shown, "incomplete": incomplete}
 
 
-def _with_values(release: Opened, question: Question, certain: bool) -> exp.Select:
-    """The transactions whose published values meet a question on attributes for certain, or possibly."""
+def _have_values(release: Opened, question: Question, certain: bool) -> exp.Expr:
+    """The condition that the published values of a transaction meet a question on attributes for certain, or possibly."""
     attributes = [a for a in release.attributes or () if a.name in question.attributes]
     evaluator, unseen = Evaluator(question), unseen_parts(question)
+
+    def are_met(cells: Sequence[Cell]) -> bool:
+        values = [values_part(question, *one) for one in zip(attributes, cells, strict=True)]
+        outcome = evaluator.outcome([*unseen, *values])
+        return bool(outcome.least if certain else outcome.greatest)
+
+    if not attributes:  # what no release shows of anybody
+        return exp.true() if are_met(()) else exp.false()
     records = release.schema.table("records")
     every = exp.select("transaction_id", exp.Literal.string("").as_("signature")).from_(records.expression())
     numbered, cells = with_cells(release.engine, records, attributes, every)
-    signatures = {f"{number}|": of for number, of in cells.items()} or {"": ()}
-    met = []
-    for signature, of in signatures.items():
-        values = [values_part(question, *one) for one in zip(attributes, of, strict=True)]
-        outcome = evaluator.outcome([*unseen, *values])
-        if outcome.least if certain else outcome.greatest:
-            met.append(exp.Literal.string(signature))
+    met = [exp.Literal.string(f"{number}|") for number, of in cells.items() if are_met(of)]
     among = exp.In(this=exp.column("signature"), expressions=met) if met else exp.false()
-    return exp.select("transaction_id").from_(numbered.subquery("numbered")).where(among)
+    ids = exp.select("transaction_id").from_(numbered.subquery("numbered")).where(among)
+    return exp.In(this=exp.column("transaction_id"), query=ids.subquery())
 
 
 def _holding(release: Opened, labels: Sequence[str]) -> exp.Expr:

@@ -89,3 +89,20 @@ def test_pairs_of_some_persons_have_bounds_within_those_of_all(supports: Session
         for row in rows:
             low, high = plain[row[:2]]
             assert 0 <= row[3] <= low and row[4] <= min(high, persons)
+
+
+def test_pairs_of_persons_without_a_list_are_of_nobody(tmp_path: Path) -> None:
+    """Which persons have none is what no release shows, and a condition on it is answered like others."""
+    with anondb.connect() as db:
+        db.sql("CREATE TABLE t AS SELECT i AS tid, CASE WHEN i % 7 > 0 THEN ['a', 'b'] END AS items FROM range(60) r(i)")
+        db.anonymize("t", model=anondb.KmAnonymity(3, 2), item="items", name="r").publish(tmp_path / "r.duckdb")
+    rows = "(SELECT tid, unnest(items) AS item FROM t)"
+    pairs = (
+        f"SELECT a.item, b.item AS other, count(*) AS n FROM {rows} a JOIN {rows} b ON a.tid = b.tid AND a.item < b.item "
+    )
+    with anondb.open(tmp_path / "r.duckdb") as session:
+        nobody, every, plain = (
+            session.sql(f"{pairs} {more} GROUP BY ALL").fetchall()
+            for more in (*(f"JOIN t u ON u.tid = a.tid WHERE u.items IS {met}" for met in ("NULL", "NOT NULL")), "")
+        )
+    assert [row[2:4] for row in nobody] == [(0, 0)] and every == plain != []
