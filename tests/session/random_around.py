@@ -132,13 +132,16 @@ def running_totals(a: Analyst) -> Asked:
     """Aggregates of the groups that come up to a group, in an order of counts."""
     way, other = a.one("", " DESC"), a.one("", " DESC")
     order = a.one(
-        f"n{way}, item{other}", f"n{way}, item{other}", f"n{way}", f"length(item){other}, n{way}, item", f"-n{way}"
-    )
+        f"n{way}, item{other}", f"n{way}, item{other}", f"n{way}", f"length(item){other}, n{way}, item", f"-n{way}",
+        f"length(item){other}",
+    )  # fmt: skip
     frame = a.one("", "", " RANGE UNBOUNDED PRECEDING", " RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW")
     frame = a.one(frame, frame, frame, " RANGE UNBOUNDED PRECEDING EXCLUDE GROUP")
-    frame = a.one(frame, " ROWS UNBOUNDED PRECEDING")
+    frame = a.one(frame, " ROWS UNBOUNDED PRECEDING", " ROWS 1 PRECEDING")
     call = a.one("sum(n)", "sum(n)", "count(*)", "avg(n)", "max(n)", "min(n)", "sum(n - 3)", "sum(2 - n)", "count(n)")
     call = a.one(call, call, f"{call} FILTER (WHERE {a.one(a.test(), f'n > {a.rnd.randint(0, 4)}')})")
+    if a.rnd.random() < 0.2:
+        call, frame = a.one("row_number()", "lag(n)", "lead(n)"), ""
     part = a.one("", "", "PARTITION BY length(item) ", "PARTITION BY left(item, 1) ")
     counts = f"SELECT item, {a.one('count(*)', 'count(DISTINCT tid)')} AS n FROM sales{a.where()} GROUP BY item"
     if a.rnd.random() < 0.4:

@@ -223,6 +223,24 @@ def test_equal_groups_come_in_any_order_before_a_row(named: Named) -> None:
         assert all(of_all[item][0] <= low and high <= of_all[item][1] for item, (low, high) in ordered.items())
 
 
+@each("call, bounded", [("sum(n)", True), ("row_number()", True), ("lag(n)", False), ("first_value(n)", False)])
+def test_rows_that_an_exact_order_does_not_tell_apart_have_any_place(named: Named, call: str, bounded: bool) -> None:
+    """Bounds hold the value of every order of equal rows, or there are none."""
+    if named[0] == "suppressed":
+        return
+    places = (
+        f"SELECT item, {call} OVER (ORDER BY length(item){{}}{' ROWS UNBOUNDED PRECEDING' if call == 'sum(n)' else ''}) AS s"
+    )
+    of_all, *others = (named[1].sql(f"{places.format(ties)} FROM ({COUNTS})") for ties in ("", ", item", ", item DESC"))
+    assert not any("Internal error" in note for note in of_all.notes)
+    if not bounded:
+        assert of_all.columns == ["item", "s"] or all(low is None for low, _ in dict(_by_item(of_all)).values())
+        return
+    wide = dict(_by_item(of_all))
+    for ordered in map(dict, map(_by_item, others)):
+        assert ordered and all(wide[item][0] <= low and high <= wide[item][1] for item, (low, high) in ordered.items())
+
+
 def _by_item(result: anondb.Result) -> list[tuple[object, tuple[float, float]]]:
     return [(row[0], row[2:4]) for row in result.fetchall()]
 

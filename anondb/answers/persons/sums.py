@@ -30,6 +30,7 @@ from anondb.query.predicates import (
     ROWS,
     AtLeast,
     Condition,
+    Or,
     Plan,
     Weights,
     at_least,
@@ -76,8 +77,10 @@ class Sums(Values):
 
     @staticmethod
     def _plain(condition: Condition) -> Condition:
-        """A condition without that the person has an item, which having some item implies."""
-        return both(*(part for part in conjuncts(condition) if part != NOT_EMPTY))
+        """A condition without what having some item implies: that the person has one, or something else."""
+        return both(
+            *(part for part in conjuncts(condition) if NOT_EMPTY not in (part.parts if isinstance(part, Or) else (part,)))
+        )
 
     def persons(self, condition: Condition) -> Bounds:
         """The number of persons for whom a condition holds."""

@@ -136,9 +136,14 @@ def _up_to(terms: Sequence[tuple[Value, Value, bool]], *, strict: bool) -> Value
 
 
 def told_apart(
-    tables: Tables, place: exp.Expr, where: exp.Expr | None, own: Sequence[Value], never_null: Sequence[Value]
+    tables: Tables,
+    place: exp.Expr,
+    where: exp.Expr | None,
+    own: Sequence[Value],
+    never_null: Sequence[Value],
+    most: float = MOST_ROWS,
 ) -> bool:
-    """Whether some values of each row are no other's, others are never NULL, and the rows are not too many."""
+    """Whether some values of each row are no other's, others are never NULL, and the rows are ``most`` or fewer."""
     row = exp.Anonymous(this="row", expressions=[value.expression.copy() for value in own])
     absent = exp.or_(exp.false(), *(is_null(value.expression) for value in never_null))
     every = exp.Count(this=exp.Star())
@@ -146,4 +151,4 @@ def told_apart(
     missing = exp.Filter(this=every.copy(), expression=exp.Where(this=absent))
     asked = exp.select(every, different, missing).from_(place.copy())
     ((number, numbers, nulls),) = tables.rows(asked.where(where.this.copy()) if where is not None else asked)
-    return number == numbers and not nulls and number <= MOST_ROWS
+    return number == numbers and not nulls and number <= most
