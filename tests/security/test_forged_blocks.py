@@ -13,6 +13,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from security.conftest import fill
 
 import anondb
 from anondb.cli import main
@@ -58,12 +59,7 @@ def signed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     place = tmp_path_factory.mktemp("statistics")
     key = new_keys(place / "publisher")[2]
     with anondb.connect(threads=1) as db:
-        db.sql(
-            "CREATE TABLE sales AS SELECT t AS tid, 'i' || (t + n * n) % 7 AS item FROM range(120) r(t), range(3) s(n)"
-            " WHERE n <= t % 3"
-        )
-        nodes = "SELECT DISTINCT item AS node, CASE WHEN item < 'i3' THEN 'A' ELSE 'B' END AS parent FROM sales"
-        db.sql(f"CREATE TABLE food AS {nodes} UNION VALUES ('A', 'all'), ('B', 'all')")
+        fill(db)
         options: dict[str, Any] = {"model": anondb.KmAnonymity(15, 2), "taxonomy": "food", "queries": 0}
         db.anonymize("sales", publish=place / "spring.duckdb", sign=place / "publisher.key", **options)
     return place / "spring.duckdb", key
