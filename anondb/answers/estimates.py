@@ -28,7 +28,7 @@ OUTSIDE_NOTE = (
     "please report the query."
 )
 ZERO_NOTE = "A number has no bounds in a row where it may be divided by 0. Divide by nullif(n, 0)."
-FRAME_NOTE = "A number has no bounds in a row whose window may reach another row, since some need not exist."
+FRAME_NOTE = "A number has no bounds where its window may reach a row that need not exist."
 _MEAN_LIST = (
     "list_transform(range(1, max(len(cell)) + 1), "
     "lambda place: list_avg(list_transform(list(cell ORDER BY w), lambda one: one[place])))"

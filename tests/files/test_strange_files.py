@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import random
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -95,6 +96,34 @@ def test_a_delimiter_of_two_characters_is_counted_in_blocks(
     assert (read.persons, read.items, read.read[0].lines) == (100, 7, 200)
     path.write_text(path.read_text() + "7:::b::c::d\n")
     refusal(lambda: profile(path, id="column1", item="column2", header=False, delimiter="::"), "line 201 has 4 fields")
+
+
+def by_bytes(text: bytes, delimiter: bytes, quote: bytes) -> tuple[int, int, int, bool]:
+    """Lines, records, delimiters outside quotes, and whether each quote has its place and no line is empty, byte by byte."""
+    within, lines, found, delimiters, regular = False, 0, 0, 0, True
+    for at, byte in enumerate(text):
+        before, here = text[:at], bytes([byte])
+        if here == quote:
+            regular &= within or not at or before.endswith((b"\n", delimiter, quote))
+            within = not within
+        lines, found = lines + (here == b"\n"), found + (here == b"\n" and not within)
+        regular &= here not in b"\n\r" or (at > 0 and not before.endswith(b"\n"))
+        delimiters += text[: at + 1].endswith(delimiter) and not within
+    open_end = not text.endswith(b"\n")
+    return lines + open_end, found + open_end, delimiters, regular and not within
+
+
+def test_bytes_are_counted_in_blocks_as_one_by_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "s.csv"
+    for seed in range(600):
+        rnd = random.Random(seed)
+        delimiter, odd = rnd.choice([",", ";", "::"]), seed % 2
+        parts = ["a", ",", '"', "\n", ":", "::", ";", "\r", "é"] if odd else ["a", '"x,\ny"', '"q""z"', "é", delimiter, "\n"]
+        path.write_bytes("".join(rnd.choice(parts) for _ in range(rnd.randint(1, 300))).encode())
+        monkeypatch.setattr(shape, "_BLOCK", rnd.choice([64, 100, 1 << 19]))
+        seen = shape.survey(path, delimiter, '"')
+        wanted = by_bytes(path.read_bytes(), delimiter.encode(), b'"')
+        assert (seen.lines, seen.records, seen.delimiters, seen.regular) == wanted, seed
 
 
 def test_blanks_before_quotes_within_quotes_are_text(tmp_path: Path) -> None:

@@ -299,9 +299,9 @@ def counts_rows(frame: exp.Expr | None) -> bool:
 
 
 def _reached(frame: exp.Expr) -> exp.Expr:
-    """All rows from the far end of a frame that counts rows to the row: where they are there, the frame has these.
+    """The frame with all rows between it and the current one: if these exist, a frame that counts rows holds the same rows.
 
-    The row itself is none of them, since a value need only hold where its row is there.
+    The current row is left out, since a value need only hold where its row exists.
     """
     copy = frame.copy()
     for end, side in (("start", "FOLLOWING"), ("end", "PRECEDING")):

@@ -67,7 +67,7 @@ class Windows:
             ranked = rank_as_number(node)
             number = ranked if isinstance(ranked, exp.Window) else node
             up_to = running(number, self.rows, self.sources, self.resolve, self.compiler.tables, self.every)
-            return up_to or Value(why="a window by places in an order that does not tell rows apart. Order by more columns")
+            return up_to or Value(why="a window over rows whose order has ties. Add columns to its ORDER BY")
         near = nearest_row(node, self.rows, self.sources, self.resolve, self.compiler.tables) if self.every else None
         if near is not None:
             return near
