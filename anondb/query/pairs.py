@@ -137,19 +137,19 @@ def _shown(release: Opened, plan: Plan, certain: bool | None) -> dict[str, exp.Q
     With ``certain`` those of transactions that meet the condition, certainly or possibly.
     """
     shown, incomplete = _all_shown(release)
-    others = [part for part in conjuncts(plan.condition) if not is_single(part)] if certain is not None else []
-    for part in others:
+    if certain is None:
+        return {"shown": shown, "incomplete": incomplete}
+    shown = exp.select("*").from_(shown.subquery("shown"))
+    for part in [part for part in conjuncts(plan.condition) if not is_single(part)]:
         if all(isinstance(leaf, OnValue) for leaf in leaves(part)):
-            shown = shown.where(_have_values(release, Question.of(part), bool(certain)))
+            shown = shown.where(_have_values(release, Question.of(part), certain))
         elif certain:  # no rule reads who meets it
             shown = shown.where(exp.false())
-    shown = exp.select("*").from_(shown.subquery("shown")) if others else shown
-    for item in sorted(_fixed(plan.condition)) if certain is not None else ():
+    for item in sorted(_fixed(plan.condition)):
         hidden = release.suppressed and (release.differing or item not in release.images)
         if not certain and hidden and not release.differing:  # anybody may have it
             continue
         images = [label for label in release.images.get(item, ()) if not certain or release.sizes[label] == 1]
-        shown = exp.select("*").from_(shown.subquery("shown"))
         holding = _holding(release, images)
         shown = shown.where(exp.or_(holding, exp.Not(this=exp.column("complete"))) if hidden and not certain else holding)
     return {"shown": shown, "incomplete": incomplete}
