@@ -56,6 +56,7 @@ class Dataset:
     item_type: str = "VARCHAR"
     partition: Partition | None = None  # the part of the source's persons that they are; None for all
     account: Account | None = None  # what was read of the file; None for other sources
+    left_out: tuple[str, ...] = ()  # the columns of the source that are neither ids nor items, by name
     # work table ``(person)``, the digests of its persons (``publications.persons``); None if ``ids`` has ids
     digests: Table | None = None
     origin: Origin | None = None  # where queries on it are counted; None if that is in ``transactions``
@@ -153,6 +154,8 @@ def load_transactions(
         f"{original.name} uses {reader}: what that skips or converts is not seen. anondb load reads every row."
         for reader in file_readers(engine, original)
     ]
+    used = (id_column, item_column, *([] if source.partition is None else [source.partition.column]))
+    dataset = replace(dataset, left_out=tuple(name for name in source.columns if name not in used))
     return replace(
         dataset,
         duplicates=duplicates,
@@ -163,7 +166,7 @@ def load_transactions(
         layout=ROWS if element is None or changed or source.of_lines else LISTS,
         id_type=released_type(source.columns[id_column]),
         item_type=item_type(element or source.columns[item_column], dataset.labels),
-        account=_accounted(engine, source, dataset, missing, (id_column, item_column)),
+        account=_accounted(engine, source, dataset, missing),
     )
 
 
@@ -223,7 +226,7 @@ def missing_of(source: Source, ids: int, items: int) -> int:
     return ids + items
 
 
-def _accounted(engine: Engine, source: Source, dataset: Dataset, missing: int, used: tuple[str, str]) -> Account | None:
+def _accounted(engine: Engine, source: Source, dataset: Dataset, missing: int) -> Account | None:
     """The complete account of the rows of a file; None for other sources."""
     if source.account is None:
         return None
@@ -232,7 +235,7 @@ def _accounted(engine: Engine, source: Source, dataset: Dataset, missing: int, u
         missing=missing,
         transactions=dataset.n_transactions,
         items=dataset.n_items,
-        left_out=tuple(name for name in source.columns if name not in used and source.how.layout != PEOPLE),
+        left_out=() if source.how.layout == PEOPLE else dataset.left_out,
     )
     engine.account(account)
     return account

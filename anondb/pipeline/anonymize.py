@@ -11,7 +11,7 @@ from anondb.algorithms.method import Task
 from anondb.data import preflight
 from anondb.data.transactions import Dataset, fingerprint
 from anondb.engine import DuckDBEngine, Engine
-from anondb.errors import InputError, VerificationFailed
+from anondb.errors import InputError, VerificationFailed, quote_list
 from anondb.ledger import ledger, loaded_files
 from anondb.ledger.stored import asked_records, asked_table, check_writable, current_catalog, reference_of
 from anondb.ledger.tables import CONSTRAINTS, RECORDS, SENSITIVE, STATEMENTS
@@ -259,7 +259,15 @@ def _warnings(policy: Policy, task: Task, recoding: Recoding, frozen: FrozenRele
             f"Counts over {task.dataset.table!r} differ from those of the release, where each transaction has an item once:"
             f" analysts query the table {asked!r}.",
         )
-    return (*task.dataset.warnings, *other_table, *task.requirements.warnings, *remarks(policy, task, recoding, frozen))
+    read = (*task.dataset.warnings, *_left_out(task), *other_table, *task.requirements.warnings)
+    return (*read, *remarks(policy, task, recoding, frozen))
+
+
+def _left_out(task: Task) -> tuple[str, ...]:
+    """A remark on the columns of a table that are not released; those of a file are in its account."""
+    attributes = () if task.records is None else [attribute.name for attribute in task.records.attributes]
+    left = [name for name in task.dataset.left_out if name not in attributes and task.dataset.account is None]
+    return (f"Columns of {task.dataset.source} are left out: {quote_list(left)}.",) if left else ()
 
 
 def _record_needs(engine: Engine, catalog: str, release_id: str, task: Task) -> None:

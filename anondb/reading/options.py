@@ -31,7 +31,7 @@ class Reading:
         None, "What a row is; detected where that is certain.", "|".join(LAYOUTS), choices=LAYOUTS, panel=READ
     )
     delimiter: str | None = parameter(
-        None, "What separates the fields of a text file, such as ';' or tab.", "TEXT", panel=READ
+        None, "What separates the fields of a text file, such as ';', tab or blank.", "TEXT", panel=READ
     )
     quote: str | None = parameter(None, "The quote of a text file; none for no quotes.", "CHAR|none", panel=READ)
     header: bool | None = parameter(

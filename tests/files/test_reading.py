@@ -333,6 +333,20 @@ def test_columns_that_nothing_uses_are_a_finding(tmp_path: Path) -> None:
     assert anondb.connect().anonymize(path, **how, **COLUMNS).report is not None
 
 
+def test_columns_of_a_table_that_nothing_uses_are_named() -> None:
+    database, tids = anondb.connect(), [t for t in range(6) for _ in "ab"]
+    frame = pd.DataFrame({"tid": tids, "item": ["a", "b"] * 6, "Shop No": "x", "age": [30 + t for t in tids]})
+    database.engine.connection.register("frame", frame)
+    database.engine.connection.execute("CREATE TABLE sales AS SELECT * FROM frame")
+    database.engine.connection.execute("CREATE VIEW people AS SELECT DISTINCT tid, age FROM sales")
+    for source in ("sales", frame):
+        (note,) = database.anonymize(source, model=MODEL, queries=0, name=None).report.warnings
+        assert "left out" in note and "'Shop No', 'age'" in note
+    records = {"records": "people", "quasi_identifiers": "age", "model": anondb.KkmAnonymity(2, 1)}
+    notes = database.anonymize("sales", queries=0, name="r", **records).report.warnings
+    assert [note for note in notes if "'Shop No'." in note]
+
+
 def test_one_released_item_is_a_finding(tmp_path: Path) -> None:
     frame = many(lambda t: [f"i{t % 12:02}", f"i{(t + 1) % 12:02}"])
     tree = pd.DataFrame([(f"i{n:02}", "all") for n in range(12)], columns=["node", "parent"])
