@@ -11,7 +11,7 @@ from sqlglot import exp
 from anondb.answers.ranged.chosen_groups import with_chosen_groups
 from anondb.answers.ranged.compiler import with_ctes
 from anondb.answers.ranged.deviations import with_variances
-from anondb.answers.ranged.distinct_rows import with_different_persons, with_first_rows, with_groups
+from anondb.answers.ranged.distinct_rows import with_different_persons, with_first_rows, with_groups, without_idle_distinct
 from anondb.answers.ranged.equivalents import ids_of
 from anondb.answers.ranged.groups_beside import with_one_select
 from anondb.answers.ranged.item_filters import with_having
@@ -93,6 +93,7 @@ def normal(
     originals = Originals(tables, own, persons, present)
     steps: tuple[Callable[[exp.Expr], exp.Expr], ...] = (
         with_written_rows,
+        lambda query: without_idle_distinct(query, analyst.is_aggregate),
         with_all,
         lambda query: with_variances(query, present),
         with_ordered_pairs,

@@ -1154,3 +1154,23 @@ SELECT a.item AS x, b.item AS y, count(DISTINCT a.tid) AS n FROM sales a, sales 
 -- pairs_without_an_item
 SELECT a.item AS x, b.item AS y, count(*) AS n FROM sales a JOIN sales b ON a.tid = b.tid AND a.item < b.item WHERE a.tid NOT IN (SELECT tid FROM sales WHERE item = 'milk') GROUP BY 1, 2;
 SELECT a.item AS x, b.item AS y, count(*) AS n FROM sales a JOIN sales b ON a.tid = b.tid AND a.item < b.item WHERE NOT EXISTS (SELECT 1 FROM sales m WHERE m.tid = b.tid AND m.item = 'milk') GROUP BY 1, 2;
+
+-- distinct_of_one_row
+SELECT DISTINCT count(*) AS n FROM sales WHERE item = 'milk';
+SELECT DISTINCT n FROM (SELECT count(DISTINCT tid) AS n FROM sales WHERE item = 'milk');
+SELECT count(CASE WHEN item = 'milk' THEN 1 END) AS n FROM sales;
+SELECT count(*) AS n FROM sales WHERE NOT (NOT (item = 'milk'));
+
+-- distinct_groups
+SELECT DISTINCT item, count(*) AS n FROM sales WHERE item IN ('milk', 'bread', 'tea') GROUP BY item;
+SELECT DISTINCT s.item, count(*) AS n FROM sales s WHERE s.item IN ('milk', 'bread', 'tea') GROUP BY ALL;
+SELECT item, sum(1) AS n FROM sales WHERE item IN ('milk', 'bread', 'tea') GROUP BY 1;
+
+-- place_with_case
+WITH c AS (SELECT item, count(*) AS n FROM sales GROUP BY item) SELECT 1 + count(CASE WHEN o.n > ch.n THEN 1 END) AS r FROM c ch CROSS JOIN c o WHERE ch.item = 'chocolate' GROUP BY ch.item;
+WITH c AS (SELECT item, count(*) AS n FROM sales GROUP BY item) SELECT 1 + count(*) FILTER (WHERE o.n > ch.n) AS r FROM c ch CROSS JOIN c o WHERE ch.item = 'chocolate' GROUP BY ch.item;
+WITH c AS (SELECT item, count(*) AS n FROM sales GROUP BY item) SELECT (SELECT count(*) FROM c WHERE NOT (NOT (c.n > ch.n))) + 1 AS r FROM c ch WHERE NOT (NOT (ch.item = 'chocolate'));
+
+-- persons_up_to_a_size
+WITH h AS (SELECT c, sum(1) AS k FROM (SELECT tid, sum(1) AS c FROM sales GROUP BY tid) GROUP BY c) SELECT h.c, sum(g.k) AS n FROM h JOIN h g ON g.c <= h.c GROUP BY h.c;
+WITH h AS (SELECT c, count(*) AS k FROM (SELECT tid, count(*) AS c FROM sales GROUP BY tid) GROUP BY c) SELECT h.c, sum(g.k) AS n FROM h JOIN h g ON g.c <= h.c GROUP BY h.c;

@@ -190,7 +190,7 @@ class Aggregates(Sums):
             return None, None
         ((person, test),) = parts
         weights, _ = self.weights(tree, test)
-        return self.one(Plan(MEASURE, both(person, at_least(1, test)), measure=weights, aggregate="avg", some=True))
+        return self._of_sizes(Plan(MEASURE, both(person, at_least(1, test)), measure=weights, aggregate="avg", some=True))
 
     def _number_of_items(self, rows: PersonRows, how: str, some: bool) -> Bounds:
         """An aggregate of the numbers of rows of the persons who have one, where each row is one of their items."""
@@ -199,7 +199,14 @@ class Aggregates(Sums):
         if test is None:
             return None, None
         met = both(cells[0].person, at_least(1, test))
-        return self.one(Plan(MEASURE, met, measure=Weights(test), aggregate=how, some=some))
+        return self._of_sizes(Plan(MEASURE, met, measure=Weights(test), aggregate=how, some=some))
+
+    def _of_sizes(self, plan: Plan) -> Bounds:
+        """An aggregate of a number of each person; an average also by its sum and the number of persons."""
+        bounds = self.one(plan)
+        if plan.aggregate == "avg" and (number := self.persons(plan.condition))[1] != 0:
+            bounds = self.within(bounds, lambda: quotient(self.one(replace(plan, aggregate="sum", some=False)), number))
+        return bounds
 
     # ---------------------------------------------------------------- aggregates of numbers
 
@@ -260,9 +267,7 @@ class Aggregates(Sums):
         counted = both(condition, present)
         some = basic.some and whole and counted == condition
         plan = Plan(MEASURE, counted, measure=measured, aggregate=how, share=basic.share, some=some)
-        bounds = self.one(plan)
-        if how == "avg" and (number := self.persons(counted))[1] != 0:
-            bounds = self.within(bounds, lambda: quotient(self.one(replace(plan, aggregate="sum", some=False)), number))
+        bounds = self._of_sizes(plan)
         bounds = self.times(bounds, float(factor)) if factor != 1 else bounds
         return self.total([bounds, (float(constant), float(constant))]) if constant else bounds
 

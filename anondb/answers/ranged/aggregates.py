@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 
 from sqlglot import exp
@@ -275,9 +275,9 @@ class Rows:
         if aggregate or isinstance(node.this, exp.Filter):
             total = self.aggregate(node.this, resolve)
             ends = [_each_over(end, over) for end in total.ends]
-            own = arguments[0] if isinstance(node.this, exp.Sum) and _has_row(spec) else None
-            if ends and own is not None and own.present and values.floor_of(own) is not None:  # the row is one of those
-                ends = [values.greatest(ends[0], own.there[0]), *ends[1:2]]
+            if total.upper is not None and _has_row(spec) and (own := _least_of_row(node.this, arguments)) is not None:
+                there = values.holds(exp.true() if self.sure is None else self.sure, unknown=False)
+                ends = [values.greatest(exp.paren(ends[0] + values.when(there, exp.convert(0), own)), own), ends[1]]
             if spec is None or not counted or self.sure is None:
                 return total.replaced(ends)
             every = over(exp.LogicalAnd(this=self.sure.copy()), _reached(spec))
@@ -316,6 +316,14 @@ def _has_row(frame: exp.Expr | None) -> bool:
     """Whether the frame of a window has the current row for certain."""
     ends = () if frame is None else (frame.text("start").upper(), frame.text("end").upper() or "CURRENT ROW")
     return frame is None or ("CURRENT ROW" in ends and not frame.args.get("exclude"))
+
+
+def _least_of_row(node: exp.Expr, arguments: Sequence[Value]) -> exp.Expr | None:
+    """What a row that is there adds at least to a sum of numbers that are never negative, or to a number of rows."""
+    if isinstance(node, exp.Count):
+        return exp.convert(1) if isinstance(node.this, exp.Star) else None
+    own = arguments[0] if isinstance(node, exp.Sum) else None
+    return None if own is None or not own.present or values.floor_of(own) is None else own.there[0]
 
 
 def _each_over(node: exp.Expr, over: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:

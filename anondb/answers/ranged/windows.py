@@ -71,6 +71,9 @@ class Windows:
         near = nearest_row(node, self.rows, self.sources, self.resolve, self.compiler.tables) if self.every else None
         if near is not None:
             return near
+        number = None if self.rows.sure is None else rank_as_number(node)
+        if number is not None:
+            return read(number, self.resolve)
         value = self.sources.once(self.rows.window(node, self.resolve), over=self.every)
         return self.sources.once(self._beside(node, value), over=self.every)
 
