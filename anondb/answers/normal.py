@@ -120,9 +120,8 @@ def normal(
         lambda query: with_one_select(query, originals),
         lambda query: with_having(query, item),
     )
-    if _has_clear_names(tree, {*tables, *own}):  # sources keep their meaning wherever they stand
-        steps += of_sources
-    for step in steps:
+    movable = _has_clear_names(tree, {*tables, *own})  # sources keep their meaning wherever they stand
+    for step in (*steps, *of_sources) if movable else steps:
         tree = step(tree)
     outer: exp.Expr | None = None if any(clause.recursive for clause in tree.find_all(exp.With)) else tree
     while isinstance(outer, exp.Select):

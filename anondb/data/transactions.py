@@ -147,15 +147,14 @@ def load_transactions(
     if more_ids is not None:
         further = _more_ids(engine, more_ids, id_column, id_type)
         ids = exp.union(reads.rows(ids, "id, item"), further, distinct=False)
-    several = not is_single(original, named)
-    dataset = _coded(engine, source, pairs, ids, id_column, named if several else item_column, bags)
+    items = item_column if is_single(original, named) else named
+    dataset = _coded(engine, source, pairs, ids, id_column, items, bags)
+    dataset = replace(dataset, left_out=_left_out(source, id_column, item_column))
     duplicates = total - dataset.n_occurrences
     unseen = [
         f"{original.name} uses {reader}: what that skips or converts is not seen. anondb load reads every row."
         for reader in file_readers(engine, original)
     ]
-    used = (id_column, item_column, *([] if source.partition is None else [source.partition.column]))
-    dataset = replace(dataset, left_out=tuple(name for name in source.columns if name not in used))
     return replace(
         dataset,
         duplicates=duplicates,
@@ -168,6 +167,12 @@ def load_transactions(
         item_type=item_type(element or source.columns[item_column], dataset.labels),
         account=_accounted(engine, source, dataset, missing),
     )
+
+
+def _left_out(source: Source, *used: str) -> tuple[str, ...]:
+    """The columns of a source that are neither ids nor items, nor divide it."""
+    divided = None if source.partition is None else source.partition.column
+    return tuple(name for name in source.columns if name not in (*used, divided))
 
 
 def _copied(

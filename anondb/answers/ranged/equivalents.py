@@ -59,9 +59,9 @@ def with_known_names(tree: exp.Expr, item: str) -> exp.Expr:
             case.set("this", None)
         if isinstance(case.args.get("default"), exp.Null):
             case.set("default", None)
-    for call in list(copy.find_all(exp.Count, exp.Sum)):
-        if (rows := _rows_counted(call)) is not None:
-            call.replace(rows)
+    for number in list(copy.find_all(exp.Count, exp.Sum)):
+        if (counted := _rows_counted(number)) is not None:
+            number.replace(counted)
     for negated in reversed(list(copy.find_all(exp.Not))):
         again = negated.this.unnest()
         if isinstance(again, exp.Not) and isinstance(again.this.unnest(), exp.Predicate | exp.Connector | exp.Not):
@@ -113,7 +113,7 @@ def _only_table(select: exp.Select) -> exp.Table | None:
     return source if isinstance(source, exp.Table) and isinstance(source.this, exp.Identifier) and not source.db else None
 
 
-def _rows_counted(call: exp.Count | exp.Sum) -> exp.Expr | None:
+def _rows_counted(call: exp.Expr) -> exp.Expr | None:
     """``count(CASE WHEN c THEN 1 END)`` as the number of rows with c, ``sum(1)`` of groups as that of rows; None for
     other calls."""
     every, case = exp.Count(this=exp.Star(), big_int=True), call.this
