@@ -289,9 +289,10 @@ class _Writer:
 
     def _marked(self, node: exp.Select, world: exp.Expr) -> exp.Expr:
         """The world of a SELECT as one more column of its first source, with a name that no source of a nested query has."""
-        source, name = node.args["from_"].this, self._name("around")
-        if not isinstance(world, exp.Column) or source.alias_or_name != world.table:
-            return world  # of the one more source
+        place, name = node.args.get("from_"), self._name("around")
+        source = None if place is None else place.this
+        if source is None or not isinstance(world, exp.Column) or source.alias_or_name != world.table:
+            return world  # of the one more source, or of the query around
         alias = exp.TableAlias(this=source.args["alias"].this.copy())
         marked = exp.select("*", world.copy().as_(name)).from_(source.copy())
         source.replace(exp.Subquery(this=marked, alias=alias))

@@ -25,6 +25,7 @@ from anondb.answers.ranged.ordered_pairs import with_ordered_pairs
 from anondb.answers.ranged.originals import Originals
 from anondb.answers.ranged.over_groups import as_one
 from anondb.answers.ranged.plain_sources import without_inner_rows
+from anondb.answers.ranged.plain_words import unwrapped, with_outer_ctes, with_own_tables, with_plain_words
 from anondb.answers.ranged.quantified import with_extremes_of_persons
 from anondb.answers.ranged.rows_of_records import with_sums_of_records
 from anondb.answers.ranged.running_joins import with_running
@@ -32,6 +33,8 @@ from anondb.answers.ranged.totals import with_totals
 from anondb.answers.ranged.unions import with_all
 from anondb.answers.ranged.values_beside import with_values_beside
 from anondb.query.parsing import is_null, lowered
+
+_FIRST = (with_plain_words, with_written_rows, with_all)
 
 
 class AnalystTables(Protocol):
@@ -91,10 +94,11 @@ def normal(
     """
     present = partial(_is_present, tables=tables, own=own, nullable=nullable, analyst=analyst)
     originals = Originals(tables, own, persons, present)
+    movable = _has_clear_names(tree, {*tables, *own})  # sources keep their meaning wherever they stand
     steps: tuple[Callable[[exp.Expr], exp.Expr], ...] = (
-        with_written_rows,
+        *_FIRST,
+        lambda query: with_own_tables(unwrapped(with_outer_ctes(query)), tables, item) if movable else query,
         lambda query: without_idle_distinct(query, analyst.is_aggregate),
-        with_all,
         lambda query: with_variances(query, present),
         with_ordered_pairs,
         lambda query: with_totals(query, present),
@@ -120,7 +124,6 @@ def normal(
         lambda query: with_one_select(query, originals),
         lambda query: with_having(query, item),
     )
-    movable = _has_clear_names(tree, {*tables, *own})  # sources keep their meaning wherever they stand
     for step in (*steps, *of_sources) if movable else steps:
         tree = step(tree)
     outer: exp.Expr | None = None if any(clause.recursive for clause in tree.find_all(exp.With)) else tree

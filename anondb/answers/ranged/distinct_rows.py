@@ -47,45 +47,17 @@ _AGGREGATES = (*_TOTALS, exp.Avg, exp.CountIf, exp.Median)
 
 
 def without_idle_distinct(tree: exp.Expr, is_aggregate: Callable[[str], bool]) -> exp.Expr:
-    """A query without DISTINCT in each SELECT whose rows differ anyway: it has one row, or shows all keys of its groups."""
+    """A query without DISTINCT in each SELECT that has a single row: aggregates of all rows."""
     if tree.find(exp.Distinct) is None:
         return tree
 
     def write(select: exp.Select) -> None:
-        distinct, group = select.args.get("distinct"), select.args.get("group")
-        if distinct is None or distinct.args.get("on") is not None or _makes_rows(select):
-            return
-        if _is_one_row(select, is_aggregate) or (group is not None and _shows_keys(select, group)):
+        parts = [*select.expressions, select.args.get("having")]
+        several = select.args.get("group") or any(e.find(exp.Explode, exp.Unnest) for e in select.expressions)
+        if not several and any(has_aggregate(part, is_aggregate) for part in parts):
             select.set("distinct", None)
 
     return rewritten(tree, write)
-
-
-def _makes_rows(select: exp.Select) -> bool:
-    """Whether a SELECT may make several rows of one."""
-    return any(e.find(exp.Explode, exp.Unnest, exp.Anonymous) is not None for e in select.expressions)
-
-
-def _is_one_row(select: exp.Select, is_aggregate: Callable[[str], bool]) -> bool:
-    """Whether a SELECT has one row at most."""
-    if select.args.get("group") or _makes_rows(select):
-        return False
-    parts = [*select.expressions, select.args.get("having")]
-    if not select.args.get("from_") or any(has_aggregate(part, is_aggregate) for part in parts):
-        return True
-    source = only_source(select)
-    inner = None if source is None else query_of(source)
-    return isinstance(inner, exp.Select) and _is_one_row(inner, is_aggregate)
-
-
-def _shows_keys(select: exp.Select, group: exp.Expr) -> bool:
-    """Whether a SELECT shows each key of its groups."""
-    if clauses_of(group) != {"expressions"}:
-        return bool(group.args.get("all")) and clauses_of(group) <= {"all", "expressions"}
-    shown = [bare(e.unalias()) for e in select.expressions]
-    keys = [bare(resolved(key, select)) for key in group.expressions]
-    names = _keys_of(select) if only_source(select) is not None else set[str]()
-    return all(key in shown or (isinstance(key, exp.Column) and lowered(key.name) in names) for key in keys)
 
 
 def with_groups(tree: exp.Expr, tables: Mapping[str, Mapping[str, bool]]) -> exp.Expr:

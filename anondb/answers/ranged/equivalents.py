@@ -59,13 +59,6 @@ def with_known_names(tree: exp.Expr, item: str) -> exp.Expr:
             case.set("this", None)
         if isinstance(case.args.get("default"), exp.Null):
             case.set("default", None)
-    for number in list(copy.find_all(exp.Count, exp.Sum)):
-        if (counted := _rows_counted(number)) is not None:
-            number.replace(counted)
-    for negated in reversed(list(copy.find_all(exp.Not))):
-        again = negated.this.unnest()
-        if isinstance(again, exp.Not) and isinstance(again.this.unnest(), exp.Predicate | exp.Connector | exp.Not):
-            negated.replace(exp.paren(again.this.copy(), copy=False))
     for node in reversed(list(copy.find_all(exp.EQ, exp.NEQ))):
         if (values := _values_compared(node, item)) is not None:
             node.replace(values)
@@ -111,32 +104,6 @@ def _only_table(select: exp.Select) -> exp.Table | None:
     if source is None or select.args.get("laterals") or source.args.get("pivots") or source.alias_column_names:
         return None
     return source if isinstance(source, exp.Table) and isinstance(source.this, exp.Identifier) and not source.db else None
-
-
-def _rows_counted(call: exp.Expr) -> exp.Expr | None:
-    """``count(CASE WHEN c THEN 1 END)`` as the number of rows with c, ``sum(1)`` of groups as that of rows; None for
-    other calls."""
-    every, case = exp.Count(this=exp.Star(), big_int=True), call.this
-    if isinstance(call, exp.Sum):
-        select = call.find_ancestor(exp.Select)
-        group = None if select is None else select.args.get("group")
-        plain = (
-            group is not None
-            and clauses_of(group) == {"expressions"}
-            and not isinstance(call.parent, exp.Filter | exp.Window)
-        )
-        return every if plain and case == exp.convert(1) else None
-    if (
-        not isinstance(case, exp.Case)
-        or case.this is not None
-        or len(case.args["ifs"]) != 1
-        or isinstance(call.parent, exp.Filter)
-    ):
-        return None
-    branch, counted = case.args["ifs"][0], case.args["ifs"][0].args["true"]
-    if not isinstance(counted, exp.Literal) or case.args.get("default") is not None:
-        return None
-    return exp.Filter(this=every, expression=exp.Where(this=branch.this.copy()))
 
 
 def _values_compared(node: exp.Expr, item: str) -> exp.Expr | None:

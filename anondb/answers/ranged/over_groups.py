@@ -19,7 +19,7 @@ from anondb.answers.ranged.sources import grouped
 from anondb.answers.ranged.unions import sets_of
 from anondb.query.parsing import lowered
 
-_OVER = {"expressions", "from_", "where", "group", "having", "qualify", "order", "limit", "offset", "with_"}
+_OVER = {"expressions", "from_", "where", "group", "having", "qualify", "order", "limit", "offset", "with_", "distinct"}
 _OF_ONE = (exp.Min, exp.Max, exp.Avg, exp.AnyValue)  # of one row they are its number
 _CLAUSES = ("where", "having", "qualify", "order")
 
@@ -36,7 +36,7 @@ def as_one(node: exp.Select, env: Env, is_aggregate: Callable[[str], bool]) -> e
     inner = None if place is None else groups_of(place.this, env, having=True)
     if place is None or inner is None or not clauses_of(node) <= _OVER:
         return None
-    windows, order = inner.find(exp.Window) is not None, node.args.get("order")
+    windows, order = any(w.parent_select is inner for w in inner.find_all(exp.Window)), node.args.get("order")
     own = [*node.expressions, *([order] if order else [])]
     if windows and (
         any(node.args.get(key) for key in ("group", "having", "qualify")) or any(e.find(exp.Window) for e in own)
@@ -50,6 +50,10 @@ def as_one(node: exp.Select, env: Env, is_aggregate: Callable[[str], bool]) -> e
         return None
     shown = [e for selected in copy.expressions for e in _shown(selected, inner, alias)]
     if copy.args.get("group") is not None and not _without_groups(copy, shown, values, keys):
+        return None
+    if (distinct := copy.args.pop("distinct", None)) is not None and (
+        distinct.args.get("on") or not _shows(shown, values, keys)
+    ):
         return None
     computed = {lowered(e.alias_or_name) for e in shown if not is_itself(e)}
     copy.set("expressions", [exp.alias_(e.unalias(), shown_name(e), quoted=True, copy=False) for e in shown])
@@ -77,6 +81,13 @@ def _keys(inner: exp.Select) -> list[exp.Expr] | None:
     other = [e for e in inner.expressions if isinstance(e, exp.Alias) and lowered(e.alias) in names]
     plain = all(isinstance(e.this, exp.Column) and lowered(e.this.name) == lowered(e.alias) for e in other)
     return grouped(inner, lambda column: False) if plain else None
+
+
+def _shows(shown: list[exp.Expr], values: Mapping[str, exp.Expr], keys: list[exp.Expr]) -> bool:
+    """Whether all keys of groups are shown, so that no two rows are alike."""
+    columns = [e.unalias() for e in shown]
+    plain = [values.get(lowered(column.name)) for column in columns if isinstance(column, exp.Column)]
+    return all(key in plain for key in keys)
 
 
 def _without_groups(made: exp.Select, shown: list[exp.Expr], values: Mapping[str, exp.Expr], keys: list[exp.Expr]) -> bool:

@@ -315,9 +315,20 @@ class SelectRows:
         selected = (e.unalias() for e in self.node.expressions)
         if self.grouped is not None and set(self.grouped.keys.values()) <= {self._key(e) for e in selected}:
             return False
-        if not all(value.exact for value in values):
+        if all(value.exact for value in values):
+            return True
+        if any(value.item for value in values) or not self._differ([value.expression for value in values if value.exact]):
             raise unsupported("DISTINCT of estimates")
-        return True
+        return False
+
+    def _differ(self, shown: Sequence[exp.Expr]) -> bool:
+        """Whether no two rows that may be there have the same values."""
+        rows = self.sources.tree.copy()
+        rows.set("expressions", [value.copy().as_(f"k{n}") for n, value in enumerate(shown)] or [exp.convert(1).as_("k0")])
+        row = exp.Anonymous(this="row", expressions=[exp.column(f"k{n}") for n in range(max(len(shown), 1))])
+        number, different = exp.Count(this=exp.Star()), exp.Count(this=exp.Distinct(expressions=[row]))
+        asked = exp.select(exp.EQ(this=number, expression=different)).from_(rows.subquery())
+        return bool(self.compiler.tables.rows(asked)[0][0])
 
     def _ended(self, values: Sequence[Value]) -> tuple[exp.Select, list[exp.Expr]]:
         """ORDER BY, LIMIT and OFFSET; returns the rows that may be there, and their columns.
