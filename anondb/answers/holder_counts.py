@@ -15,7 +15,7 @@ from anondb.answers.named import items_of
 from anondb.answers.quotients import filtered
 from anondb.answers.ranged.aggregates import aggregates
 from anondb.answers.ranged.clauses import GROUPED, clauses_of, conditions_of, filtered_by, places_of
-from anondb.query.parsing import bare, conjoined, lowered
+from anondb.query.parsing import bare, conjoined, is_null, lowered
 
 HOLDERS = "anondb_holders"
 """The table of a world with a row for each item that somebody holds, and its column with the number of those who do."""
@@ -164,7 +164,7 @@ class _Counts:
         if counted is None or isinstance(counted, exp.Star | exp.Literal):
             return self._total(exp.Sum, condition)
         counted = self._holders if self._is(counted, self._persons.id) else counted
-        return self._total(exp.Sum, condition, exp.not_(exp.Is(this=counted.copy(), expression=exp.null())))
+        return self._total(exp.Sum, condition, is_null(counted).not_())
 
     def _total(self, function: type[exp.AggFunc], *conditions: exp.Expr | None) -> exp.Expr:
         """A number of rows, or of holders of the one item that a row or a group has."""

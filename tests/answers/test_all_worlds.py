@@ -20,6 +20,9 @@ from anondb.answers.all_worlds import over_worlds
 
 ODD = (
     "SELECT count(*) AS n FROM sales WHERE item = 'nothing of this name'",
+    "SELECT count(NOT item < 'm') AS n FROM sales",
+    "SELECT (SELECT (SELECT count(*) FROM sales a JOIN sales b USING (tid) WHERE a.item = 'milk' AND b.item = 'bread') / "
+    "(SELECT count(*) FROM sales)) AS n",
     "SELECT a.n, b.n AS m FROM (SELECT count(*) AS n FROM sales WHERE item = 'milk') a, (SELECT count(*) AS n FROM sales) b",
     "SELECT (SELECT count(*) FROM sales WHERE item = 'milk') / (SELECT count(*) FROM sales WHERE item = 'bread') AS n",
     "WITH sales AS (SELECT tid FROM sales WHERE item = 'milk') SELECT count(*) AS n FROM sales",
