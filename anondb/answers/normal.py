@@ -11,7 +11,7 @@ from sqlglot import exp
 from anondb.answers.ranged.chosen_groups import with_chosen_groups
 from anondb.answers.ranged.compiler import with_ctes
 from anondb.answers.ranged.deviations import with_variances
-from anondb.answers.ranged.distinct_rows import with_different_persons, with_first_rows, with_groups, without_idle_distinct
+from anondb.answers.ranged.distinct_rows import with_different_persons, with_first_rows, with_groups
 from anondb.answers.ranged.equivalents import ids_of
 from anondb.answers.ranged.groups_beside import with_one_select
 from anondb.answers.ranged.item_filters import with_having
@@ -25,7 +25,13 @@ from anondb.answers.ranged.ordered_pairs import with_ordered_pairs
 from anondb.answers.ranged.originals import Originals
 from anondb.answers.ranged.over_groups import as_one
 from anondb.answers.ranged.plain_sources import without_inner_rows
-from anondb.answers.ranged.plain_words import unwrapped, with_outer_ctes, with_own_tables, with_plain_words
+from anondb.answers.ranged.plain_words import (
+    unwrapped,
+    with_outer_ctes,
+    with_own_tables,
+    with_plain_words,
+    without_idle_distinct,
+)
 from anondb.answers.ranged.quantified import with_extremes_of_persons
 from anondb.answers.ranged.rows_of_records import with_sums_of_records
 from anondb.answers.ranged.running_joins import with_running

@@ -3,12 +3,11 @@ of which only the keys are shown, as this group."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 
 from sqlglot import exp
 
 from anondb.answers.quotients import filtered
-from anondb.answers.ranged.aggregates import has_aggregate
 from anondb.answers.ranged.clauses import (
     ROWS,
     clauses_of,
@@ -44,32 +43,6 @@ _TOTALS: dict[type[exp.Expr], type[exp.Expr]] = {
 _DIFFERENT = {"expressions", *ROWS, "distinct"}
 _GROUPED = {"expressions", "from_", "group", "having", "order", "limit", "offset", "with_"}
 _AGGREGATES = (*_TOTALS, exp.Avg, exp.CountIf, exp.Median)
-
-
-def without_idle_distinct(tree: exp.Expr, is_aggregate: Callable[[str], bool]) -> exp.Expr:
-    """A query without DISTINCT in each SELECT that has a single row, aggregates of all rows, or all keys of its groups."""
-    if tree.find(exp.Distinct) is None:
-        return tree
-
-    def write(select: exp.Select) -> None:
-        parts, group = [*select.expressions, select.args.get("having")], select.args.get("group")
-        distinct = select.args.get("distinct")
-        if distinct is None or distinct.args.get("on") or any(e.find(exp.Explode, exp.Unnest) for e in select.expressions):
-            return
-        if any(has_aggregate(part, is_aggregate) for part in parts) if group is None else _shows_keys(select, group):
-            select.set("distinct", None)
-
-    return rewritten(tree, write)
-
-
-def _shows_keys(select: exp.Select, group: exp.Expr) -> bool:
-    """Whether a SELECT shows each key of its groups."""
-    if clauses_of(group) != {"expressions"}:
-        return clauses_of(group) == {"all"}
-    shown, names = [bare(e.unalias()) for e in select.expressions], _keys_of(select)
-    keys = [bare(resolved(key, select)) for key in group.expressions]
-    alone = only_source(select) is not None
-    return all(key in shown or (alone and isinstance(key, exp.Column) and lowered(key.name) in names) for key in keys)
 
 
 def with_groups(tree: exp.Expr, tables: Mapping[str, Mapping[str, bool]]) -> exp.Expr:

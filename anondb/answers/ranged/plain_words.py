@@ -1,22 +1,23 @@
-"""Plain words for parts of a query that change nothing as they are written: numbers of rows, conditions that all meet, and
-sources that show all rows of a table."""
+"""Plain words for parts of a query that change nothing as they are written: numbers of rows, conditions that all meet,
+DISTINCT of rows that differ, and sources that show all rows of a table."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from sqlglot import exp
 
-from anondb.answers.ranged.clauses import clauses_of, conditions_of, only_source, places_of, set_conditions
-from anondb.answers.ranged.equivalents import query_of
-from anondb.query.parsing import lowered
+from anondb.answers.ranged.aggregates import has_aggregate
+from anondb.answers.ranged.clauses import clauses_of, conditions_of, only_source, places_of, rewritten, set_conditions
+from anondb.answers.ranged.equivalents import query_of, resolved
+from anondb.query.parsing import bare, lowered
 
 _CONDITIONS = (exp.Where, exp.Having, exp.Qualify)
 _ROWS = exp.Count(this=exp.Star(), big_int=True)
 _OF_EACH_GROUP = (exp.GTE(this=_ROWS, expression=exp.convert(1)), exp.GT(this=_ROWS, expression=exp.convert(0)))
 """What each group meets, since it has a row."""
 _ALWAYS = (exp.true(), exp.EQ(this=exp.convert(1), expression=exp.convert(1)))
-_AROUND = {"with_", "limit", "offset"}
+_AROUND = {"with_", "order", "limit", "offset"}
 
 
 def with_plain_words(tree: exp.Expr) -> exp.Expr:
@@ -35,11 +36,37 @@ def with_plain_words(tree: exp.Expr) -> exp.Expr:
         if isinstance(paren.parent, _CONDITIONS) or (isinstance(paren.parent, exp.And) and isinstance(paren.this, exp.And)):
             paren.replace(paren.this)
     for select in copy.find_all(exp.Select):
+        _join_where_told(select)
         for clause, met in (("where", _ALWAYS), ("having", _OF_EACH_GROUP if _of_groups(select) else ())):
             parts = conditions_of(select, clause)
             if any(part in met for part in parts):
                 set_conditions(select, [part for part in parts if part not in met], clause)
     return copy
+
+
+def _join_where_told(select: exp.Select) -> None:
+    """Write the equal columns of two sources, which WHERE names, as the condition of the inner join of the second one."""
+    joins, before = select.args.get("joins") or [], {lowered(place.this.alias_or_name) for place in places_of(select)[:1]}
+    if any(join.side in ("RIGHT", "FULL") for join in joins):
+        return
+    for join in joins:
+        name, parts = lowered(join.this.alias_or_name), conditions_of(select)
+        told = [part for part in parts if isinstance(part, exp.EQ) and _is_link(part, name, before)]
+        plain = (
+            clauses_of(join) <= {"this", "kind"} and join.kind in ("", "CROSS") and not isinstance(join.this, exp.Lateral)
+        )
+        if plain and told:
+            join.set("kind", None)
+            join.set("on", exp.and_(*told))
+            set_conditions(select, [part for part in parts if part not in told])
+        before.add(name)
+
+
+def _is_link(part: exp.EQ, name: str, before: Collection[str]) -> bool:
+    """Whether a condition compares a column of a source with one of those before it."""
+    sides = [side for side in (part.left, part.right) if isinstance(side, exp.Column) and side.table]
+    tables = {lowered(side.table) for side in sides}
+    return len(sides) == len(tables) == 2 and name in tables and bool(tables & {*before})
 
 
 def _of_groups(select: exp.Expr | None) -> bool:
@@ -64,18 +91,70 @@ def _rows_counted(call: exp.Expr) -> exp.Expr | None:
     return exp.Filter(this=every, expression=exp.Where(this=branches[0].this.copy()))
 
 
+def without_idle_distinct(tree: exp.Expr, is_aggregate: Callable[[str], bool]) -> exp.Expr:
+    """A query without DISTINCT in each SELECT whose rows differ anyway: a single one, or groups with all of their keys."""
+    if tree.find(exp.Distinct) is None:
+        return tree
+
+    def write(select: exp.Select) -> None:
+        distinct = select.args.get("distinct")
+        if distinct is not None and not distinct.args.get("on"):
+            select.set("distinct", None)
+            if _key(select, is_aggregate) is None:
+                select.set("distinct", distinct)
+
+    return rewritten(tree, write)
+
+
+def _key(select: exp.Select, is_aggregate: Callable[[str], bool]) -> set[str] | None:
+    """The names of columns that no two rows of a SELECT have the same values of; None if it is not known to have such."""
+    group, source, shown = select.args.get("group"), only_source(select), select.expressions
+    names = {lowered(e.alias_or_name) for e in shown}
+    if any(e.find(exp.Explode, exp.Unnest) for e in shown) or (select.is_star and select.expressions != [exp.Star()]):
+        return None
+    if group is None and any(has_aggregate(part, is_aggregate) for part in (*shown, select.args.get("having"))):
+        return set()
+    if select.args.get("distinct") is not None or (group is not None and clauses_of(group) == {"all"}):
+        return None if select.is_star else names
+    if group is not None:
+        keys = [bare(resolved(key, select)) for key in group.expressions] if clauses_of(group) == {"expressions"} else []
+        return _names_of(keys, shown, alone=source is not None) if keys else None
+    inner = None if source is None else query_of(source)
+    within = _key(inner, is_aggregate) if isinstance(inner, exp.Select) else None
+    if within is None or select.is_star:
+        return within
+    return _names_of([exp.column(name) for name in within], shown, alone=True)
+
+
+def _names_of(keys: Sequence[exp.Expr], shown: Sequence[exp.Expr], *, alone: bool) -> set[str] | None:
+    """The names under which keys are shown, all of them; of a single source a name needs no table."""
+    names = {bare(e.unalias()): lowered(e.alias_or_name) for e in shown}
+    columns = {lowered(value.name): name for value, name in names.items() if isinstance(value, exp.Column) and alone}
+    found = [names.get(key) or columns.get(lowered(key.name) if isinstance(key, exp.Column) else "") for key in keys]
+    return None if None in found else {name for name in found if name is not None}
+
+
 def unwrapped(tree: exp.Expr) -> exp.Expr:
-    """The query within ``SELECT * FROM (query) AS name``, with the common table expressions and the LIMIT around it."""
+    """The query within ``SELECT * FROM (query) AS name``, with what is around it: common table expressions, order, LIMIT."""
     around = clauses_of(tree) - {"expressions", "from_"}
     if not isinstance(tree, exp.Select) or tree.expressions != [exp.Star()] or not around <= _AROUND:
         return tree
     source = only_source(tree)
-    plain = isinstance(source, exp.Subquery) and not source.alias_column_names and not source.args.get("pivots")
-    inner = source.this.copy() if plain and source is not None else None
-    if not isinstance(inner, exp.Select) or clauses_of(inner) & around:
+    inner = None if source is None or clauses_of(source) - {"this", "alias"} else query_of(source)
+    inner = inner.copy() if isinstance(inner, exp.Select) and not clauses_of(inner) & around else None
+    ctes = list(tree.args["with_"].expressions) if "with_" in around else []
+    if isinstance(source, exp.Table):  # the common table expression of this name, which nothing else reads
+        ctes = [cte for cte in ctes if lowered(cte.alias) != lowered(source.name)]
+        inner = (
+            inner if sum(lowered(table.name) == lowered(source.name) for table in tree.find_all(exp.Table)) == 1 else None
+        )
+    recursive = "with_" in around and tree.args["with_"].recursive
+    named = "order" in around and any(column.table for column in tree.args["order"].find_all(exp.Column))
+    if inner is None or recursive or named or ("order" in around and clauses_of(inner) & _AROUND):
         return tree
-    for clause in around:
-        inner.set(clause, tree.args[clause].copy())
+    for name in around - {"with_"}:
+        inner.set(name, tree.args[name].copy())
+    inner.set("with_", exp.With(expressions=[cte.copy() for cte in ctes]) if ctes else None)
     return unwrapped(inner)
 
 
