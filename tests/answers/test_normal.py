@@ -130,6 +130,58 @@ WRITTEN = [
 
 TOWNS = "SELECT town, count(*) AS n FROM customers GROUP BY town"
 ODD = [
+    "SELECT count(*) FROM sales WHERE item = 'nothing' GROUP BY () HAVING count(*) >= 1",
+    "SELECT count(*) AS n FROM sales WHERE item = 'nothing' GROUP BY ALL HAVING count(*) >= 1",
+    "SELECT sum(1) AS n FROM sales WHERE item = 'nothing' GROUP BY ALL",
+    "SELECT sum(1) AS n FROM sales WHERE item = 'nothing' GROUP BY ()",
+    "SELECT sum(1) AS n, item FROM sales GROUP BY ROLLUP (item)",
+    "SELECT q.n FROM customers c, LATERAL (SELECT count(*) AS n FROM (SELECT tid FROM sales WHERE sales.tid = "
+    "c.tid) k) q ORDER BY 1",
+    "SELECT * FROM (WITH RECURSIVE t AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM t WHERE n < 4) SELECT n FROM t) AS q",
+    "WITH RECURSIVE t AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM t WHERE n < 4) SELECT * FROM t",
+    "WITH a AS (SELECT item, count(*) AS n FROM sales GROUP BY item) SELECT * FROM a ORDER BY a.n DESC, item",
+    "WITH a AS (SELECT item, count(*) AS item2 FROM sales GROUP BY item) SELECT * FROM a AS b(x, y)",
+    "SELECT * FROM (SELECT item, count(*) AS n FROM sales GROUP BY item ORDER BY n DESC, item LIMIT 3) q ORDER BY item",
+    "SELECT count(DISTINCT sales) FROM (SELECT item FROM sales) AS sales",
+    "SELECT count(DISTINCT s) FROM (SELECT item, tid FROM sales) AS s",
+    "SELECT s FROM (SELECT tid, item FROM sales) AS s ORDER BY ALL",
+    "SELECT tid, item FROM (SELECT DISTINCT tid, item FROM sales) AS s NATURAL JOIN (SELECT tid FROM customers) c "
+    "ORDER BY ALL",
+    "SELECT count(*) FROM (SELECT tid FROM customers) c NATURAL JOIN (SELECT tid, age FROM customers) d",
+    "SELECT max(age) FROM (SELECT tid FROM customers) c, customers",
+    "SELECT (SELECT count(*) FROM sales WHERE age > 30) AS a FROM (SELECT DISTINCT tid, age FROM customers) c ORDER BY 1",
+    "SELECT count(*) FROM (SELECT tid, item FROM sales GROUP BY ROLLUP (tid, item) HAVING count(*) >= 1)",
+    "SELECT item, count(*) FROM sales GROUP BY CUBE (item) HAVING count(*) >= 1",
+    "SELECT count(CASE WHEN age > 30 THEN NULL END) FROM customers",
+    "SELECT count(CASE WHEN age > 30 THEN 1 END) FILTER (WHERE town = 'Cork') FROM customers",
+    "SELECT NOT NOT age FROM customers ORDER BY 1",
+    "SELECT count(*) FROM customers WHERE NOT (NOT (age))",
+    "SELECT count(*) FROM customers WHERE NOT NOT (age > 30 OR age IS NULL) OR sex = 'male'",
+    "SELECT c.town, count(*) FROM customers c, sales s RIGHT JOIN prices p ON p.item = s.item WHERE c.tid = s.tid "
+    "GROUP BY 1",
+    "SELECT count(*) FROM customers c, sales s FULL JOIN prices p ON p.item = s.item WHERE c.tid = s.tid",
+    "SELECT count(*) FROM sales s, LATERAL (SELECT x.tid FROM customers x WHERE x.tid = s.tid) c WHERE c.tid = s.tid",
+    "SELECT count(*) FROM sales s POSITIONAL JOIN customers c, prices p WHERE p.item = s.item",
+    "SELECT DISTINCT town, unnest([1, 1]) AS x FROM (SELECT town FROM customers GROUP BY town) ORDER BY ALL",
+    "SELECT DISTINCT count(*) FROM customers GROUP BY ()",
+    "SELECT DISTINCT ON (n) town, n FROM (SELECT town, count(*) AS n FROM customers GROUP BY town) ORDER BY n, town",
+    "SELECT DISTINCT * EXCLUDE (town) FROM (SELECT town, count(*) AS n FROM customers GROUP BY town) ORDER BY ALL",
+    "SELECT count(*) FROM (SELECT tid FROM sales WHERE item <> 'milk' UNION ALL SELECT tid FROM sales WHERE item "
+    "<> 'bread')",
+    "SELECT count(*) FROM (SELECT tid FROM sales WHERE item = 'milk' UNION ALL SELECT tid FROM sales WHERE item = "
+    "'bread' LIMIT 2)",
+    "WITH m AS (SELECT tid FROM sales WHERE item = 'milk') SELECT * FROM (WITH k AS (SELECT tid FROM m WHERE tid > "
+    "3) SELECT count(*) AS n FROM k) q",
+    "SELECT (WITH k AS (SELECT tid FROM sales WHERE item = 'milk') SELECT count(*) FROM k WHERE k.tid = c.tid) AS "
+    "n FROM customers c ORDER BY 1",
+    "SELECT q.n FROM customers c, (WITH k AS (SELECT tid FROM sales) SELECT count(*) AS n FROM k WHERE k.tid = "
+    "c.tid) q ORDER BY 1",
+    "SELECT q.n FROM customers c, LATERAL (WITH k AS (SELECT tid FROM sales WHERE sales.tid = c.tid) SELECT "
+    "count(*) AS n FROM k) q ORDER BY 1",
+    "SELECT q.n FROM customers c, (WITH k AS (SELECT tid FROM sales s WHERE s.tid = c.tid) SELECT count(*) AS n "
+    "FROM k) q ORDER BY 1",
+    "SELECT count(*) FROM customers c WHERE EXISTS (SELECT 1 FROM (WITH k AS (SELECT tid FROM sales WHERE tid = "
+    "c.tid) SELECT tid FROM k) q)",
     "SELECT coalesce(b.n, 0) AS n, c.m FROM (SELECT town, count(*) AS n FROM customers GROUP BY town) a LEFT JOIN (SELECT "
     "town, count(*) AS n FROM customers WHERE age < 50 GROUP BY town) b ON b.town = a.town FULL JOIN (SELECT sex, "
     "count(*) AS m FROM customers GROUP BY sex) c ON c.sex = a.town",

@@ -86,6 +86,8 @@ def _keys(inner: exp.Select) -> list[exp.Expr] | None:
 def _shows(shown: list[exp.Expr], values: Mapping[str, exp.Expr], keys: list[exp.Expr]) -> bool:
     """Whether all keys of groups are shown, so that no two rows are alike."""
     columns = [e.unalias() for e in shown]
+    if any(column.find(exp.Explode, exp.Unnest) for column in columns):
+        return False
     plain = [values.get(lowered(column.name)) for column in columns if isinstance(column, exp.Column)]
     return all(key in plain for key in keys)
 

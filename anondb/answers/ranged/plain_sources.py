@@ -56,7 +56,7 @@ def _read_table(select: exp.Select, source: exp.Expr, inner: exp.Select, table: 
     if not source.alias_or_name and not alone:
         return
     for column in [c for c in inner.find_all(exp.Column) if c.parent_select is inner or lowered(c.table) == before]:
-        if column.table or not alone:  # alone a name needs no table
+        if lowered(column.table) == before or not (column.table or alone):  # alone a name needs no table
             column.set("table", exp.to_identifier(alias))
     values, place = shown_by_name(inner), next(place for place in places_of(select) if place.this is source)
     columns, where = _columns_of(select, alias, values, own, tables), inner.args.get("where")

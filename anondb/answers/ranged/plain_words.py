@@ -70,9 +70,10 @@ def _is_link(part: exp.EQ, name: str, before: Collection[str]) -> bool:
 
 
 def _of_groups(select: exp.Expr | None) -> bool:
-    """Whether a SELECT has GROUP BY without grouping sets, so that each of its groups has a row."""
+    """Whether a SELECT has GROUP BY keys, without grouping sets, so that each of its groups has a row."""
     group = None if select is None else select.args.get("group")
-    return group is not None and clauses_of(group) <= {"expressions", "all"}
+    keys = [bare(key) for key in group.expressions] if group is not None and clauses_of(group) == {"expressions"} else []
+    return bool(keys) and not any(isinstance(key, exp.Tuple | exp.Rollup | exp.Cube | exp.GroupingSets) for key in keys)
 
 
 def _rows_counted(call: exp.Expr) -> exp.Expr | None:
@@ -154,7 +155,8 @@ def unwrapped(tree: exp.Expr) -> exp.Expr:
         return tree
     for name in around - {"with_"}:
         inner.set(name, tree.args[name].copy())
-    inner.set("with_", exp.With(expressions=[cte.copy() for cte in ctes]) if ctes else None)
+    if "with_" in around:
+        inner.set("with_", exp.With(expressions=[cte.copy() for cte in ctes]) if ctes else None)
     return unwrapped(inner)
 
 
@@ -198,6 +200,9 @@ def with_outer_ctes(tree: exp.Expr) -> exp.Expr:
         clause, select = source.this.args.get("with_"), source.parent_select
         if clause is None or clause.recursive or select is None or not isinstance(source.parent, exp.From | exp.Join):
             continue
+        own = {lowered(place.alias_or_name) for place in clause.find_all(exp.Table, exp.Subquery)}
+        if any(column.table and lowered(column.table) not in own for column in clause.find_all(exp.Column)):
+            continue  # it names a source around it
         source.this.set("with_", None)
         outer = select.args.get("with_") or exp.With()
         select.set("with_", exp.With(expressions=[*outer.expressions, *clause.expressions], recursive=outer.recursive))
