@@ -130,6 +130,9 @@ WRITTEN = [
 
 TOWNS = "SELECT town, count(*) AS n FROM customers GROUP BY town"
 ODD = [
+    "WITH a AS (SELECT -tid AS tid, item FROM sales) SELECT * FROM a ORDER BY tid + 0, item LIMIT 3",
+    "WITH a AS (SELECT item, count(*) AS tid FROM sales GROUP BY item, tid) SELECT * FROM a ORDER BY -tid, item LIMIT 3",
+    "WITH a AS (SELECT length(item) AS item, count(*) AS n FROM sales GROUP BY 1) SELECT * FROM a ORDER BY item LIMIT 3",
     "SELECT count(*) FROM sales WHERE item = 'nothing' GROUP BY () HAVING count(*) >= 1",
     "SELECT count(*) AS n FROM sales WHERE item = 'nothing' GROUP BY ALL HAVING count(*) >= 1",
     "SELECT sum(1) AS n FROM sales WHERE item = 'nothing' GROUP BY ALL",

@@ -150,8 +150,9 @@ def unwrapped(tree: exp.Expr) -> exp.Expr:
             inner if sum(lowered(table.name) == lowered(source.name) for table in tree.find_all(exp.Table)) == 1 else None
         )
     recursive = "with_" in around and tree.args["with_"].recursive
-    named = "order" in around and any(column.table for column in tree.args["order"].find_all(exp.Column))
-    if inner is None or recursive or named or ("order" in around and clauses_of(inner) & _AROUND):
+    terms = [term.this for term in tree.args["order"].expressions] if "order" in around else []
+    named = all(isinstance(term, exp.Column | exp.Literal | exp.Var) and not term.args.get("table") for term in terms)
+    if inner is None or recursive or not named or (terms and clauses_of(inner) & _AROUND):
         return tree
     for name in around - {"with_"}:
         inner.set(name, tree.args[name].copy())
