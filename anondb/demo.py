@@ -182,7 +182,7 @@ def run_demo(
         )
     published = []
     with (
-        removed_after_error(owner, owner.with_name(f"{owner.name}.wal"), *files),
+        removed_after_error([owner, owner.with_name(f"{owner.name}.wal"), *files]),
         private_files(),
         connect(owner, on_statement=on_statement, on_progress=on_progress) as database,
     ):

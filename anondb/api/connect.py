@@ -108,17 +108,18 @@ def connect(
 
 
 @contextlib.contextmanager
-def new_file(path: str) -> Iterator[None]:
+def new_file(path: str) -> Iterator[list[str]]:
     """Open the DuckDB file of this path in the block: one that does not exist is made for this user alone, and removed again
-    after an error.
+    after an error. The block gets the list of files that would be removed, which it clears if they have to stay.
 
     Raises:
         InputError: the path is that of a data file, or of no file.
     """
     if is_data_file(path) or is_url(path) or path in ("", ":memory:"):
         raise InputError("Files are loaded into a DuckDB file.", code="bad_usage", hint="Name it, as in shop.duckdb.")
-    with removed_after_error(*(() if os.path.lexists(path) else (path, f"{path}.wal"))), private_files():
-        yield
+    new = [] if os.path.lexists(path) else [path, f"{path}.wal"]
+    with removed_after_error(new), private_files():
+        yield new
 
 
 def _attached(database: Database, file: str | os.PathLike[str] | None) -> Database:

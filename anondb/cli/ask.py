@@ -103,6 +103,8 @@ def _run_policies(path: Path, flags: Mapping[str, Any], as_json: bool, show_sql:
     """``run FILE.toml``: make or refresh the releases of a file of policies; flags replace its settings."""
     from anondb.api.connect import new_file
     from anondb.data.files import load_files
+    from anondb.ledger.stored import current_catalog
+    from anondb.publications.history import publications
     from anondb.reading.formats import is_data_file, stem_of
     from anondb.reading.options import OF_FILES, Reading
     from anondb.views import policy_file
@@ -111,19 +113,24 @@ def _run_policies(path: Path, flags: Mapping[str, Any], as_json: bool, show_sql:
     settings = {**policies.settings, **flags}
     reading = {name: settings.pop(name) for name in OF_FILES if name in settings}
     results = []
-    making = new_file(policies.source) if policies.load else contextlib.nullcontext()
+    making = new_file(policies.source) if policies.load else contextlib.nullcontext(list[str]())
     settings |= {"show_sql": show_sql, "quiet": quiet, "create": bool(policies.load)}
-    with making, opened(policies.source, command="run", **settings) as database:
+    with making as new, opened(policies.source, command="run", **settings) as database:
         for table in database.load(**policies.load, replace=True) if policies.load else ():
             if not as_json and not quiet:
                 typer.echo(f"{table.table}: read {plain(table.account.words)}")
         if is_data_file(policies.source):
             named = {"transactions": (policies.source, stem_of(Path(policies.source)))}
             load_files(database.engine, named, reading=Reading(**reading))
-        for name, result in policy_file.run(database.engine, policies):
-            results.append({"release": name, "kind": result.kind, "result": result.to_json()})
-            if not as_json and not quiet:
-                print_view(result)
+        try:
+            for name, result in policy_file.run(database.engine, policies):
+                results.append({"release": name, "kind": result.kind, "result": result.to_json()})
+                if not as_json and not quiet:
+                    print_view(result)
+        except BaseException:
+            if publications(database.engine, current_catalog(database.engine)):  # its ledger alone knows whom
+                new.clear()
+            raise
     if as_json:
         print_json({"results": results})
 

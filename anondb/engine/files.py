@@ -3,7 +3,7 @@
 import errno
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -71,7 +71,7 @@ def write_private(path: str | os.PathLike[str], text: str) -> None:
 
 
 @contextmanager
-def removed_after_error(*files: str | os.PathLike[str]) -> Iterator[None]:
+def removed_after_error(files: Iterable[str | os.PathLike[str]]) -> Iterator[None]:
     """Remove new files after an error in the block, so that it can be tried again."""
     try:
         yield

@@ -156,6 +156,25 @@ def test_files_are_loaded_and_what_commands_made_is_kept_until_the_data_change(r
     assert run("run", file).code == 0 and anondb.verify_file(night).content_digest in proof.read_text()
 
 
+def test_a_new_database_whose_release_was_published_stays(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After an error, too: its ledger alone knows whom the file has, and the next run goes on from it."""
+
+    def refuse(*_: object) -> None:
+        raise anondb.InputError("The disk is full.", code="bad_path")
+
+    new, night = tmp_path / "new.duckdb", tmp_path / "night.duckdb"
+    (tmp_path / "sales.csv").write_text("customer,product\n" + "1,a\n2,a\n3,b\n4,b\n")
+    file = policies(new, NIGHTLY)
+    with monkeypatch.context() as patched:
+        patched.setattr("anondb.publications.publish.write_proof", refuse)
+        assert run("run", file).code == 2 and new.exists() and night.exists()
+    assert run("run", file).code == 0
+    assert anondb.verify_file(night).content_digest in (tmp_path / "night-proof" / "README.md").read_text()
+    for made in (new, night):
+        made.unlink()
+    assert run("run", policies(new, NIGHTLY.replace("k = 2", "k = 9"))).code == 3 and not new.exists()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("change", ["k = 3", "item_supports = true", 'publish = "mine.duckdb"'])
 def test_another_release_is_not_taken_for_that_of_a_policy(run: Run, tmp_path: Path, change: str) -> None:
