@@ -335,7 +335,6 @@ UNREAD: list[tuple[str, str]] = [
     ("SELECT tid FROM t", "are modelled"),
     ("SELECT * FROM t", "are modelled"),
     ("SELECT tid, count(*) FROM t GROUP BY tid", "are modelled"),
-    ("SELECT DISTINCT count(*) FROM t", "the function COUNT"),
     ("SELECT count(*) FROM t USING SAMPLE 10%", "a random number"),
     ("SELECT count(*) FROM t TABLESAMPLE 10%", "a random number"),
     ("SELECT count(*) OVER () FROM t", "are modelled"),

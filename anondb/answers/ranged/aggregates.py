@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import KW_ONLY, dataclass, replace
 
 from sqlglot import exp
@@ -237,6 +237,14 @@ class Rows:
 
     # ---------------------------------------------------------------- OVER
 
+    def with_row(self, ends: list[exp.Expr], node: exp.Expr, resolve: Resolve) -> list[exp.Expr]:
+        """The two ends of an aggregate of rows, one of which is the current one, whatever is known of it."""
+        own = _least_of_row(node, resolve)
+        if own is None:
+            return ends
+        there = values.holds(exp.true() if self.sure is None else self.sure, unknown=False)
+        return [values.greatest(exp.paren(ends[0] + values.when(there, exp.convert(0), own)), own), ends[1]]
+
     def window(self, node: exp.Window, resolve: Resolve) -> Value:
         """A window function; nothing is known of ranks and of what an order of estimates decides.
 
@@ -275,9 +283,8 @@ class Rows:
         if aggregate or isinstance(node.this, exp.Filter):
             total = self.aggregate(node.this, resolve)
             ends = [_each_over(end, over) for end in total.ends]
-            if total.upper is not None and _has_row(spec) and (own := _least_of_row(node.this, arguments)) is not None:
-                there = values.holds(exp.true() if self.sure is None else self.sure, unknown=False)
-                ends = [values.greatest(exp.paren(ends[0] + values.when(there, exp.convert(0), own)), own), ends[1]]
+            if total.upper is not None and _has_row(spec):
+                ends = self.with_row(ends, node.this, resolve)
             if spec is None or not counted or self.sure is None:
                 return total.replaced(ends)
             every = over(exp.LogicalAnd(this=self.sure.copy()), _reached(spec))
@@ -318,11 +325,11 @@ def _has_row(frame: exp.Expr | None) -> bool:
     return frame is None or ("CURRENT ROW" in ends and not frame.args.get("exclude"))
 
 
-def _least_of_row(node: exp.Expr, arguments: Sequence[Value]) -> exp.Expr | None:
+def _least_of_row(node: exp.Expr, resolve: Resolve) -> exp.Expr | None:
     """What a row that is there adds at least to a sum of numbers that are never negative, or to a number of rows."""
     if isinstance(node, exp.Count):
         return exp.convert(1) if isinstance(node.this, exp.Star) else None
-    own = arguments[0] if isinstance(node, exp.Sum) else None
+    own = read(node.this, resolve) if isinstance(node, exp.Sum) and not isinstance(node.this, exp.Distinct) else None
     return None if own is None or not own.present or values.floor_of(own) is None else own.there[0]
 
 

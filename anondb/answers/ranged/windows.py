@@ -91,7 +91,9 @@ class Windows:
         return not told_apart(self.compiler.tables, place, where, own, [], inf)
 
     def _over_all(self, node: exp.Window) -> Value:
-        return self.sources.total(self.rows.aggregate(node.this, self.resolve))
+        value = self.sources.total(self.rows.aggregate(node.this, self.resolve))
+        ends = value.ends if value.upper is None else self.rows.with_row(value.ends, node.this, self.resolve)
+        return value if ends == value.ends else value.replaced(ends)
 
     def _total(self, node: exp.Window) -> Value | None:
         """The sum over all groups of their numbers of rows, or of sums, from all rows; None for other aggregates."""
