@@ -237,11 +237,8 @@ class Rows:
 
     # ---------------------------------------------------------------- OVER
 
-    def with_row(self, ends: list[exp.Expr], node: exp.Expr, resolve: Resolve) -> list[exp.Expr]:
+    def _with_row(self, ends: list[exp.Expr], own: exp.Expr) -> list[exp.Expr]:
         """The two ends of an aggregate of rows, one of which is the current one, whatever is known of it."""
-        own = _least_of_row(node, resolve)
-        if own is None:
-            return ends
         there = values.holds(exp.true() if self.sure is None else self.sure, unknown=False)
         return [values.greatest(exp.paren(ends[0] + values.when(there, exp.convert(0), own)), own), ends[1]]
 
@@ -283,8 +280,9 @@ class Rows:
         if aggregate or isinstance(node.this, exp.Filter):
             total = self.aggregate(node.this, resolve)
             ends = [_each_over(end, over) for end in total.ends]
-            if total.upper is not None and _has_row(spec):
-                ends = self.with_row(ends, node.this, resolve)
+            own = _least_of_row(node.this, resolve) if total.upper is not None and _has_row(spec) else None
+            if own is not None and (ordered or isinstance(node.this, exp.Sum)):
+                ends = self._with_row(ends, own) if ordered else [values.greatest(ends[0], own), ends[1]]
             if spec is None or not counted or self.sure is None:
                 return total.replaced(ends)
             every = over(exp.LogicalAnd(this=self.sure.copy()), _reached(spec))

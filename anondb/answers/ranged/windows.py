@@ -91,9 +91,7 @@ class Windows:
         return not told_apart(self.compiler.tables, place, where, own, [], inf)
 
     def _over_all(self, node: exp.Window) -> Value:
-        value = self.sources.total(self.rows.aggregate(node.this, self.resolve))
-        ends = value.ends if value.upper is None else self.rows.with_row(value.ends, node.this, self.resolve)
-        return value if ends == value.ends else value.replaced(ends)
+        return self.sources.total(self.rows.aggregate(node.this, self.resolve))
 
     def _total(self, node: exp.Window) -> Value | None:
         """The sum over all groups of their numbers of rows, or of sums, from all rows; None for other aggregates."""
