@@ -67,7 +67,7 @@ def test_uncertain_items_widen_the_bounds(supports: Session) -> None:
         supports.sql(f"SELECT count(DISTINCT tid) AS n FROM sales WHERE item IN ({TOP.format(n)})").fetchall()[0]
         for n in (2, 3)
     )
-    assert three[1] == two[1] and three[0] > two[0]
+    assert three[1] == two[1] and three[0] >= two[0] and three[2] >= two[2]  # in some worlds the third adds nobody
 
 
 def test_rows_that_are_shown_are_cut_by_the_estimates(supports: Session) -> None:
