@@ -8,7 +8,7 @@ import itertools
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from postgres import server as servers
@@ -44,6 +44,17 @@ class Databases:
 
         with psycopg.connect(self.server.url(database or self.raw, user=user), autocommit=True) as connection:
             yield connection
+
+    def restored(self, *schemas: str) -> Databases:
+        """A new database for releases, with the schemas of this one as ``pg_dump`` and ``psql`` move them."""
+        there = replace(self, releases=f"restored{next(_numbers)}")
+        self.sql(f"CREATE DATABASE {there.releases}", "postgres")
+        source, target = (self.server.url(name) for name in (self.releases, there.releases))
+        dump = [self.server.programs / "pg_dump", *(f"--schema={name}" for name in schemas), source]
+        text = subprocess.run(dump, check=True, capture_output=True).stdout
+        load = [self.server.programs / "psql", "--quiet", "--set=ON_ERROR_STOP=1", target]
+        subprocess.run(load, check=True, input=text, stdout=subprocess.DEVNULL)
+        return there
 
     def copy(self, table: str, rows: list[tuple[Any, ...]]) -> None:
         """Add rows without a value in a statement."""

@@ -72,6 +72,9 @@ def test_one_relation_over_all_values(shop: Databases, db: anondb.Database) -> N
     groups = "SELECT partition, count(DISTINCT transaction_id) FROM {} GROUP BY 1 ORDER BY 1"
     for name in ("transactions", "baskets", "transaction_ids"):
         assert asked(shop, groups.format(f"weekly.{name}")) == [(FIRST, 6), (SECOND, 6)]
+    restored = shop.restored("weekly", "weekly/*")
+    assert asked(restored, groups.format("weekly.transactions")) == [(FIRST, 6), (SECOND, 6)]
+    assert command("inspect", restored.url("weekly")).returncode == 0
     assert len(shop.sql(groups.format("own"), shop.releases)) == 2  # views on it stay, and show the new value
     counts = asked(shop, "SELECT item, lower_bound, upper_bound FROM weekly.item_counts")
     assert counts == [("a", 4, 4), ("b", 4, 4), ("c", 2, 2), ("d", 2, 2)]

@@ -129,6 +129,19 @@ def test_verify_inspect_query_and_the_session(databases: Databases, report: dict
 
 
 @pytest.mark.slow
+def test_a_dump_restores_the_same_release(databases: Databases, report: dict[str, Any]) -> None:
+    """Digests, catalog, rights and bounds are the same in the other database."""
+    restored = databases.restored("spring")
+    url = restored.url("spring", "analysts")
+    checked = anondb.verify_file(url, expect=report["content_digest"])
+    assert checked.holds and checked.sha256 == report["sha256"]
+    inspected = command("inspect", url, "--json")
+    assert json.loads(inspected.stdout)["clean"], inspected.stdout
+    call = "SELECT * FROM spring.count_bounds(ARRAY['milk'])"
+    assert databases.sql(call, restored.releases, "counters") == databases.sql(call, databases.releases, "counters")
+
+
+@pytest.mark.slow
 def test_tools_of_analysts(databases: Databases, report: dict[str, Any]) -> None:
     """The DB-API and SQLAlchemy answer as the session does; what reads files only says what does."""
     import sqlalchemy
