@@ -6,6 +6,7 @@ import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import Any
 
 from sqlglot import exp
 
@@ -326,3 +327,35 @@ def read_members(engine: Engine, schema: SchemaName) -> dict[str, list[str]]:
     for released, member in zip(pairs["released_item"].tolist(), pairs["item"].tolist(), strict=True):
         members.setdefault(released, []).append(member)
     return members
+
+
+@dataclass(frozen=True)
+class ReleasedItem:
+    """A released item: its label, the original items that it stands for, and the number of transactions that show it."""
+
+    label: str
+    members: tuple[str, ...]
+    support: int
+
+    @property
+    def as_itself(self) -> bool:
+        """Whether it stands for one item alone."""
+        return len(self.members) < 2
+
+    def to_json(self) -> dict[str, Any]:
+        """The released item as JSON values."""
+        return {"item": self.label, "stands_for": list(self.members), "transactions": self.support}
+
+
+def read_items(engine: Engine, release: StoredRelease) -> list[ReleasedItem]:
+    """The released items of a release, the most frequent first (tie: by label)."""
+    if release.kind is ANATOMY:
+        tree = reads.rows(release.schema.table("item_counts"), "item, lower_bound AS support")
+    else:
+        shown = "item, count(DISTINCT transaction_id) AS support"
+        tree = reads.rows(release.schema.table("transactions"), shown, group="item")
+    rows = engine.select(tree)
+    supports = dict(zip(rows["item"].tolist(), map(int, rows["support"]), strict=True))
+    members = read_members(engine, release.schema)
+    items = [ReleasedItem(label, tuple(below), supports.get(label, 0)) for label, below in members.items()]
+    return sorted(items, key=lambda item: (-item.support, item.label))

@@ -10,26 +10,12 @@ from anondb.engine import DuckDBEngine, reads
 from anondb.models.named import model_of
 from anondb.promises import PROMISES
 from anondb.release.conditions import ReleasedAttribute
-from anondb.release.objects import ANATOMY, SchemaName, StoredRelease, read_members
+from anondb.release.objects import ANATOMY, ReleasedItem, SchemaName, StoredRelease, read_items
 
 EXAMPLE_LENGTH = 40  # a longer label is no example
 
 
 Where = tuple[str, tuple[Any, ...]]
-
-
-@dataclass(frozen=True)
-class ReleasedItem:
-    """A released item: its label, the original items that it stands for, and the number of transactions that show it."""
-
-    label: str
-    members: tuple[str, ...]
-    support: int
-
-    @property
-    def as_itself(self) -> bool:
-        """Whether it stands for one item alone."""
-        return len(self.members) < 2
 
 
 @dataclass(frozen=True)
@@ -123,9 +109,7 @@ class Contents:
             "manifest": self.manifest,
             "transactions": self.transactions,
             "incomplete_transactions": self.incomplete,
-            "released_items": [
-                {"item": i.label, "stands_for": list(i.members), "transactions": i.support} for i in self.items
-            ],
+            "released_items": [item.to_json() for item in self.items],
             "item_counts": [
                 {"item": c.items[0], "lower_bound": c.lower, "estimate": c.estimate, "upper_bound": c.upper}
                 for c in self.counts
@@ -142,22 +126,16 @@ def read_contents(engine: DuckDBEngine, release: StoredRelease) -> Contents:
     """
     schema, is_anatomy = release.schema, release.kind is ANATOMY
     counts = _counts(engine, schema)
-    members = read_members(engine, schema)
+    items = read_items(engine, release)
     if is_anatomy:
-        supports = {c.items[0]: c.lower for c in counts}
         rows = engine.query("report/buckets", {"buckets": schema.table("buckets")})
         buckets = Buckets(**{name: int(column[0]) for name, column in rows.items()})
         transactions, incomplete = int(release.manifest["transactions"]), 0
     else:
-        shown = "item, count(DISTINCT transaction_id) AS support"
-        listed = engine.select(reads.rows(schema.table("transactions"), shown, group="item", order="item"))
-        supports = dict(zip(listed["item"].tolist(), map(int, listed["support"]), strict=True))
         both = "count(*) AS transactions, count(*) FILTER (WHERE NOT complete) AS incomplete"
         numbers = engine.select(reads.rows(schema.table("transaction_ids"), both))
         transactions, incomplete = (int(numbers[name][0]) for name in ("transactions", "incomplete"))
         buckets = None
-    items = [ReleasedItem(label, tuple(below), supports.get(label, 0)) for label, below in members.items()]
-    items.sort(key=lambda item: (-item.support, item.label))
     asked: list[tuple[tuple[str, ...], tuple[Where, ...]]] = [(labels, ()) for labels in _examples(items)]
     where = _conditions(engine, schema, release.kind.attributes or ())
     asked += [(asked[0][0], where)] if asked and where else []

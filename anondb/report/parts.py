@@ -7,7 +7,8 @@ from itertools import accumulate
 from anondb.pages.html import both, table
 from anondb.pages.text import counted, label, percent, raised, short
 from anondb.pages.treemap import Cell, treemap
-from anondb.report.contents import Contents, ReleasedItem
+from anondb.release.objects import ReleasedItem
+from anondb.report.contents import Contents
 
 MOST_ROWS = 25
 MOST_MEMBERS = 6  # in a cell of the map

@@ -1,8 +1,9 @@
 """Reports as rows of names and values, for a terminal."""
 
 from anondb.pages.text import counted, number, or_dash, percent
+from anondb.release.objects import ReleasedItem
 from anondb.report.answers import figures
-from anondb.report.contents import Contents, ReleasedItem
+from anondb.report.contents import Contents
 from anondb.report.owner import CHANGED, GONE, OwnerReport
 
 Rows = list[tuple[str, str]]

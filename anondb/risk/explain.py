@@ -1,9 +1,9 @@
-"""Explain the released form of an item by the decisions of the algorithm in the ledger.
+"""Explain the released form of an item by the decisions of the algorithm in the ledger, and by the released items.
 
-Decisions and taxonomy are those of the run that made the release; nothing is recomputed, and no transaction is read.
+Decisions and taxonomy are those of the run that made the release; nothing is recomputed, and the source is not read.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -13,8 +13,9 @@ from anondb.errors import InputError
 from anondb.ledger import ledger, stored
 from anondb.ledger.tables import DECISIONS
 from anondb.models import AsTable
-from anondb.release.objects import SchemaName, read_manifest, read_members
+from anondb.release.objects import ReleasedItem, SchemaName, read_items
 
+MOST_FORMS = 3
 AS_IS, GENERALIZED, SUPPRESSED, ABSENT = "as_is", "generalized", "suppressed", "absent"
 
 
@@ -57,8 +58,10 @@ class Explanation(AsTable):
         release, item: the release and the item.
         outcome: ``as_is``, ``generalized``, ``suppressed``, or ``absent`` (it did not occur when the release was made, and
             no released item stands for it).
-        released_item: the released item published in its place; None if there is none.
-        members: the original items that the released item stands for.
+        released_item: the released item published in its place; None if there is none, or several.
+        members: the original items that this released item stands for.
+        forms: the released items that stand for it, the most frequent first: several in a local recoding, none in buckets,
+            which show items as they are.
         path: the item's ancestors in the taxonomy, the root first, the item last; empty without a taxonomy.
         steps: the decisions that concern the item, in order.
         conclusion: the outcome as a sentence.
@@ -69,6 +72,7 @@ class Explanation(AsTable):
     outcome: str
     released_item: str | None
     members: tuple[str, ...]
+    forms: tuple[ReleasedItem, ...]
     path: tuple[str, ...]
     steps: tuple[ExplainedStep, ...]
     conclusion: str
@@ -76,7 +80,8 @@ class Explanation(AsTable):
     def to_json(self) -> dict[str, Any]:
         """The explanation as JSON values."""
         steps = [step.to_json() for step in self.steps]
-        return {**vars(self), "members": list(self.members), "path": list(self.path), "steps": steps}
+        listed = {"members": list(self.members), "path": list(self.path), "steps": steps}
+        return {**vars(self), **listed, "forms": [form.to_json() for form in self.forms]}
 
 
 def explain(engine: DuckDBEngine, name: str, item: str) -> Explanation:
@@ -88,55 +93,51 @@ def explain(engine: DuckDBEngine, name: str, item: str) -> Explanation:
     """
     catalog = stored.current_catalog(engine)
     whole = stored.find_whole(engine, name)
-    schema = whole.schema
     entry = ledger.find(engine, catalog, name)
     if entry is None:
         raise InputError(f"The ledger has no entry for the release {name!r}.", code="no_such_release")
-    if whole.kind.local:
-        raise InputError(
-            f"The release {entry.name!r} is a local recoding: an item has different images in different transactions.",
-            code="local_recoding",
-            hint="Its table released_items lists the released items that may stand for the item.",
-        )
-    members = read_members(engine, schema)
-    image = {member: released for released, below in members.items() for member in below}
+    forms = tuple(form for form in read_items(engine, whole) if item in form.members)
+    shown = forms[0] if len(forms) == 1 else None
     path = _path(ledger.taxonomy_of(engine, catalog, entry.release_id), item)
     decisions = DECISIONS.rows(engine, catalog, entry.release_id)
-    if not path and item not in image and not any(d["subject"] == item for d in decisions):
+    if not path and not forms and not any(d["subject"] == item for d in decisions):
         raise InputError(
             f"The release {entry.name!r} and its taxonomy have no item {item!r}.",
             code="unknown_item",
             hint="Labels are compared exactly: check case and spaces.",
         )
-    relevant = [d for d in decisions if d["subject"] in path or d["subject"] in (item, image.get(item))]
+    subjects = {item, *path, *(form.label for form in forms)}
     last = max((int(d["round"]) for d in decisions), default=1)
-    steps = [_explained(d, entry.parameters, last) for d in relevant]
+    steps = [_explained(d, entry.parameters, last) for d in decisions if d["subject"] in subjects]
     cause = next((s for s in steps if s.action == "suppress" and s.round_number == last), None)
-    shown = image.get(item)
-    outcome = _outcome(item, shown, members, cause)
-    top_down = bool(path) and not any(d["action"] == "generalize" for d in decisions)
-    stopped = _stopped(steps, shown, last) if top_down else None
+    if forms:
+        top_down = bool(path and decisions) and not any(d["action"] == "generalize" for d in decisions)
+        conclusion = _published(item, forms, _stopped(steps, forms[0].label, last) if top_down else None)
+        if whole.kind.by_transaction and whole.manifest["suppression"] == "some":
+            conclusion += " It may have been suppressed in some transactions."
+        if whole.kind.item_supports:
+            conclusion += _published_bounds(engine, whole.schema, item)
+    else:
+        conclusion = f"Nothing is published in the place of {item!r}: {_absent(item, cause, bool(path))}."
     return Explanation(
         release=entry.name,
         item=item,
-        outcome=outcome,
-        released_item=shown,
-        members=tuple(members.get(shown, ())) if shown is not None else (),
+        outcome=_outcome(forms, cause),
+        released_item=None if shown is None else shown.label,
+        members=() if shown is None else shown.members,
+        forms=forms,
         path=tuple(path),
         steps=tuple(steps),
-        conclusion=_conclusion(item, outcome, shown, members, cause, stopped, bool(path))
-        + _published_bounds(engine, schema, item, outcome),
+        conclusion=conclusion,
     )
 
 
-def _published_bounds(engine: Engine, schema: SchemaName, item: str, outcome: str) -> str:
-    """What the item supports of the release say of a generalized item, as a sentence."""
-    if outcome != GENERALIZED or "item_supports" not in read_manifest(engine, schema):
-        return ""
-    counts = engine.select(reads.rows(schema.table("item_counts"), "item, lower_bound, estimate, upper_bound"))
+def _published_bounds(engine: Engine, schema: SchemaName, item: str) -> str:
+    """What item supports say of an item, as a sentence, unless its count is exact."""
+    counts = engine.select(reads.rows(schema.table("item_counts"), "item, lower_bound, upper_bound"))
     place = counts["item"].tolist().index(item)
     low, high = (int(counts[name][place]) for name in ("lower_bound", "upper_bound"))
-    return f" Its item support says that {low:,} to {high:,} transactions hold it."
+    return f" Its item support says that {low:,} to {high:,} transactions hold it." if low < high else ""
 
 
 def _path(edges: list[tuple[str, str | None]], item: str) -> list[str]:
@@ -152,9 +153,9 @@ def _path(edges: list[tuple[str, str | None]], item: str) -> list[str]:
     return path[::-1]
 
 
-def _outcome(item: str, shown: str | None, members: dict[str, list[str]], cause: ExplainedStep | None) -> str:
-    if shown is not None:
-        return AS_IS if members[shown] == [item] else GENERALIZED
+def _outcome(forms: Sequence[ReleasedItem], cause: ExplainedStep | None) -> str:
+    if forms:
+        return AS_IS if all(form.as_itself for form in forms) else GENERALIZED
     return SUPPRESSED if cause is not None else ABSENT
 
 
@@ -212,27 +213,33 @@ def _stopped(steps: list[ExplainedStep], node: str | None, last: int) -> int:
     return next((r for r in range(1, last + 1) if r not in deeper), last)
 
 
-def _conclusion(
-    item: str,
-    outcome: str,
-    shown: str | None,
-    members: dict[str, list[str]],
-    cause: ExplainedStep | None,
-    stopped: int | None,
-    has_taxonomy: bool,
-) -> str:
-    if outcome == AS_IS:
+def _published(item: str, forms: Sequence[ReleasedItem], stopped: int | None) -> str:
+    """What is published in the place of an item, and the round whose search ``stopped`` there."""
+    if len(forms) > 1:
+        return _published_locally(item, forms)
+    (form,) = forms
+    if form.as_itself:
         return f"{item!r} is published as it is."
-    if outcome == GENERALIZED and shown is not None:
-        said = f"{shown!r} is published in the place of {item!r}; it stands for {len(members[shown]):,} items."
-        if stopped is None:
-            return said
-        return (
-            f"{said} It stayed that general because the search of round {stopped} stopped there: no child cut was"
-            " strictly cheaper."
-        )
-    if cause is not None:
-        which = "it" if cause.subject == item else f"its generalization {cause.subject!r}"
-        return f"Nothing is published in the place of {item!r}: {which} was suppressed."
-    reason = "it did not occur when the release was made" + ("" if has_taxonomy else ", or it was suppressed")
-    return f"Nothing is published in the place of {item!r}: {reason}."
+    said = f"{form.label!r} is published in the place of {item!r}; it stands for {len(form.members):,} items."
+    if stopped is None:
+        return said
+    why = f"because the search of round {stopped} stopped there: no child cut was strictly cheaper."
+    return f"{said} It stayed that general {why}"
+
+
+def _published_locally(item: str, forms: Sequence[ReleasedItem]) -> str:
+    """The same where it depends on the transaction."""
+    plain, general = ([form for form in forms if form.as_itself is itself] for itself in (True, False))
+    itself = f"{item!r} is published as it is in {sum(form.support for form in plain):,} transactions. Elsewhere "
+    listed = [f"{f.label!r} ({len(f.members):,} items, {f.support:,} transactions)" for f in general[:MOST_FORMS]]
+    listed += [f"{len(general) - MOST_FORMS:,} others"] if len(general) > MOST_FORMS else []
+    others = f"{' or '.join(listed)} may stand for {'it' if plain else repr(item)}."
+    why = "It is more general where fewer of the transactions that were recoded together hold it."
+    return f"{itself if plain else ''}{others} {why}" if general else itself.removesuffix(" Elsewhere ")
+
+
+def _absent(item: str, cause: ExplainedStep | None, has_taxonomy: bool) -> str:
+    """Why nothing is published in the place of an item."""
+    if cause is None:
+        return "it did not occur when the release was made" + ("" if has_taxonomy else ", or it was suppressed")
+    return f"{'it' if cause.subject == item else f'its generalization {cause.subject!r}'} was suppressed"

@@ -18,7 +18,7 @@ from anondb.compare.runs import Result, Run, plan
 from anondb.errors import AnondbError, InputError
 from anondb.guide.needs import PEOPLE, QUESTIONS, read_answer, serving, untried
 from anondb.reading.options import READING
-from anondb.ui.pair import MOST_FORMS, make_both, several
+from anondb.ui.pair import MOST_FORMS, make_both
 from anondb.ui.window import Project, Window, back, posted, project_at, saved, shown, window_of
 from anondb.ui.worker import Problem, Say
 
@@ -117,8 +117,7 @@ def explain(say: Say, trial: str, item: str) -> list[tuple[str, list[str]]]:
                 explanation = database.explain(f"candidate_{n}", item)
                 explanations.append((explanation.conclusion, [step.words for step in explanation.steps]))
             except AnondbError as error:
-                local = "It is a local recoding: the rows of different persons may show the item in different ways."
-                explanations.append((local if error.code == "local_recoding" else str(error), []))
+                explanations.append((str(error), []))
     return explanations
 
 
@@ -223,7 +222,7 @@ def pair_page(request: Request) -> Response:
     asked(window)
     pair, item = window.result("pair"), window.kept.get("choose_item", "")
     forms = [] if pair is None else [forms_of.get(item, ()) for forms_of in pair["forms"]]
-    values: dict[str, Any] = {"pair": pair, "item": item, "forms": forms, "several": several, "most": MOST_FORMS}
+    values: dict[str, Any] = {"pair": pair, "item": item, "forms": forms, "most": MOST_FORMS}
     return shown(request, "choose_pair.html", why=window.result("why"), **values)
 
 

@@ -14,7 +14,7 @@ from anondb.pages.html import STYLE
 from anondb.pages.plots import CountScale, EvenScale, lines, mark, of_categories, side_by_side
 from anondb.pages.text import cut, label, percent, wide
 from anondb.pages.treemap import MOST_CELLS, Cell, folded, squarified, treemap
-from anondb.report.contents import ReleasedItem
+from anondb.release.objects import ReleasedItem
 from anondb.report.parts import cells
 
 

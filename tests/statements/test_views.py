@@ -569,6 +569,26 @@ def test_explain(db: anondb.Database) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("model", [anondb.TransactionalK(3), anondb.KkmAnonymity(3, 1)])
+def test_explain_a_local_recoding(model: Any) -> None:
+    """Each released item that may stand for an item is named, with the transactions that show it."""
+    with anondb.connect() as db:
+        db.sql("CREATE TABLE food AS FROM (VALUES ('all', NULL), ('X', 'all'), ('a', 'X'), ('b', 'X')) tree(node, parent)")
+        db.sql("CREATE TABLE sales AS SELECT range AS tid, if(range < 9, 'a', 'b') AS item FROM range(10)")
+        db.sql("CREATE TABLE people AS SELECT range AS tid, range // 5 AS age FROM range(10)")
+        people = {"records": "people", "quasi_identifiers": "age"} if isinstance(model, anondb.KkmAnonymity) else {}
+        options = {"taxonomy": "food", "accept": ["one-item"], **people}
+        db.anonymize("sales", model=model, name="r", queries=0, **options)
+        found, shown = db.explain("r", "a"), Counter(row[1] for row in db.release("r").table("transactions").fetchall())
+    assert {form.label: form.support for form in found.forms} == shown and 3 <= shown["a"] < 9
+    assert (found.outcome, found.released_item, found.members) == ("generalized", None, ())
+    assert f"as it is in {shown['a']} transactions" in found.conclusion and "(2 items, " in found.conclusion
+    assert [form["item"] for form in json.loads(json.dumps(found.to_json()))["forms"]] == [
+        label for label, _ in shown.most_common()
+    ]
+
+
+@pytest.mark.slow
 def test_explain_suppression(db: anondb.Database) -> None:
     db.sql("INSERT INTO food VALUES ('rare', 'all'), ('never', 'all'); INSERT INTO sales VALUES (1, 'rare')")
     made(db, CREATE)
