@@ -101,6 +101,21 @@ class BeforeRelease:
         columns: dict[str, Any] = {"id": id, "item": item, "named": (id_as, item_as)}
         return load_files(self.engine, files, **columns, replace=replace, reading=how, record=note)
 
+    def copy(self, file: str | os.PathLike[str], *tables: str) -> None:
+        """Copy tables into a new DuckDB file, which only this user can read and where the same names mean them: to try
+        releases without writing into this database, or reading it again.
+
+        Raises:
+            InputError: there is no such table, or the file exists.
+        """
+        from anondb.api.connect import new_file
+        from anondb.compare.copies import copy_tables
+
+        with new_file(os.fspath(file)) as made:
+            if not made:
+                raise InputError("The file exists.", code="target_exists", hint="Name a file that does not exist.")
+            copy_tables(self.engine, Path(file), tables)
+
     def unknown_items(self, transactions: Any, taxonomy: Any, *, id: str = "tid", item: str = "item") -> tuple[str, ...]:
         """The items that are not leaves of a taxonomy, sorted; ``anonymize`` refuses them.
 

@@ -52,7 +52,6 @@ def compare(
     """Compare promises, algorithms and parameters on the same data and questions; each run is a process with limits on time
     and memory, once with and once without item supports where these may be published."""
     values = flag_values(flags)
-    _check_file(source)
     app.check_targets(source, report, csv)
     lists: dict[str, list[Any]] = {"k": [_whole("k", x) for x in _listed(k)], "m": _listed(m)}
     lists |= {"delta": _listed(delta)} if delta else {}
@@ -93,16 +92,6 @@ def _whole(name: str, text: str) -> int:
     if not text.isascii() or not text.isdigit() or len(text) > 12:
         raise InputError(f"{name} must be integers with commas between, not {text[:40]!r}.", code="bad_parameter")
     return int(text)
-
-
-def _check_file(source: str) -> None:
-    """Refuse a database of PostgreSQL: each run is a process that reads the source anew."""
-    from anondb.engine.elsewhere import is_url
-
-    if is_url(source):
-        raise InputError(
-            "Comparisons read a DuckDB file or a data file.", code="bad_usage", hint="Export the table to Parquet first."
-        )
 
 
 _CAPTION = (

@@ -32,7 +32,8 @@ from anondb.risk.attack import USUAL_KNOWLEDGE
 if TYPE_CHECKING:
     import pandas as pd
 
-_SOURCES = ("taxonomy", "records", "hierarchies", "domains", "sensitive", "privacy_constraints", "utility_constraints")
+SOURCES = ("taxonomy", "records", "hierarchies", "domains", "sensitive", "privacy_constraints", "utility_constraints")
+"""The options that may name a table."""
 GRID = ("k", "m", "delta", "h", "p", "l")
 
 
@@ -191,8 +192,8 @@ def _read(
     the processes of the runs cannot read."""
     data = as_read(transactions).data
     in_file = isinstance(data, Path) or (isinstance(data, str) and is_file(data))
-    named = {name: options.get(name) for name in _SOURCES} | {"workload": options.get("workload")}
-    with copying(engine, folder / "sources.duckdb") as copies, engine.transaction():
+    named = {name: options.get(name) for name in SOURCES} | {"workload": options.get("workload")}
+    with copying(engine, folder / "sources.duckdb") as copies, copies.transaction():
         if "quasi_identifiers" in options and named["records"] is None:  # columns of the transactions
             named["records"] = os.fspath(data) if isinstance(data, os.PathLike) else data
         others = [digest(engine, v, name.replace("_", " ")) for name, v in named.items() if v is not None]
@@ -216,9 +217,8 @@ def _read(
 
 def _copied(copies: Copies, rows: Any, schema: str, name: str) -> str:
     """Copy rows into a table of a schema of its own; return its name for the runs."""
-    copies.make_schema(schema)
-    table = copies.engine.create(copies.table(schema, name), rows)
-    return replace(table, catalog="").sql()
+    copies.engine.create(copies.table(schema, name), rows)
+    return replace(copies.written(schema, name), catalog="").sql()
 
 
 def _keeping(engine: DuckDBEngine) -> Any:

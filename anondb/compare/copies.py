@@ -1,28 +1,48 @@
 """Copy what runs read into a private DuckDB file, which each of their processes opens."""
 
 import contextlib
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from sqlglot import exp
 
+from anondb.data.sources import all_columns, open_source
 from anondb.engine import Engine, Table
 
+MAIN = "main"  # the schema that each file has
 
-@dataclass(frozen=True)
+
+@dataclass
 class Copies:
-    """An attached file: the places of its tables. A transaction of the engine may write into one file alone."""
+    """Copies of rows: work tables first, since a transaction may write into one file alone, and one that reads the tables of
+    another database writes them into the engine's; then tables of the file."""
 
     engine: Engine
     catalog: str
+    _work: dict[tuple[str, str], Table] = field(default_factory=dict)  # by schema and name in the file
 
     def table(self, schema: str, name: str) -> Table:
-        """The place of a table; ``schema.name`` names it for runs."""
+        """A work table, to be made in the block of ``transaction``; ``schema.name`` names its copy for runs."""
+        return self._work.setdefault((schema, name), self.engine.work_table(f"copy_{len(self._work)}"))
+
+    def written(self, schema: str, name: str) -> Table:
+        """The place of a copy in the file."""
         return Table(self.catalog, schema, name)
 
-    def make_schema(self, name: str) -> None:
-        """Make a schema."""
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Run the block in a transaction of the engine, and then write the copies that it made into the file."""
+        with self.engine.transaction():
+            yield
+        for schema in {schema for schema, _ in self._work} - {MAIN}:
+            self._make_schema(schema)
+        for place, table in self._work.items():
+            self.engine.create(self.written(*place), all_columns(table))
+            self.engine.drop(table)
+        self._work.clear()
+
+    def _make_schema(self, name: str) -> None:
         place = exp.Table(db=exp.to_identifier(name, quoted=True), catalog=exp.to_identifier(self.catalog, quoted=True))
         self.engine.run(exp.Create(this=place, kind="SCHEMA"), "making a private copy")
 
@@ -38,3 +58,16 @@ def copying(engine: Engine, file: Path) -> Iterator[Copies]:
         yield Copies(engine, catalog.name)
     finally:
         engine.run(exp.Detach(this=exp.Table(this=catalog.copy())), "closing a private copy")
+
+
+def copy_tables(engine: Engine, file: Path, names: Iterable[str]) -> None:
+    """Copy tables into a new file, where the same names mean them, outside a transaction of the engine.
+
+    Raises:
+        InputError: there is no such table.
+    """
+    with copying(engine, file) as copies, copies.transaction():
+        for name in dict.fromkeys(names):
+            place = exp.to_table(name, dialect="duckdb")
+            with open_source(engine, name, "transactions") as source:
+                engine.create(copies.table(place.db or MAIN, place.name), source.query)

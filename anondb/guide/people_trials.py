@@ -83,7 +83,7 @@ def prepare_people(
     sampled = SAMPLE if profiled.persons > SAMPLE else None
     with copying(engine, folder / "persons.duckdb") as copies:
         copy = _Copy(engine, folder, copies, owners)
-        with engine.transaction():
+        with copies.transaction():
             whole = copy.persons(transactions, **columns, most=sampled)
         sample = None if sampled is None else copy.sample(whole, sample_k(needs.k, sampled, profiled.persons))
     runs = _candidates(needs, owners)
@@ -108,8 +108,6 @@ class _Copy:
         """Write all persons and, if there are more, a sample of so many; return the input of all."""
         engine, owners = self._engine, self._owners
         records = owners.get("records") if owners.get("records") is not None else transactions
-        for schema in (WHOLE, PART):
-            self._copies.make_schema(schema)
         named = {"quasi_identifiers": owners["quasi_identifiers"], "records": f"{WHOLE}.{PEOPLE}"}
         options = named | self._knowledge()
         with open_source(engine, transactions, "transactions") as source, open_source(engine, records, "records") as rows:
@@ -133,7 +131,7 @@ class _Copy:
 
     def sample(self, whole: Input, k: int) -> Input:
         """The input of the sample that was written."""
-        held, people = (self._copies.table(PART, name) for name in (HELD, PEOPLE))
+        held, people = (self._copies.written(PART, name) for name in (HELD, PEOPLE))
         with (
             self._engine.transaction(),
             open_source(self._engine, held.sql(), "sample") as source,

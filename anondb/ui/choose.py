@@ -18,7 +18,7 @@ from anondb.compare.runs import Result, Run, plan
 from anondb.errors import AnondbError, InputError
 from anondb.guide.needs import PEOPLE, QUESTIONS, read_answer, serving, untried
 from anondb.reading.options import READING
-from anondb.ui.pair import MOST_FORMS, make_both
+from anondb.ui.pair import MOST_FORMS, make_both, source_of
 from anondb.ui.window import Project, Window, back, posted, project_at, saved, shown, window_of
 from anondb.ui.worker import Problem, Say
 
@@ -104,7 +104,7 @@ def trials(window: Window) -> str:
 def try_candidates(say: Say, project: Project, answers: dict[str, str], trial: str, questions: str | None) -> Comparison:
     """Run the candidates."""
     options, _ = planned(project, answers)
-    with connect(trial, attach=project.database, on_progress=say) as database:
+    with connect(trial, attach=source_of(say, project, trial, anew=True), on_progress=say) as database:
         return database.compare(project.transactions, workload=questions, **options)
 
 
@@ -168,9 +168,6 @@ async def ask(request: Request) -> Response:
     window.kept |= {"choose": answers, "choose_problem": None}
     try:
         _, runs = planned(project, answers)
-        if "://" in project.database and "plain" not in fields:
-            hint = "Load an export of the table, or go on without trying."
-            raise InputError("Candidates are tried on a DuckDB file.", code="bad_usage", hint=hint)
     except AnondbError as error:
         window.kept["choose_problem"] = Problem.of(error)
         return back("/choose")

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anondb.api.connect import connect
+from anondb.compare.comparison import SOURCES
+from anondb.compare.results import is_table
+from anondb.engine.elsewhere import is_url
 from anondb.pages.counts import spread
 from anondb.pages.plots import MOST_NAMES, of_categories
 from anondb.pages.text import counted, number, short
@@ -21,6 +25,23 @@ AS_ITSELF, DELETED = "as itself", "deleted"
 Forms = Mapping[str, tuple[str, ...]]
 
 
+def source_of(say: Say, project: Project, trial: str, *, anew: bool = False) -> str:
+    """The file with the project's tables: its database, or a copy of those in a server, beside the private database.
+
+    ``anew`` copies them also if a copy is there.
+    """
+    if not is_url(project.database):
+        return project.database
+    copy = Path(trial).with_name("source.duckdb")
+    if anew:
+        copy.unlink(missing_ok=True)
+    if not copy.exists():
+        named = [project.options[name] for name in SOURCES if name in project.options]
+        with connect(project.database, read_only=True, on_progress=say) as database:
+            database.copy(copy, project.transactions, *filter(is_table, named))
+    return str(copy)
+
+
 def make_both(say: Say, project: Project, trial: str, names: list[str], options: list[dict[str, Any]]) -> dict[str, Any]:
     """Make the releases ``candidate_1`` and ``candidate_2`` in the private database, and compare them.
 
@@ -29,7 +50,7 @@ def make_both(say: Say, project: Project, trial: str, names: list[str], options:
         ``more``, how many are left out; ``figures``, a title and two drawings each; ``answers``; ``items``; ``forms``, what
         stands for each, and ``reasons``, why that was formed.
     """
-    with connect(trial, attach=project.database, on_progress=say) as database:
+    with connect(trial, attach=source_of(say, project, trial), on_progress=say) as database:
         database.engine.on_finding = lambda finding: True  # nothing of it is given away
         releases = [
             database.anonymize(project.transactions, name=f"candidate_{n}", replace=True, queries=0, **chosen)

@@ -163,10 +163,30 @@ def test_tools_of_analysts(databases: Databases, report: dict[str, Any]) -> None
     engine.dispose()
     with pytest.raises(InputError, match=r"anondb\.open"):
         anondb.open_release(url)
-    for arguments in (("compare", databases.raw_url()), ("publish", databases.raw_url(), "--release", "spring", "--to",
-                      databases.url("two"), "--proof", "/nowhere")):  # fmt: skip
-        done = command(*arguments)
-        assert done.returncode == 2 and "Traceback" not in done.stderr
+    proof = ("--to", databases.url("two"), "--proof", "/nowhere")
+    done = command("publish", databases.raw_url(), "--release", "spring", *proof)
+    assert done.returncode == 2 and "Traceback" not in done.stderr
+
+
+@pytest.mark.slow
+def test_what_the_owner_asks_before(databases: Databases, tmp_path: Path) -> None:
+    """Comparisons and advice about people with attributes copy what they read, and do not write into the owner's tables."""
+    people = ("--records", "shop.people", "--quasi-identifiers", "age,town")
+    told = [databases.raw_url(), "--transactions", "shop.sales", "--taxonomy", "shop.food", *people, "--json"]
+    compared = command("compare", *told, "--model", "km,kkm", "--algorithms", "mhghs,rum_bound_rt", "--queries", "5")
+    assert compared.returncode == 0, compared.stderr
+    runs = json.loads(compared.stdout)["runs"]
+    assert len(runs) == 3 and {run["status"] for run in runs} == {"done"}
+    advised = command("advise", *told, "--time-limit", "20")
+    assert advised.returncode == 0 and "rum_bound" in advised.stdout + advised.stderr, advised.stderr
+    with anondb.connect(databases.raw_url(), read_only=True) as db:
+        db.copy(tmp_path / "copy.duckdb", "shop.sales", "shop.people")
+        with pytest.raises(InputError) as refused:
+            db.copy(tmp_path / "copy.duckdb", "shop.food")
+    assert refused.value.code == "target_exists"
+    with anondb.connect(tmp_path / "copy.duckdb") as copied:
+        count = "SELECT count(*), count(DISTINCT tid) FROM shop.sales JOIN shop.people USING (tid)"
+        assert copied.sql(count).fetchall() == databases.sql(count)
 
 
 @pytest.mark.slow

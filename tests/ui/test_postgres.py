@@ -25,8 +25,15 @@ def test_a_release_in_a_schema(databases: Databases, run: Run, tmp_path: Path) -
         assert "It fits" in client.done("/load")
         client.post("/load/confirm")
         assert "<svg" in client.done("/understand")
-        said = {"model": "km", "k": "2", "m": "2", "use": "items", "supports": "no", "seconds": "9"}
-        assert "Load an export of the table" in client.post("/choose", **said)
+        said = {"model": "km", "k": "2", "m": "1, 2", "use": "items", "supports": "no", "seconds": "60"}
+        client.post("/choose", **said)
+        page = client.done("/choose")
+        (number,) = re.findall(r'name="of" value="(\d+)"', page)
+        client.post("/choose/take", of=number, pair=["0", "1"])
+        assert "Before and after" in client.done("/choose/pair")
+        client.post("/choose/why", item="milk")
+        assert html.unescape(client.done("/choose/pair")).count("'milk' is published as it is") == 2
+        assert not databases.sql("SELECT 1 FROM pg_namespace WHERE nspname = 'anondb'"), "the server is only read"
         client.post("/choose", plain="yes", **said)
         client.post("/publish/release", name="window")
         assert "found no violation" in client.done("/publish")
