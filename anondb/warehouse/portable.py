@@ -213,6 +213,7 @@ class PortableWarehouse(ABC):
             "item_kind": kind_of(kinds[items]),
             "id_type": released_type(kinds[ids]),
             "item_type": released_type(kinds[items]),
+            "left_out": tuple(name for name in kinds if name not in (ids, items)),
         }
 
     def number(self, source: Table) -> Table:

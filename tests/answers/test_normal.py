@@ -130,6 +130,38 @@ WRITTEN = [
 
 TOWNS = "SELECT town, count(*) AS n FROM customers GROUP BY town"
 ODD = [
+    "SELECT DISTINCT item FROM (SELECT item, count(*) AS a, sum(1) AS b FROM sales GROUP BY item) UNPIVOT (v FOR k "
+    "IN (a, b)) ORDER BY 1",
+    "SELECT * FROM (SELECT tid, item FROM sales) PIVOT (count(*) FOR item IN ('milk', 'bread')) ORDER BY ALL",
+    "SELECT * FROM (SELECT tid, item FROM sales) TABLESAMPLE reservoir(0 ROWS)",
+    "SELECT count(*) FROM (SELECT DISTINCT tid, item FROM sales) s TABLESAMPLE reservoir(3 ROWS)",
+    "WITH c AS (SELECT tid, item FROM sales) SELECT count(*) FROM c TABLESAMPLE reservoir(2 ROWS)",
+    "WITH c AS (SELECT item, count(*) AS n FROM sales GROUP BY item) SELECT count(*) FROM (SELECT DISTINCT item "
+    "FROM c) TABLESAMPLE reservoir(2 ROWS)",
+    "SELECT count(*) FROM (SELECT tid FROM sales WHERE length(item) = 5 UNION ALL SELECT tid FROM sales WHERE "
+    "length(item) = 6)",
+    "SELECT count(*) FROM (SELECT tid FROM customers WHERE age = 30 UNION ALL SELECT tid FROM customers WHERE age = 030)",
+    "SELECT count(*) FROM (SELECT tid FROM customers WHERE age IN (30, 31) UNION ALL SELECT tid FROM customers "
+    "WHERE age = 32)",
+    "SELECT c.tid, u.k FROM (SELECT tid, [1, 2] AS l FROM customers) c, unnest(c.l) u(k) WHERE u.k = c.tid ORDER BY ALL",
+    "SELECT q.n FROM customers c, (WITH k AS (SELECT tid FROM sales WHERE age > 30) SELECT count(*) AS n FROM k) q "
+    "ORDER BY 1",
+    "SELECT q.n FROM (WITH k AS (SELECT tid FROM sales) SELECT count(*) AS n FROM k) q, (WITH m AS (SELECT tid "
+    "FROM sales WHERE tid > n) SELECT count(*) AS o FROM m) r",
+    "SELECT DISTINCT n FROM (SELECT item, count(*) AS n FROM sales GROUP BY item) ORDER BY n DESC",
+    "SELECT DISTINCT length(item) AS l, n FROM (SELECT item, count(*) AS n FROM sales GROUP BY item) WHERE n > 1 "
+    "ORDER BY l, n LIMIT 3",
+    "SELECT DISTINCT n, rank() OVER (ORDER BY n) AS r FROM (SELECT item, count(*) AS n FROM sales GROUP BY item) "
+    "ORDER BY ALL",
+    "SELECT DISTINCT n FROM (SELECT item, count(*) AS n FROM sales GROUP BY item) QUALIFY row_number() OVER (ORDER "
+    "BY n, item) <= 4 ORDER BY n",
+    "SELECT DISTINCT max(n) AS m FROM (SELECT item, count(*) AS n FROM sales GROUP BY item) GROUP BY item ORDER BY m",
+    "SELECT DISTINCT ON (n) n, item FROM (SELECT item, count(*) AS n FROM sales GROUP BY item) ORDER BY n, item",
+    "SELECT count(DISTINCT n) AS d FROM (SELECT item, count(*) AS n FROM sales GROUP BY item)",
+    "SELECT * EXCLUDE (town) FROM (SELECT town, count(*) AS n FROM customers GROUP BY town)",
+    "SELECT * REPLACE (n + 1 AS n) FROM (SELECT town, count(*) AS n FROM customers GROUP BY town) g",
+    "SELECT max(k) FROM (SELECT tid, [age, tid] AS l FROM customers) c, unnest(l) u(k)",
+    "SELECT max(z.y) FROM (SELECT tid, age + 1 AS y FROM customers) c, LATERAL (SELECT c.y + 1 AS y) z",
     "WITH a AS (SELECT -tid AS tid, item FROM sales) SELECT * FROM a ORDER BY tid + 0, item LIMIT 3",
     "WITH a AS (SELECT item, count(*) AS tid FROM sales GROUP BY item, tid) SELECT * FROM a ORDER BY -tid, item LIMIT 3",
     "WITH a AS (SELECT length(item) AS item, count(*) AS n FROM sales GROUP BY 1) SELECT * FROM a ORDER BY item LIMIT 3",

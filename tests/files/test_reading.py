@@ -6,6 +6,7 @@ import gzip
 import hashlib
 import json
 import shlex
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
@@ -333,7 +334,7 @@ def test_columns_that_nothing_uses_are_a_finding(tmp_path: Path) -> None:
     assert anondb.connect().anonymize(path, **how, **COLUMNS).report is not None
 
 
-def test_columns_of_a_table_that_nothing_uses_are_named() -> None:
+def test_columns_of_a_table_that_nothing_uses_are_named(tmp_path: Path) -> None:
     database, tids = anondb.connect(), [t for t in range(6) for _ in "ab"]
     frame = pd.DataFrame({"tid": tids, "item": ["a", "b"] * 6, "Shop No": "x", "age": [30 + t for t in tids]})
     database.engine.connection.register("frame", frame)
@@ -345,6 +346,14 @@ def test_columns_of_a_table_that_nothing_uses_are_named() -> None:
     records = {"records": "people", "quasi_identifiers": "age", "model": anondb.KkmAnonymity(2, 1)}
     notes = database.anonymize("sales", queries=0, name="r", **records).report.warnings
     assert [note for note in notes if "'Shop No'." in note]
+    tree = pd.DataFrame([("a", "all"), ("b", "all")], columns=["node", "parent"])
+    with sqlite3.connect(tmp_path / "shop.sqlite") as other:
+        frame.to_sql("sales", other, index=False)
+    how = {"taxonomy": tree, "model": MODEL, "queries": 0, "on_engine": True}
+    inside = database.anonymize(
+        f"sqlite://{tmp_path}/shop.sqlite#sales", name="s", allow_overlap=True, **how
+    ).report.warnings
+    assert [note for note in inside if "'Shop No', 'age'" in note]
 
 
 def test_one_released_item_is_a_finding(tmp_path: Path) -> None:

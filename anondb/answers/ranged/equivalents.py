@@ -204,7 +204,10 @@ def common_table(source: exp.Table) -> exp.CTE | None:
 
 
 def query_of(source: exp.Expr, named: Callable[[exp.Table], exp.CTE | None] = common_table) -> exp.Expr | None:
-    """The query behind a source that keeps the names of its columns; None for a table, and for one that renames them."""
+    """The query behind a source that keeps its rows and the names of its columns; None for a table, and for a source that
+    renames, samples or pivots them."""
+    if clauses_of(source) - {"this", "alias"}:
+        return None
     cte = named(source) if isinstance(source, exp.Table) and not source.db else None
     renamed = [part.args["alias"] for part in (source, cte) if part is not None and part.args.get("alias")]
     if any(alias.columns for alias in renamed):

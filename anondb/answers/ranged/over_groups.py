@@ -34,7 +34,8 @@ def as_one(node: exp.Select, env: Env, is_aggregate: Callable[[str], bool]) -> e
     """
     place = node.args.get("from_")
     inner = None if place is None else groups_of(place.this, env, having=True)
-    if place is None or inner is None or not clauses_of(node) <= _OVER:
+    distinct = node.args.get("distinct")
+    if place is None or inner is None or not clauses_of(node) <= _OVER or (distinct is not None and distinct.args.get("on")):
         return None
     windows, order = any(w.parent_select is inner for w in inner.find_all(exp.Window)), node.args.get("order")
     own = [*node.expressions, *([order] if order else [])]
@@ -49,11 +50,9 @@ def as_one(node: exp.Select, env: Env, is_aggregate: Callable[[str], bool]) -> e
     if (having := inner.args.get("having")) is not None and names_alias(having, inner):
         return None
     shown = [e for selected in copy.expressions for e in _shown(selected, inner, alias)]
-    if copy.args.get("group") is not None and not _without_groups(copy, shown, values, keys):
+    if any(e.is_star for e in shown) or (distinct is not None and not _shows(shown, values, keys)):
         return None
-    if (distinct := copy.args.pop("distinct", None)) is not None and (
-        distinct.args.get("on") or not _shows(shown, values, keys)
-    ):
+    if copy.args.get("group") is not None and not _without_groups(copy, shown, values, keys):
         return None
     computed = {lowered(e.alias_or_name) for e in shown if not is_itself(e)}
     copy.set("expressions", [exp.alias_(e.unalias(), shown_name(e), quoted=True, copy=False) for e in shown])
@@ -84,12 +83,9 @@ def _keys(inner: exp.Select) -> list[exp.Expr] | None:
 
 
 def _shows(shown: list[exp.Expr], values: Mapping[str, exp.Expr], keys: list[exp.Expr]) -> bool:
-    """Whether all keys of groups are shown, so that no two rows are alike."""
-    columns = [e.unalias() for e in shown]
-    if any(column.find(exp.Explode, exp.Unnest) for column in columns):
-        return False
-    plain = [values.get(lowered(column.name)) for column in columns if isinstance(column, exp.Column)]
-    return all(key in plain for key in keys)
+    """Whether all keys of groups are shown."""
+    columns = [values.get(lowered(e.unalias().name)) for e in shown if isinstance(e.unalias(), exp.Column)]
+    return all(key in columns for key in keys)
 
 
 def _without_groups(made: exp.Select, shown: list[exp.Expr], values: Mapping[str, exp.Expr], keys: list[exp.Expr]) -> bool:

@@ -41,7 +41,7 @@ def _only_table(inner: exp.Select, tables: Columns) -> exp.Table | None:
     """The table of which a SELECT computes columns for each row that it chooses; None for others."""
     clause = inner.args.get("from_") if clauses_of(inner) <= _PLAIN else None
     table = None if clause is None else clause.this
-    if not isinstance(table, exp.Table) or table.db or table.alias_column_names or table.args.get("pivots"):
+    if not isinstance(table, exp.Table) or clauses_of(table) - {"this", "alias"} or table.alias_column_names:
         return None
     named = [e.alias_or_name for e in inner.expressions]
     computed = [e.unalias() for e in inner.expressions]
@@ -97,7 +97,7 @@ def _columns_of(
         return None
     parts = _parts(select)
     inner = {lowered(t.alias_or_name) for part in parts for t in part.find_all(exp.Table, exp.Subquery)}
-    if alias in inner or aliases & (set(own) - set(values)):
+    if alias in inner or aliases & (set(own) - set(values)) or _is_read_beside(select, alias, values):
         return None
     columns = []
     for column in [c for part in parts for c in part.find_all(exp.Column)]:
@@ -115,6 +115,14 @@ def _columns_of(
                 return None  # what the SELECT gives, or the column
             columns.append(column)
     return columns
+
+
+def _is_read_beside(select: exp.Select, alias: str, values: Mapping[str, exp.Expr]) -> bool:
+    """Whether another source of a SELECT names a column that this one computes, as in ``unnest(s.numbers)``."""
+    computed = {n for n, value in values.items() if not isinstance(value, exp.Column) or lowered(value.name) != n}
+    others = [place.this for place in places_of(select) if lowered(place.this.alias_or_name) != alias]
+    columns = [column for other in others for column in other.find_all(exp.Column) if lowered(column.name) in computed]
+    return any(lowered(c.table) == alias or (not c.table and c.parent_select is select) for c in columns)
 
 
 def _parts(select: exp.Select) -> list[exp.Expr]:

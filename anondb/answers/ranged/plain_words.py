@@ -141,7 +141,7 @@ def unwrapped(tree: exp.Expr) -> exp.Expr:
     if not isinstance(tree, exp.Select) or tree.expressions != [exp.Star()] or not around <= _AROUND:
         return tree
     source = only_source(tree)
-    inner = None if source is None or clauses_of(source) - {"this", "alias"} else query_of(source)
+    inner = None if source is None else query_of(source)
     inner = inner.copy() if isinstance(inner, exp.Select) and not clauses_of(inner) & around else None
     ctes = list(tree.args["with_"].expressions) if "with_" in around else []
     if isinstance(source, exp.Table):  # the common table expression of this name, which nothing else reads
@@ -195,15 +195,12 @@ def with_own_tables(tree: exp.Expr, tables: Mapping[str, Mapping[str, bool]], it
 
 
 def with_outer_ctes(tree: exp.Expr) -> exp.Expr:
-    """A query with the common table expressions of its sources, whose names are their own, before the SELECT around them."""
+    """A query with the common table expressions of first sources, whose names are their own, in the SELECT around them."""
     copy = tree.copy()
     for source in reversed(list(copy.find_all(exp.Subquery))):  # inner ones first
         clause, select = source.this.args.get("with_"), source.parent_select
-        if clause is None or clause.recursive or select is None or not isinstance(source.parent, exp.From | exp.Join):
-            continue
-        own = {lowered(place.alias_or_name) for place in clause.find_all(exp.Table, exp.Subquery)}
-        if any(column.table and lowered(column.table) not in own for column in clause.find_all(exp.Column)):
-            continue  # it names a source around it
+        if clause is None or clause.recursive or select is None or not isinstance(source.parent, exp.From):
+            continue  # a joined source may name those before it
         source.this.set("with_", None)
         outer = select.args.get("with_") or exp.With()
         select.set("with_", exp.With(expressions=[*outer.expressions, *clause.expressions], recursive=outer.recursive))
@@ -213,7 +210,7 @@ def with_outer_ctes(tree: exp.Expr) -> exp.Expr:
 def _all_rows(inner: exp.Select, tables: Mapping[str, Mapping[str, bool]], item: str) -> tuple[exp.Table, list[str]] | None:
     """The table of which a SELECT shows all rows, each once, and the columns that it shows; None for others."""
     table, group, distinct = only_source(inner), inner.args.get("group"), inner.args.get("distinct")
-    if not isinstance(table, exp.Table) or table.db or clauses_of(table) - {"this", "alias"} or table.alias_column_names:
+    if not isinstance(table, exp.Table) or clauses_of(table) - {"this", "alias"} or table.alias_column_names:
         return None
     if lowered(table.name) not in tables or not clauses_of(inner) <= {"expressions", "from_", "distinct", "group"}:
         return None

@@ -25,7 +25,6 @@ NOT_STRICT = (exp.Predicate, exp.Connector)
 SETS = exp.Rollup | exp.Cube | exp.GroupingSets
 GROUPING = exp.Grouping | exp.GroupingId
 _OF_ROWS = (exp.AggFunc, exp.Filter, exp.WithinGroup, exp.IgnoreNulls, exp.Query)  # they see the rows of a group
-
 _VALUES = {"t", "f", "true", "false", "y", "n", "yes", "no", "on", "off", "nan", "inf", "infinity", "today", "now", "epoch"}
 """Words that other words may be equal to, in a column that is no text."""
 
@@ -97,9 +96,11 @@ def _values_in(condition: exp.Expr) -> Iterator[tuple[exp.Expr, frozenset[exp.Ex
 def _differ(some: Collection[exp.Expr], others: Collection[exp.Expr]) -> bool:
     """Whether literals are other values than others, whatever the type of the column is: words, or whole numbers."""
     every = [*some, *others]
-    words = all(value.is_string and value.name[:1].isalpha() and value.name.lower() not in _VALUES for value in every)
-    cells = [{value.name.lower() for value in values} for values in (some, others)]
-    return (words or all(value.is_int and not value.is_string for value in every)) and cells[0].isdisjoint(cells[1])
+    if all(value.is_int and not value.is_string for value in every):
+        return {int(value.name) for value in some}.isdisjoint(int(value.name) for value in others)
+    words = [{value.name.lower().replace("-", "") for value in values} for values in (some, others)]  # as UUIDs are equal
+    plain = all(value.is_string and value.name[:1].isalpha() and value.name.lower() not in _VALUES for value in every)
+    return plain and words[0].isdisjoint(words[1])
 
 
 def _are_different(values: Sequence[exp.Expr]) -> bool:
