@@ -37,6 +37,7 @@ class Features:
     # the number of different pairs that somebody has; None if ``pair_rows`` are too many to be counted
     pairs: int | None
     attributes: int = 0  # the number of quasi-identifiers; 0 without records
+    sensitive: int = 0  # the number of sensitive items
 
 
 @dataclass(frozen=True)
@@ -123,8 +124,8 @@ def features(engine: Engine, dataset: Dataset, threats: tuple[Threat, ...], peop
             int(engine.scalar("guide/distinct_pairs", tables, low=low, high=high))
             for low, high in ranges(engine, dataset.transactions, M)
         )
-    attributes = 0 if people is None else len(people.quasi_identifiers)
-    return Features(dataset.n_transactions, dataset.n_occurrences, dataset.n_items, rows, pairs, attributes)
+    attributes, sensitive = (0, 0) if people is None else (len(people.quasi_identifiers), people.hidden)
+    return Features(dataset.n_transactions, dataset.n_occurrences, dataset.n_items, rows, pairs, attributes, sensitive)
 
 
 def terms(features: Features, k: int) -> dict[str, float]:
@@ -151,12 +152,14 @@ def terms(features: Features, k: int) -> dict[str, float]:
 
 def estimates(features: Features, k: int, taxonomy: Checked | None) -> tuple[Estimate, ...]:
     """The cost of each algorithm that keeps k^m-anonymity, or more, and needs nothing but transactions and a taxonomy; with
-    attributes, of those for (k,k^m)-anonymity."""
+    attributes, of those for (k,k^m)-anonymity, or for (k,l^m)-diversity if items are sensitive."""
     costs = []
     asked, inputs = ("kkm", {"records", "quasi_identifiers"}) if features.attributes else ("km", {"taxonomy"})
+    if features.attributes and features.sensitive:
+        asked, inputs = "klm", {*inputs, "sensitive"}
     for name, method in METHODS.items():
         model = next((m for m in (asked, *PROMISES[asked].implied_by) if m in method.models), None)
-        if model is None or set(method.needs) - inputs or PROMISES[model].needs:
+        if model is None or {*method.needs, *PROMISES[model].needs} - inputs:
             continue
         promise = make_model(model, **({"k": k, "m": M} if model == asked else {"k": k})).promise
         if "taxonomy" in method.needs and (taxonomy is None or not taxonomy.fits):

@@ -7,6 +7,7 @@ import json
 import math
 import random
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -154,3 +155,5 @@ def test_estimates_with_attributes_are_within_a_factor_of_2_of_measured_runs() -
         assert told.cpu_seconds is not None and told.peak_mib is not None
         assert 0.5 <= told.cpu_seconds / float(row["cpu_seconds"]) <= 2, row
         assert 0.5 <= told.peak_mib / float(row["peak_mib"]) <= 2, row
+        with_sensitive = estimates(replace(features, sensitive=3), int(row["k"]), None)
+        assert {x.promise for x in with_sensitive} == {f"({row['k']},2^2)-diversity"}, "benchmarks/README.md has its runs"
