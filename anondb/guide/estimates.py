@@ -21,6 +21,7 @@ from anondb.promises import PROMISES
 from anondb.taxonomies.check import Checked
 
 M = 2
+DIVERSITY = 1.35  # the cost of (k,l^m)-diversity for each person and cluster, beside that of (k,k^m)-anonymity
 Coefficients = Mapping[str, float]
 """By the name of a term (``terms``)."""
 
@@ -136,6 +137,7 @@ def terms(features: Features, k: int) -> dict[str, float]:
     by the root of k, since larger groups need fewer merges. For clump, ``clusters`` are billions of pairs of an occurrence
     and a cluster of its block.
     """
+    more = DIVERSITY if features.sensitive else 1
     return {
         "run": 1,
         "occurrences": features.occurrences / 1e6,
@@ -145,8 +147,8 @@ def terms(features: Features, k: int) -> dict[str, float]:
         "merges": (features.pairs or 0) / 1e6 / k**0.5,
         "item_pairs": features.items**2 / 1e6 / k**0.5,
         "clusters": features.occurrences * block_of(features.persons, k) / k / 1e9,
-        "people": features.persons / 1e3,
-        "groups": features.persons / k / 1e3,
+        "people": features.persons / 1e3 * more,
+        "groups": features.persons / k / 1e3 * more,
     }
 
 
