@@ -85,7 +85,7 @@ class BeforeRelease:
             InputError: there is nothing to load; a file is missing or malformed; ``table_exists``.
         """
         from anondb.data.files import load_files
-        from anondb.ledger import loaded_files
+        from anondb.ledger import loaded_files, stored
 
         tables = {"transactions": transactions_as, "taxonomy": taxonomy_as, "records": records_as}
         named = {"transactions": transactions, "taxonomy": taxonomy, "records": records}
@@ -96,6 +96,7 @@ class BeforeRelease:
         if any(warehouse_at(path) is not None for path, _ in files.values()):
             hint = "Name the table where it is used, as in anondb anonymize --transactions URL."
             raise InputError("Tables of other databases are not loaded.", code="bad_usage", hint=hint)
+        stored.check_writable(self.engine, stored.current_catalog(self.engine))
         note = partial(loaded_files.record, self.engine)
         how = Reading(**reading)
         columns: dict[str, Any] = {"id": id, "item": item, "named": (id_as, item_as)}

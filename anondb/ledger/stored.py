@@ -16,7 +16,16 @@ from anondb.ledger import ledger
 from anondb.ledger.ledger import View
 from anondb.policy import Policy
 from anondb.reading.options import READING, read_as
-from anondb.release.objects import SchemaName, StoredRelease, find_schema, read_release, release_schema, same_name
+from anondb.release.objects import (
+    SEALED_SCHEMA,
+    SEALED_TABLES,
+    SchemaName,
+    StoredRelease,
+    find_schema,
+    read_release,
+    release_schema,
+    same_name,
+)
 from anondb.statements.tokens import plain_table
 
 
@@ -26,13 +35,17 @@ def current_catalog(engine: Engine) -> str:
 
 
 def check_writable(engine: Engine, catalog: str) -> None:
-    """Raise an ``InputError`` for a read-only database, before the long work."""
+    """Raise an ``InputError`` for a read-only database, and for a sealed release, before the long work."""
     here = exp.column("database_name").eq(catalog)
     if bool(engine.scalar(reads.rows(reads.system("duckdb_databases"), "readonly", where=here))):
         raise InputError(
             "The database is open read-only, so nothing can be written into it.",
             code="read_only",
             hint="Open it for writing, or USE another one.",
+        )
+    if all(engine.exists(Table(catalog, SEALED_SCHEMA, name)) for name in SEALED_TABLES):
+        raise InputError(
+            "This is a sealed release, into which nothing is written.", code="read_only", hint="Name a database of yours."
         )
 
 

@@ -21,6 +21,7 @@ from anondb.release.publish import BUILD_NAME, SealedFile
 from anondb.release.publish import publish as seal
 from anondb.release.reader import sealed_release
 from anondb.release.signing import ANYBODY, Keys
+from anondb.release.target import check_target
 from anondb.warehouse.bounds_sql import scripts
 
 _FOLDER = "folder"
@@ -28,10 +29,10 @@ _FOLDER = "folder"
 
 def check_folder(engine: DuckDBEngine, path: Any, replace: bool) -> Path:
     """Check that a folder may be written, and return its absolute path. Raises InputError: ``target_exists``: it exists, and
-    is not a release of Parquet files to be replaced; see ``release.paths.check_target``."""
+    is not a release of Parquet files to be replaced; see ``release.target.check_target``."""
     target = paths.valid_path(path)
     if not os.path.lexists(target):
-        return paths.check_target(engine, target, False, folder=True)
+        return check_target(engine, target, False, folder=True)
     if not replace or not paths.is_parquet_release(target):
         raise InputError(
             f"{target.name!r} exists already.",

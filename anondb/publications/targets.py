@@ -14,6 +14,7 @@ from anondb.release import paths
 from anondb.release.objects import Kind, SchemaName
 from anondb.release.publish import SealedFile
 from anondb.release.signing import Signer
+from anondb.release.target import check_target as check_file
 from anondb.statements.statement import Value
 from anondb.warehouse.postgres.place import Place, target
 
@@ -40,7 +41,7 @@ def check_target(engine: DuckDBEngine, where: Any, replace: bool, format: str = 
 
         check_place(engine, where, replace)
     else:
-        paths.check_target(engine, where, replace)
+        check_file(engine, where, replace)
 
 
 def check_format(where: Any, format: str) -> None:

@@ -24,6 +24,7 @@ MANIFEST_KEYS = frozenset(
 SIGNATURE = "signature"  # the key of the manifest of a signed release
 MODELLED = "modelled"  # the key of the manifest of a release with modelled rows, and their schema
 SEALED_SCHEMA = "main"
+SEALED_TABLES = ("manifest", "released_items")  # of each kind of release
 _PREFIX = "release_"
 
 MANIFEST = {"key": "VARCHAR", "value": "VARCHAR"}

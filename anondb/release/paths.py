@@ -1,4 +1,4 @@
-"""Paths of sealed files: checking the target, the private build directory, and syncing to disk."""
+"""Paths of sealed files: valid ones, the private build directory, and syncing to disk."""
 
 import contextlib
 import errno
@@ -8,9 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from sqlglot import exp
-
-from anondb.engine import Engine, reads
 from anondb.engine.elsewhere import is_url
 from anondb.engine.spill import new_private, sweep
 from anondb.errors import AnondbError, EngineError, InputError
@@ -18,7 +15,6 @@ from anondb.errors import AnondbError, EngineError, InputError
 _BUILD_PREFIX = ".anondb-build-"
 PRIVATE = 0o600  # the permissions of a sealed file, unless the owner says others
 MANIFEST_FILE = "manifest.json"  # of a folder of Parquet files
-DATA_SUFFIXES = (".csv", ".dat", ".parquet", ".tree", ".txt", ".sql", ".json")
 
 
 def is_parquet_release(path: Any) -> bool:
@@ -47,48 +43,6 @@ def valid_path(path: str | os.PathLike[str]) -> Path:
     if not text or "\0" in text:
         raise InputError("The path of the sealed file is not a valid path.", code="bad_path")
     return Path(os.path.abspath(text))
-
-
-def check_target(engine: Engine, path: str | os.PathLike[str], replace: bool, *, folder: bool = False) -> Path:
-    """Check that a file or a folder may be written, and return its absolute path. Raises InputError: it exists, is in use
-    here, or its directory is missing or not writable; a file has the name of another kind of file."""
-    target = valid_path(path)
-    exists, directory = os.path.lexists(target), target.parent.is_dir()
-    shown = repr(target.name)
-    if not folder and target.suffix.lower() in DATA_SUFFIXES:
-        raise InputError(
-            f"A release is sealed into a DuckDB file, and {shown} is the name of another kind of file.",
-            code="bad_path",
-            hint=f"Name it such as {target.with_suffix('.duckdb').name!r}.",
-        )
-    if not directory:
-        raise InputError(f"The directory for {shown} does not exist.", code="no_such_directory", hint="Make it first.")
-    if not os.access(target.parent, os.W_OK | os.X_OK):
-        raise InputError(f"The directory for {shown} is not writable.", code="not_writable", hint="Choose another one.")
-    if not target.name or target.is_dir():
-        raise InputError(f"{shown} is a directory.", code="bad_path", hint="Name a file in it.")
-    if exists:
-        has_path = exp.column("path").is_(exp.null()).not_()
-        paths = reads.rows(reads.system("duckdb_databases"), "path", where=has_path, distinct=True, order="path")
-        for attached in engine.select(paths)["path"].tolist():
-            with contextlib.suppress(OSError):
-                if os.path.samefile(attached, target):
-                    raise InputError(
-                        f"{shown} is a database that is open here.", code="target_in_use", hint="Choose another file."
-                    )
-        if not replace:
-            raise InputError(
-                f"The file {shown} exists already.",
-                code="target_exists",
-                hint="Choose another name, or replace it with --replace.",
-            )
-    if os.path.lexists(wal_of(target)):
-        raise InputError(
-            f"A write-ahead log lies beside {shown}, which DuckDB would mix into the new file.",
-            code="stale_wal",
-            hint="Open and close its database, or remove it.",
-        )
-    return target
 
 
 @contextlib.contextmanager

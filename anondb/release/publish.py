@@ -33,10 +33,11 @@ from anondb.release.objects import (
     release_kind,
     table_counts,
 )
-from anondb.release.paths import PRIVATE, build_directory, check_target, described, sync
+from anondb.release.paths import PRIVATE, build_directory, described, sync
 from anondb.release.reader import SealedRelease
 from anondb.release.row_sums import RowSums, row_sums, rows_of
 from anondb.release.signing import Signer
+from anondb.release.target import check_target
 
 BUILD_NAME = "release.duckdb"
 IN_MEMORY = SchemaName("memory", SEALED_SCHEMA)

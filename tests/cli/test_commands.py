@@ -700,7 +700,7 @@ def test_accuracy_of_a_release_out_of_a_file(run: Run, shop: Path, files: Path) 
 
 
 @pytest.mark.slow
-def test_publish(run: Run, shop: Path) -> None:
+def test_publish(run: Run, shop: Path, files: Path) -> None:
     sealed = shop.parent / "sealed.duckdb"
     words = ("publish", shop, "--release", "old", "--to")
     found = run(*words, sealed, "--json")
@@ -728,7 +728,9 @@ def test_publish(run: Run, shop: Path) -> None:
     ):
         missed = run(*words, target, "--replace", "--json")
         assert (missed.code, missed.json["error"]["code"]) == (2, code)
-    assert left(shop.parent) == {"shop.duckdb", "sealed.duckdb"}
+    into = run("load", sealed, "--transactions", files / "s.csv", "--as", "raw", "--json")
+    assert (into.code, into.json["error"]["code"]) == (2, "read_only"), "raw rows would lie in what is given away"
+    assert left(shop.parent) == {"shop.duckdb", "sealed.duckdb", files.name}
     assert baskets(sealed) == RELEASED
 
 

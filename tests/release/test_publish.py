@@ -94,16 +94,31 @@ def test_numbers_are_fresh_in_every_file(owner: Engine, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_an_existing_file_stays_unless_it_is_to_be_replaced(owner: Engine, tmp_path: Path) -> None:
-    release, target = frozen(owner), tmp_path / "spring.duckdb"
+def test_an_existing_file_stays_unless_it_is_a_release_to_be_replaced(owner: Engine, tmp_path: Path) -> None:
+    release, target, sealed = frozen(owner), tmp_path / "spring.duckdb", tmp_path / "sealed.duckdb"
+    publish(owner, release.schema, sealed)
+
+    def refused(**options: Any) -> None:
+        content = target.read_bytes()
+        with pytest.raises(InputError) as caught:
+            publish(owner, release.schema, target, **options)
+        assert caught.value.code == "target_exists" and caught.value.hint
+        assert target.read_bytes() == content
+
+    for owners in ("CREATE TABLE sales AS SELECT 1 AS tid", "CREATE SCHEMA anondb; CREATE TABLE anondb.own (a INTEGER)"):
+        target.unlink(missing_ok=True)
+        if "anondb" in owners:
+            target.write_bytes(sealed.read_bytes())
+        with duckdb.connect(target) as connection:
+            connection.execute(owners)
+        refused(replace=True)
     target.write_text("something of the owner's")
-    with pytest.raises(InputError) as caught:
-        publish(owner, release.schema, target)
-    assert caught.value.code == "target_exists" and caught.value.hint
-    assert target.read_text() == "something of the owner's"
+    refused(replace=True)
+    target.write_bytes(sealed.read_bytes())
+    refused()
     publish(owner, release.schema, target, replace=True)
     assert read_sealed_manifest(target)["release_id"] == release.release_id
-    assert listing(tmp_path) == ["spring.duckdb"]
+    assert listing(tmp_path) == ["sealed.duckdb", "spring.duckdb"]
 
 
 def test_paths_that_cannot_be_written(owner: Engine, tmp_path: Path) -> None:
@@ -166,7 +181,8 @@ def test_a_failure_leaves_no_file_and_no_directory(
     owner: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
     release, target = frozen(owner), tmp_path / "spring.duckdb"
-    target.write_text("the old file")
+    publish(owner, release.schema, target)
+    old = target.read_bytes()
 
     def fail(*_: Any, **__: Any) -> None:
         raise {"check": VerificationFailed("no"), "interrupt": KeyboardInterrupt()}.get(
@@ -182,7 +198,7 @@ def test_a_failure_leaves_no_file_and_no_directory(
     if isinstance(caught.value, EngineError):
         assert caught.value.code == "disk_full" and str(tmp_path) not in str(caught.value)
     monkeypatch.undo()
-    assert target.read_text() == "the old file"
+    assert target.read_bytes() == old
     assert listing(tmp_path) == ["spring.duckdb"]
     assert rows(owner, "SELECT count(*) FROM duckdb_tables() WHERE temporary") == [(0,)]
 
