@@ -107,7 +107,7 @@ class Original:
             lowered(table): {id_column: id_type, item_column: items, **self.divided},
         }
         if self._attributes is not None:
-            columns = {a.name: a.ends or "VARCHAR" for a in self._attributes}
+            columns = {a.name: a.kind for a in self._attributes}
             for name in records_tables(self._manifest):
                 if name == lowered(table):
                     tables[name] = {**tables[name], **columns}

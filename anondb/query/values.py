@@ -94,6 +94,16 @@ class Attribute:
     type: str = TEXT
 
     @property
+    def kind(self) -> str:
+        """The type in which queries see its values."""
+        return self.ends or self.type
+
+    @property
+    def by_value(self) -> bool:
+        """Whether aggregates read it value by value: it has categories of another type than text."""
+        return self.ends is None and self.type != TEXT
+
+    @property
     def unnamed(self) -> bool:
         """Whether it may have a type of which the manifest says VARCHAR, and whose values do not compare as texts."""
         kind = kind_of(self.type, [value for _, value in self.values if value is not None])

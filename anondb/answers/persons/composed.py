@@ -349,8 +349,10 @@ class Composer:
     def _is_measure(self, tree: exp.Expr) -> bool:
         """Whether an expression is a number of the person that a release aggregates."""
         atom = self._reader.atom(tree)
-        if isinstance(atom, Of | Number):
-            return not (not self._reader.releases.summable and isinstance(atom, Number) and atom.weights.kind == VALUES)
+        if isinstance(atom, Of):
+            return not self._reader.attribute(atom).by_value
+        if isinstance(atom, Number):
+            return self._reader.releases.summable or atom.weights.kind != VALUES
         try:
             return self._reader.measure(tree)[0] is not None
         except InputError:

@@ -238,7 +238,8 @@ class Conditions(Quantities, ABC):
                 if isinstance(part, exp.Expr) and not self.atoms_of(part) and not is_literal(part):
                     tested.set(key, self.constant(part))
             place = next((k for k in ("this", "expression") if self.atom(tested.args.get(k) or exp.null()) == atom), None)
-            told = attribute.ends is not None or isinstance(tested, exp.In | exp.EQ) or attribute.unnamed
+            simple = attribute.ends is not None or isinstance(tested, exp.In | exp.EQ)
+            told = attribute.unnamed or (simple and not attribute.by_value)
             condition = on_value(tested, attribute, left=place == "this") if place is not None and told else None
             if condition is not None:
                 return Truth(condition.settled(), condition.opposite().settled())

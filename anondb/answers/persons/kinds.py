@@ -42,7 +42,7 @@ class Kinds(Rows):
         if isinstance(atom, Id | Listing):
             kind = type(atom).__name__
         elif isinstance(atom, Of):
-            kind = self.attribute(atom).ends or "VARCHAR"
+            kind = self.attribute(atom).kind
         elif not atoms:
             ((kind,),) = self.releases.rows(exp.select(typeof(tree)))
         elif len(self.rows_of(tree)) == 1 and all(isinstance(a, Item | Looked) for a in atoms):

@@ -29,6 +29,7 @@ from anondb.query.parsing import lowered
 from anondb.query.predicates import ALWAYS, IDS, ITEMS, MEASURE, NEVER, ROWS, OnSum, Plan, both, leaves, negate, on_item
 from anondb.query.refusals import only, too_complex, unsupported
 from anondb.query.summed import SUM, VALUES
+from anondb.query.values import TEXT
 
 MAX_GROUPS = 1_000
 COUNTED = ("rows", "ids", "distinct")
@@ -197,8 +198,8 @@ class _Grouped(Aggregates):
                 atom = at[n]
                 null = [negate(atom.present)] if isinstance(atom, Number) and atom.present != ALWAYS else []
                 choices.append([(None, met) for met in (None, *null)])
-                ends = self.attribute(atom).ends if isinstance(atom, Of) else None
-                kind = "BIGINT" if isinstance(atom, Number) else ends or "VARCHAR"
+                of = self.attribute(atom).kind if isinstance(atom, Of) else TEXT
+                kind = "BIGINT" if isinstance(atom, Number) else of
             else:
                 choices.append(list(self.values(tree)))
                 check_kind(kind := self.kinds.get(tree.unnest(), "VARCHAR"))

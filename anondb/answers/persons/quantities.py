@@ -24,7 +24,7 @@ from anondb.query.predicates import ALWAYS, NEVER, Condition, OnSum, Weights, at
 from anondb.query.refusals import name_of, too_complex, unsupported
 from anondb.query.summed import MAX, MIN, SUM, VALUES
 from anondb.query.summed import MAX_VALUES as MOST_BITS
-from anondb.query.values import on_value
+from anondb.query.values import TEXT, on_value
 
 Linear = tuple[dict[Number, Fraction], Fraction]
 """A sum of multiples of numbers, with the coefficient of each, and a constant."""
@@ -136,7 +136,7 @@ class Quantities(Domains):
             return []
         kind = self.releases.part_type if isinstance(atom, Part) else ""
         if isinstance(atom, Of):
-            kind = self.attribute(atom).ends or "VARCHAR"
+            kind = self.attribute(atom).kind
         elif isinstance(atom, Number):
             doubles = any(isinstance(value, float) for value in values)  # keys, which match as texts
             kind = "DOUBLE" if doubles else atom.type
@@ -288,7 +288,8 @@ def _cell(value: Any, kind: str, *, plain: bool = False) -> exp.Expr:
     if kind in ("DATE", "TIMESTAMP"):
         return exp.cast(exp.Literal.string(str(value)), kind)
     literal = typed(value, kind)
-    return exp.cast(literal, kind) if kind and not plain and not isinstance(value, str) else literal
+    written = plain or not kind or (isinstance(value, str) and kind == TEXT)
+    return literal if written else exp.cast(literal, kind, dialect="duckdb")
 
 
 def _is_whole(multiple: tuple[Number, Fraction]) -> bool:

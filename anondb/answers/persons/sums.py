@@ -48,6 +48,7 @@ from anondb.query.values import Attribute
 
 MERGED_NOTE = "Rows are counted as in the release: an item that is repeated within a transaction counts once."
 FEW = 6  # numbers of items whose rows are counted one by one
+MOST_VALUES = 120  # of an expression, whose rows are counted one by one
 
 
 class Sums(Values):
@@ -186,11 +187,25 @@ class Sums(Values):
         return cells
 
     def _sum_of_values(self, rows: PersonRows, values: Sequence[tuple[Any, Condition]]) -> Bounds:
-        """The sum of an expression with few values: of the rows with each of them, and by levels."""
-        added = [(_number(value), both(rows.where, met)) for value, met in values if value is not None and float(value)]
-        each = self.total([self.times(self.rows_in(replace(rows, where=met)), n) for n, met in added if met != NEVER])
-        several = len(added) > 1 and all(isfinite(number) for number, _ in added)
-        return self.within(each, lambda: self.by_levels(added, rows)) if several else each
+        """The sum of an expression with listed values: of all rows between the ends of these, and of few values of the rows
+        with each of them, and by levels."""
+        present = [(value, both(rows.where, met)) for value, met in values if value is not None]
+        if not all(isinstance(value, int | float | Decimal) for value, _ in present):
+            raise unsupported("the sum of values that are not numbers")
+        every = [(_number(value), met) for value, met in present if met != NEVER]
+        added, bounds = [(number, met) for number, met in every if number], (None, None)
+        if len(added) <= MOST_VALUES:
+            bounds = self.total([self.times(self.rows_in(replace(rows, where=met)), n) for n, met in added])
+        if len(added) < 2 or not all(isfinite(number) for number, _ in added):
+            return bounds
+        bounds = self.within(bounds, lambda: self._between_ends(every, rows))
+        return self.within(bounds, lambda: self.by_levels(added, rows))
+
+    def _between_ends(self, listed: Sequence[tuple[float, Condition]], rows: PersonRows) -> Bounds:
+        """A sum of numbers of the rows that meet one of these conditions each: as if all had the least, or the greatest."""
+        numbers, counted = [number for number, _ in listed], replace(rows, where=either(*(met for _, met in listed)))
+        of_rows = self.rows_in(counted)
+        return self.times(of_rows, min(numbers))[0], self.times(of_rows, max(numbers))[1]
 
     def by_levels(self, added: Sequence[tuple[float, Condition]], rows: PersonRows | None) -> Bounds:
         """A sum of numbers over the rows, or persons, that meet one of these conditions each: from each number to the next,
@@ -273,8 +288,7 @@ class Sums(Values):
     def measure(self, tree: exp.Expr) -> tuple[tuple[Weights | Attribute, Condition] | None, Fraction, Fraction]:
         """A number of the person that a release aggregates, with a factor and a constant; None for other expressions."""
         atom = self.atom(tree)
-        if isinstance(atom, Of):
-            attribute = self.attribute(atom)
+        if isinstance(atom, Of) and not (attribute := self.attribute(atom)).by_value:
             present = self.decided(exp.Not(this=is_null(tree))).true if attribute.may_be_null else ALWAYS
             return (attribute, present), Fraction(1), Fraction(0)
         if isinstance(atom, Number):
