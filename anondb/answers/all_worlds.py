@@ -16,6 +16,7 @@ from anondb.answers.ranged.clauses import places_of
 from anondb.query.parsing import lowered
 
 WORLD_COLUMN = "anondb_world"
+_WORLDS = "anondb_worlds"
 """The last column of a query over all worlds: the number of the world that has the row. No name of the query begins so."""
 
 _SET_OPERATION = {"this", "expression", "distinct", "with_"}
@@ -201,7 +202,7 @@ class _Writer:
     def _filled(self, rows: exp.Select, empty: exp.Select) -> exp.Query:
         """The row of each world: that of a query without rows in a world that has none."""
         name = self._name("rows")
-        listed = exp.In(this=exp.column(WORLD_COLUMN, "w"), query=exp.select(WORLD_COLUMN).from_(name).subquery())
+        listed = exp.In(this=exp.column(WORLD_COLUMN, _WORLDS), query=exp.select(WORLD_COLUMN).from_(name).subquery())
         others = self._crossed(exp.Subquery(this=empty)).where(exp.not_(listed), copy=False)
         query = exp.union(exp.select("*").from_(name), others, distinct=False, copy=False)
         return query.with_(name, as_=rows, copy=False)
@@ -211,8 +212,8 @@ class _Writer:
         if not source.alias_or_name:
             source.set("alias", exp.TableAlias(this=exp.to_identifier(self._name("source"))))
         every = exp.Column(this=exp.Star(), table=exp.to_identifier(source.alias_or_name, quoted=True))
-        rows = exp.select(every, exp.column(WORLD_COLUMN, "w")).from_(source)
-        return rows.join(self._worlds.subquery("w"), copy=False)
+        rows = exp.select(every, exp.column(WORLD_COLUMN, _WORLDS)).from_(source)
+        return rows.join(self._worlds.subquery(_WORLDS), copy=False)
 
     def _name(self, what: str) -> str:
         return f"{WORLD_COLUMN}_{what}{next(self._numbers)}"

@@ -18,7 +18,7 @@ from anondb.answers.ranged.item_filters import with_having
 from anondb.answers.ranged.item_windows import with_item_windows
 from anondb.answers.ranged.joined_totals import with_joined_totals
 from anondb.answers.ranged.laterals import with_joins
-from anondb.answers.ranged.listed import with_aggregates, with_own_lists, with_written_rows
+from anondb.answers.ranged.listed import with_aggregates, with_own_lists, with_queried_rows, with_written_rows
 from anondb.answers.ranged.matches import with_counted_matches, with_places
 from anondb.answers.ranged.numbered import with_numbers_of_rows
 from anondb.answers.ranged.ordered_pairs import with_ordered_pairs
@@ -40,7 +40,7 @@ from anondb.answers.ranged.unions import with_all
 from anondb.answers.ranged.values_beside import with_values_beside
 from anondb.query.parsing import is_null, lowered
 
-_FIRST = (with_plain_words, with_written_rows, with_all)
+_FIRST = (with_plain_words, with_written_rows, with_queried_rows, with_all)
 
 
 class AnalystTables(Protocol):

@@ -12,6 +12,7 @@ from typing import Any
 from sqlglot import exp
 
 from anondb.answers.persons.bounds import Bounds, Row
+from anondb.answers.ranged.equivalents import common_table
 from anondb.answers.ranged.failing import failed
 from anondb.answers.ranged.relation import SURE, Ranged, described, fresh, projected
 from anondb.answers.ranged.values import Value
@@ -22,6 +23,7 @@ from anondb.engine.untrusted import executed, materialized
 from anondb.query.parsing import lowered
 from anondb.session.result import fetched
 
+HIDDEN = "anondb_before"  # the names of tables that others replaced, and whose rows these still read
 MAX_LISTED = 4  # answers whose rows stay in the database
 
 
@@ -108,6 +110,22 @@ class SessionDatabase:
             yield store
         finally:
             self._temporary += [place for name in names if (place := self._forgotten(name)) is not None]
+
+    def set_aside(self, name: str, tree: exp.Query) -> exp.Query:
+        """Remove a table of the analyst. A query that reads it reads its rows under a hidden name."""
+        reading = [t for t in tree.find_all(exp.Table) if lowered(t.name) == lowered(name) and not t.db]
+        reading = [table for table in reading if common_table(table) is None]
+        if not reading or lowered(name) not in self._stored:
+            self.remove(name)
+            return tree
+        hidden = fresh(HIDDEN)
+        self.store(hidden, exp.select("*").from_(self._stored[lowered(name)][2].expression()))
+        self.remove(name)
+        for table in reading:
+            alias = table.alias_or_name
+            table.set("this", exp.to_identifier(hidden, quoted=True))
+            table.set("alias", table.args.get("alias") or exp.TableAlias(this=exp.to_identifier(alias, quoted=True)))
+        return tree
 
     def remove(self, name: str) -> None:
         """Remove a table of the analyst; nothing happens if there is none."""

@@ -15,7 +15,7 @@ from sqlglot import exp
 from anondb.errors import InputError
 from anondb.query.parsing import check_depth, lowered
 from anondb.query.refusals import too_complex, unsupported
-from anondb.session.database import SessionDatabase
+from anondb.session.database import HIDDEN, SessionDatabase
 from anondb.session.output import unique
 from anondb.session.parameters import literal_of
 
@@ -200,7 +200,7 @@ class Scratch:
         """The columns of the analyst's tables and views, by their names in lower case."""
         stored = {lowered(name): tuple(columns.items()) for name, columns in self._database.shapes}
         own = {**stored, **{name: named.columns for name, named in self._named.items()}}
-        return {name: columns for name, columns in own.items() if name not in self._reserved}
+        return {n: columns for n, columns in own.items() if n not in self._reserved and not n.startswith(HIDDEN)}
 
     def target(self, table: exp.Expr) -> str:
         """The name of a table of the analyst that a statement changes."""
@@ -235,7 +235,7 @@ class Scratch:
             self.remove(name)
             return
         late = is_view and lowered(name) not in _tables_of(query)
-        self._database.remove(name)
+        tree = self._database.set_aside(name, tree)
         listed = list(zip(shown, types, strict=True))
         self._named[lowered(name)] = Named(name, query if late else tree, listed, shown != own, late)
 

@@ -39,7 +39,7 @@ from anondb.query.reading import Together
 from anondb.query.refusals import unsupported
 from anondb.release.reader import SealedRelease, contradictions_told
 from anondb.session.catalog import Catalog, is_of_catalog, summarized
-from anondb.session.database import SessionDatabase
+from anondb.session.database import HIDDEN, SessionDatabase
 from anondb.session.files import Parts, notes_on, weakest
 from anondb.session.output import BOUNDS_HINT, CHOICES, SPREAD, output, selected_from, with_bounds
 from anondb.session.own_rows import registered, with_lookups, with_own_rows
@@ -88,7 +88,8 @@ class Session:
     def types(self) -> dict[str, dict[str, str]]:
         """The tables that queries may name, with the DuckDB types of their columns."""
         shapes = (*self._releases.shapes, *self._database.shapes)
-        return {name: dict(columns) for name, columns in shapes} | self._scratch.types
+        listed = {name: dict(columns) for name, columns in shapes} | self._scratch.types
+        return {name: columns for name, columns in listed.items() if not name.startswith(HIDDEN)}
 
     @property
     def objects(self) -> list[str]:

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from each import each
-from session.checker import without_bounds
+from session.checker import faults, without_bounds
 from session.conftest import Named
 
 import anondb
@@ -363,3 +363,47 @@ def test_rows_whose_keys_no_worlds_share_are_those_of_one(shop: Path, monkeypatc
     with anondb.open(shop / "plain.duckdb") as session:
         made = session.sql(f"SELECT k FROM ({number}) GROUP BY k")
         assert len(made.fetchall()) == 1 and any("no key is in half of the worlds" in note for note in made.notes)
+
+
+@pytest.fixture(scope="module")
+def numbered(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[anondb.Database, Session]]:
+    """A database of whole numbers as items, whose order is not that of their texts, and a session on its release."""
+    sealed = tmp_path_factory.mktemp("numbered") / "r.duckdb"
+    with anondb.connect() as db:
+        db.sql("CREATE TABLE sales AS SELECT p AS tid, i AS item FROM range(60) t(p), unnest([9, 20, 100, -5]) u(i) "
+               "WHERE (p * 7 + i) % 5 < 2 OR (i = 100 AND p < 50)")  # fmt: skip
+        db.anonymize("sales", model=anondb.KmAnonymity(3, 2), algorithm="similar", name="r", queries=0).publish(sealed)
+        with anondb.open(sealed) as session:
+            yield db, session
+
+
+GROUPS = "(SELECT item, count(*) AS n FROM sales GROUP BY item)"
+
+
+@each(
+    "sql",
+    [
+        "SELECT item AS k, n FROM (SELECT item, count(*) AS n, lag(count(*)) OVER (ORDER BY item) AS p FROM sales GROUP BY "
+        "item) WHERE p IS NULL",
+        "SELECT item AS k, n FROM (SELECT item, count(*) AS n, lag(count(*)) OVER (ORDER BY item) AS p FROM sales GROUP BY "
+        "item) WHERE n > p",
+        f"SELECT item AS k, lag(n) OVER (ORDER BY item DESC) AS s FROM {GROUPS}",
+        f"SELECT item AS k, lead(n) OVER (ORDER BY item::BIGINT) AS s FROM {GROUPS}",
+        f"SELECT item AS k, lag(n IGNORE NULLS) OVER (ORDER BY item) AS s FROM {GROUPS}",
+        f"SELECT item AS k, any_value(n) OVER (PARTITION BY item) AS s FROM {GROUPS}",
+        "SELECT nullif(count(*), 0) AS s FROM sales WHERE item = 7",
+        "SELECT abs(nullif(count(*), 0) - 1) AS s FROM sales WHERE item = 7",
+        "SELECT * FROM (VALUES ('all', (SELECT count(*) FROM sales)), ('9', (SELECT count(*) FROM sales WHERE item = 9))) "
+        "v(k, n)",
+        "SELECT col0 AS n FROM (VALUES ((SELECT count(DISTINCT tid) FROM sales)))",
+        "SELECT w.k, count(s.tid) AS n FROM (VALUES (9, 'a'), (20, 'b'), (7, 'c')) w(item, k) LEFT JOIN sales s ON s.item = "
+        "w.item GROUP BY w.k",
+    ],
+)
+def test_bounds_hold_where_items_are_numbers(numbered: tuple[anondb.Database, Session], sql: str) -> None:
+    db, session = numbered
+    told, truth = session.sql(sql), db.sql(sql)
+    names, missing = truth.columns, any("may be missing" in note for note in told.notes)
+    assert not faults(told.columns, told.fetchall(), names, truth.fetchall(), nullable=True, every=not missing), sql
+    cells = [(row[names.index("s") + at] for at in (1, 2)) for row in told.fetchall() if "s" in names]
+    assert all(low is None or low <= high for low, high in cells), "an interval that nothing lies in"

@@ -309,3 +309,29 @@ def test_ids_of_persons_are_inserted_beside_others(named: Named) -> None:
     assert session.sql(asked.format("held")).fetchall() == expected.fetchall()
     with pytest.raises(anondb.InputError, match="of an id and a value that is not an id"):
         session.sql("INSERT INTO held VALUES (17, 'milk')")
+
+
+@each(
+    "script, query",
+    [
+        ("CREATE TABLE k (i VARCHAR, n BIGINT); INSERT INTO k SELECT item, count(*) FROM sales GROUP BY item", "FROM k"),
+        (
+            "CREATE TABLE k (i VARCHAR, n BIGINT); INSERT INTO k VALUES ('all', 1); INSERT INTO k VALUES ('milk', "
+            "(SELECT count(*) FROM sales WHERE item = 'milk')); UPDATE k SET n = n + (SELECT count(*) FROM sales)",
+            "SELECT i, n FROM k",
+        ),
+        (
+            "CREATE TABLE k AS SELECT * FROM sales; UPDATE k SET item = upper(item)",
+            "SELECT item, count(*) FROM k GROUP BY 1",
+        ),
+    ],
+)
+def test_rows_of_the_original_in_tables_made_by_types(shop: Path, script: str, query: str) -> None:
+    with anondb.open(shop / "supports.duckdb") as session, duckdb.connect() as con:
+        con.execute(f"ATTACH '{shop / 'shop.duckdb'}' (READ_ONLY); CREATE VIEW sales AS FROM shop.sales")
+        session.sql(script)
+        con.execute(script)
+        told = {row[0]: row[1:4] for row in session.sql(query).fetchall()}
+        truth = dict(con.execute(query).fetchall())
+        assert told.keys() == truth.keys() and set(session.tables) == {"baskets", "sales", "k"}
+        assert all(low <= truth[key] <= high for key, (_, low, high) in told.items())

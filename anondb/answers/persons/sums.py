@@ -8,7 +8,7 @@ from decimal import Decimal
 from fractions import Fraction
 from itertools import combinations, pairwise
 from math import isfinite
-from typing import Any
+from typing import Any, cast
 
 from sqlglot import exp
 
@@ -193,7 +193,7 @@ class Sums(Values):
         if not all(isinstance(value, int | float | Decimal) for value, _ in present):
             raise unsupported("the sum of values that are not numbers")
         every = [(_number(value), met) for value, met in present if met != NEVER]
-        added, bounds = [(number, met) for number, met in every if number], (None, None)
+        added, bounds = [(number, met) for number, met in every if number], cast("Bounds", (None, None))
         if len(added) <= MOST_VALUES:
             bounds = self.total([self.times(self.rows_in(replace(rows, where=met)), n) for n, met in added])
         if len(added) < 2 or not all(isfinite(number) for number, _ in added):

@@ -53,7 +53,9 @@ def has_aggregate(node: exp.Expr | None, is_aggregate: Callable[[str], bool]) ->
     if node is None or isinstance(node, exp.Query):
         return False
     if isinstance(node, exp.Window):
-        function, _ = filtered(node.this)
+        function = node.this
+        while isinstance(function, exp.Filter | exp.IgnoreNulls | exp.RespectNulls):
+            function = function.this
         parts = [*function.iter_expressions(), *node.args.get("partition_by", ()), node.args.get("order")]
         return any(has_aggregate(part, is_aggregate) for part in parts)
     if isinstance(node, exp.AggFunc) or (isinstance(node, exp.Anonymous) and is_aggregate(node.name)):

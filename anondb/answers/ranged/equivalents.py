@@ -194,6 +194,7 @@ def common_table(source: exp.Table) -> exp.CTE | None:
     inside: exp.Expr = source
     while (outer := inside.parent) is not None:
         clause = outer if isinstance(outer, exp.With) else outer.args.get("with_") if isinstance(outer, exp.Query) else None
+        clause = None if clause is inside else clause  # whose tables were looked up already
         for cte in reversed(clause.expressions if isinstance(clause, exp.With) else []):
             before = clause is not outer or cte.index < inside.index
             if before and lowered(cte.alias) == lowered(source.name):

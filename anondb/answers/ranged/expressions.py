@@ -245,17 +245,20 @@ def _power(node: exp.Pow, value: Value, exponent: Value) -> Value | None:
 
 
 def _unless_equal(node: exp.Nullif, value: Value, other: Value) -> Value:
-    """NULLIF: a number that is not negative is one step at least if it is not 0, as a whole number is 1."""
+    """NULLIF: a number that is not negative is one step at least if it is not 0, as a whole number is 1. One that is 0 for
+    certain has no bounds."""
     zero = bare(node.expression) == exp.Literal.number(0)
     if zero and value.least:
         return value
     equal = truths.compared(exp.EQ(this=node.this, expression=node.expression), value, other)
     made = truths.chosen([(equal, Value(exp.null()))], value, numbers=True)
     step = values.step_of(value) if zero and value.least == 0 else None
-    if made.lower is None or step is None:
+    if made.lower is None or made.upper is None or step is None:
         return made
     above = exp.Coalesce(this=step.copy(), expressions=[exp.convert(0)])
-    return replace(made, lower=values.greatest(made.lower, above), least=1 if value.whole else 0, step=None)
+    some = exp.GTE(this=values.paren(made.upper), expression=above)
+    low, high = (values.when(some, end) for end in (values.greatest(made.lower, above), made.upper))
+    return replace(made, lower=low, upper=high, least=1 if value.whole else 0, step=None)
 
 
 def _cast(node: exp.Cast | exp.TryCast, value: Value) -> Value:

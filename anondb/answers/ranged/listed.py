@@ -70,6 +70,27 @@ def with_written_rows(tree: exp.Expr) -> exp.Expr:
     return copy
 
 
+def with_queried_rows(tree: exp.Expr) -> exp.Expr:
+    """A query with UNION ALL of SELECTs in place of VALUES as a source, where a value is a query."""
+    if not any(rows.find(exp.Query) for rows in tree.find_all(exp.Values)):
+        return tree
+    copy = tree.copy()
+    for rows in [rows for rows in copy.find_all(exp.Values) if isinstance(rows.parent, exp.From | exp.Join)]:
+        if rows.find(exp.Query) is None:
+            continue
+        alias, width = rows.args.get("alias"), len(rows.expressions[0].expressions)
+        named = [name.name for name in alias.columns] if alias is not None else []
+        names = [*named, *(f"col{n}" for n in range(len(named), width))]
+        selects = [
+            exp.select(*(cell.as_(name, quoted=True) for cell, name in zip(row.expressions, names, strict=False)))
+            for row in rows.expressions
+        ]
+        name = exp.TableAlias(this=alias.this.copy()) if alias is not None and alias.this is not None else None
+        made = selects[0] if len(selects) == 1 else exp.union(*selects, distinct=False)
+        rows.replace(exp.Subquery(this=made, alias=name))
+    return copy
+
+
 def _cells(node: exp.Expr) -> list[exp.Expr] | None:
     """The rows of a list of constants; None for others."""
     values = node.expressions if isinstance(node, exp.Array) else []

@@ -8,7 +8,16 @@ from sqlglot import exp
 from anondb.answers.ranged.clauses import GROUPED, clauses_of, conditions_of, is_inner, only_source, part_of, rewritten
 from anondb.answers.ranged.compiler import Compiler, Env
 from anondb.answers.ranged.dependent_keys import keys_of_groups
-from anondb.answers.ranged.equivalents import MIRRORED, are_apart, are_same, query_of, resolved, terms_of_order, values_shown
+from anondb.answers.ranged.equivalents import (
+    MIRRORED,
+    are_apart,
+    are_same,
+    common_table,
+    query_of,
+    resolved,
+    terms_of_order,
+    values_shown,
+)
 from anondb.answers.ranged.never_null import Present, is_present
 from anondb.answers.ranged.relation import fresh
 from anondb.engine import reads
@@ -91,7 +100,7 @@ def with_counts_up_to(node: exp.Select, env: Env, compiler: Compiler) -> exp.Sel
     if not isinstance(key, exp.Column) or not compiler.people.is_source(clause.this, env):
         return None
     ctes = {name: cte.node for name, cte in env.items()}
-    if not is_present(key, node, lambda table, name: False, lambda table: ctes.get(lowered(table.name))):
+    if not is_present(key, node, lambda table, name: False, lambda t: common_table(t) or ctes.get(lowered(t.name))):
         return None
     copy, alias, own = node.copy(), fresh("up_to"), clause.this.alias_or_name or fresh("rows")
     if not clause.this.alias_or_name:

@@ -56,7 +56,10 @@ class Windows:
             value = value if total is None else narrowed(value, total)
             counts = isinstance(node.this, exp.Sum) and isinstance(node.this.this, exp.Count)
             return replace(value, sure=None) if counts else value  # each row is one of those that are added up
-        if not all(read(term.this, self.resolve).exact for term in terms_of_order(node)):
+        terms = [read(term.this, self.resolve) for term in terms_of_order(node)]
+        if any(term.item for term in terms):
+            return Value(why="an order by items that are not texts. Convert them first, such as CAST(item AS BIGINT)")
+        if not all(term.exact for term in terms):
             if (number := rank_as_number(node)) is not None:
                 return read(number, self.resolve)
             tables = self.compiler.tables
