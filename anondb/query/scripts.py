@@ -16,6 +16,12 @@ _ENDS = {TokenType.ORDER_BY, TokenType.LIMIT, TokenType.OFFSET, TokenType.FETCH}
 _PIVOTS = {TokenType.PIVOT, TokenType.UNPIVOT}
 _SETS = {TokenType.ROLLUP, TokenType.CUBE, TokenType.GROUPING_SETS}
 """What stands for several sets of grouped expressions, in parentheses."""
+_QUERIES = {TokenType.SELECT, TokenType.FROM}
+_NAMES = {
+    *(TokenType.ALTER, TokenType.DROP, TokenType.FORCE, TokenType.GRANT, TokenType.INSERT, TokenType.INSTALL),
+    *(TokenType.REVOKE, TokenType.ROLLBACK),
+}
+"""Words that DuckDB reads as names within queries, where no statement begins."""
 _OPENING = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE}
 _CLOSING = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE}
 
@@ -36,7 +42,19 @@ def sql_tokens(text: str) -> list[Token] | None:
 
 def reworded(tokens: list[Token]) -> list[Token]:
     """The tokens of a statement as sqlglot reads them."""
-    return _with_ends_outside(_with_keys_apart(_with_unions(tokens)))
+    return _with_ends_outside(_with_keys_apart(_with_unions(_with_names(tokens))))
+
+
+def _with_names(tokens: list[Token]) -> list[Token]:
+    """The tokens of a statement with words as names that begin statements: ``SELECT avg(alter) FROM people``."""
+    result, inside = list[Token](), False
+    for token, after in zip(tokens, [*tokens[1:], None], strict=True):
+        begins = after is not None and after.token_type is TokenType.INTO
+        is_name = inside and token.token_type in _NAMES and not begins
+        named = Token(TokenType.VAR, token.text, token.line, token.col, token.start, token.end, token.comments)
+        result.append(named if is_name else token)
+        inside = inside or token.token_type in _QUERIES
+    return result
 
 
 def _with_keys_apart(tokens: list[Token]) -> list[Token]:

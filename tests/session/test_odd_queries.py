@@ -407,3 +407,14 @@ def test_bounds_hold_where_items_are_numbers(numbered: tuple[anondb.Database, Se
     assert not faults(told.columns, told.fetchall(), names, truth.fetchall(), nullable=True, every=not missing), sql
     cells = [(row[names.index("s") + at] for at in (1, 2)) for row in told.fetchall() if "s" in names]
     assert all(low is None or low <= high for low, high in cells), "an interval that nothing lies in"
+
+
+def test_words_that_begin_statements_are_names_within_queries(plain: Session) -> None:
+    words = ("alter", "drop", "force", "grant", "insert", "install", "revoke", "rollback")
+    shown = ", ".join(f"avg({word}) AS {word}" for word in words)
+    sql = f"SELECT {shown} FROM k WHERE {' + '.join(words)} > 1 AND k.alter < 9"
+    rows = pd.DataFrame({word: [n, n + 1] for n, word in enumerate(words)})
+    plain.register("k", rows)
+    with duckdb.connect() as raw:
+        raw.register("k", rows)
+        assert plain.sql(sql).fetchall() == raw.sql(sql).fetchall()
