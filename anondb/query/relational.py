@@ -146,7 +146,8 @@ def group_values(attribute: Attribute, cells: Iterable[Cell]) -> list[Value | No
     Raises:
         InputError: ``unsupported_query``: they cannot be listed.
     """
-    many = unsupported(f"GROUP BY {attribute.name!r}, which may have over {MAX_GROUPS} values", "Use BETWEEN.")
+    hint = "Use BETWEEN." if attribute.ends is not None else "Compare it by = or IN with values."
+    many = unsupported(f"each value of {attribute.name!r}, which may have over {MAX_GROUPS}", hint)
     values: set[Value] = set()
     null = False
     for among in {covered(attribute, cell) for cell in cells}:

@@ -32,6 +32,10 @@ from anondb.session.plans import Plans
 from anondb.session.result import fetched
 from anondb.session.scratch import OWN_SCHEMAS
 
+_PATTERNS = (
+    *(exp.Like, exp.ILike, exp.Escape, exp.SimilarTo, exp.Glob, exp.RegexpLike, exp.RegexpFullMatch),
+    *(exp.StartsWith, exp.EndsWith, exp.Contains, exp.StrPosition, exp.Anonymous),
+)
 SHOWN = ("item_counts", "released_items", "released_values", "item_supports", "manifest", "buckets")
 """Objects of a sealed file whose rows may be read as they are."""
 MAX_SPELLINGS = 100_000  # values of a column of the session's database whose spelling is checked
@@ -55,7 +59,8 @@ class Releases:
         self.is_aggregate = database.is_aggregate
         self.manifest = self._opened[0].manifest
         self.notes: dict[str, None] = {}
-        self._written: frozenset[str] = frozenset()
+        self._written: frozenset[str] = frozenset()  # the texts in a query, and those of them that may name an item
+        self._meant: frozenset[str] = frozenset()
         self._own: frozenset[str] = frozenset()
         self._domain: tuple[Table, frozenset[str]] | None = None
         self._plans = Plans(releases)
@@ -112,7 +117,9 @@ class Releases:
 
     def accepted(self, tree: exp.Expr) -> list[tuple[str, str]] | None:
         """The names and types of the columns of a query; None if DuckDB does not accept it (``bind``)."""
-        self._written = frozenset(literal.name for literal in tree.find_all(exp.Literal) if literal.is_string)
+        texts = [literal for literal in tree.find_all(exp.Literal) if literal.is_string]
+        self._written = frozenset(text.name for text in texts)
+        self._meant = frozenset(text.name for text in texts if not isinstance(text.parent, _PATTERNS))
         self._own = frozenset(lowered(table.name) for table in tree.find_all(exp.Table))
         for table in tree.find_all(exp.Table):
             self.table(table)
@@ -265,7 +272,7 @@ class Releases:
 
     def answer(self, plan: Plan) -> Sequence[Row]:
         """The groups of a plan (``Plans.answer``)."""
-        return self._plans.answer(plan, self._written, self.notes)
+        return self._plans.answer(plan, self._meant, self.notes)
 
     def rows(self, tree: exp.Query) -> list[Row]:
         """Run a query on the session's database."""

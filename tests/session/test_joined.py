@@ -256,6 +256,8 @@ def test_notes_name_items_that_the_analyst_wrote(named: tuple[str, Session]) -> 
     asked = session.sql("SELECT count(*) AS n FROM sales WHERE item IN (SELECT node FROM food) OR item = 'mlik'")
     (unknown,) = (note for note in asked.notes if note.startswith("No released item"))
     assert unknown.startswith("No released item stands for 'mlik'")
+    alike = session.sql("SELECT count(*) AS n FROM sales WHERE item LIKE 'mil%' OR item SIMILAR TO 'mi.*'")
+    assert not any("mi" in note for note in alike.notes)
 
 
 def test_distinct_columns_of_a_joined_table(named: tuple[str, Session]) -> None:
