@@ -6,7 +6,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from anondb.data.sources import Source, open_source, texts_of
+from anondb.data.sources import Source, open_source, reading_of, texts_of
 from anondb.data.types import kind_of
 from anondb.engine import Engine
 from anondb.errors import InputError, quote_list
@@ -122,6 +122,7 @@ def read_edges(engine: Engine, taxonomy: Any) -> Edges:
     data, reading = as_read(taxonomy).data, as_read(taxonomy).reading
     if isinstance(data, str | Path) and suffix_of(data) in (".tree", ".csv", ".txt", ".tsv", ".psv"):
         path = Path(data)
+        reading = reading_of(engine, path, "taxonomy", reading)
         if _is_path_file(path, reading):
             return Edges(_read_paths(engine, path, reading), f"the taxonomy in file {path.name!r}")
         taxonomy = ReadAs(path, reading)

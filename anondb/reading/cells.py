@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from anondb.errors import InputError
 from anondb.reading.dialect import distinct_names
-from anondb.reading.formats import Format, plain_text
+from anondb.reading.formats import Format, encoded, plain_text
 from anondb.reading.options import Reading
 from anondb.reading.shape import first_invalid, not_utf8
 
@@ -122,7 +122,7 @@ def rewritten(
     """
     texts = Texts()
     if form.name == "json":
-        rows = _rows_of_objects(plain_text(path, form, reading, private, name), name)
+        rows = _rows_of_objects(plain_text(path, form, encoded(path, form, reading), private, name), name)
     else:
         rows = (
             rows_of_table(path, name, reading.file_table) if form.name == "sqlite" else _rows_of_sheet(path, reading, name)

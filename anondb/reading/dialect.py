@@ -11,7 +11,7 @@ from anondb.reading.options import MARKS, Dialect, Reading, named
 from anondb.reading.shape import MAX_FIELD, Lines, marks_in, quoting, records
 
 _SAMPLE = 1 << 16
-_BY_SUFFIX = {".tsv": "\t", ".psv": "|", ".tree": ";"}
+BY_SUFFIX = {".tsv": "\t", ".psv": "|", ".tree": ";"}
 EXCEL_NOTE = re.compile(r'"?sep=(.)"?\r?\n', re.IGNORECASE)
 
 
@@ -46,7 +46,7 @@ def sample_records(sample: str, delimiter: str, quote: str | None) -> list[list[
 def detected_delimiter(sample: str, reading: Reading, suffix: str, name: str) -> tuple[str | None, float]:
     """The delimiter of a rectangular file, and the share of the sample's records that have as many fields as the first.
     Raises InputError: ``ambiguous_dialect``: two delimiters fit equally well."""
-    by_suffix = _BY_SUFFIX.get(suffix)
+    by_suffix = BY_SUFFIX.get(suffix)
     marks = dict.fromkeys((*filter(None, [by_suffix]), *MARKS)) if reading.delimiter is None else [reading.delimiter]
     shares: dict[str, tuple[float, int]] = {}
     for delimiter in marks:

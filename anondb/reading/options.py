@@ -98,7 +98,8 @@ class Reading:
         for name in set(OF_FILES) - set(_OF_FORMATS.get(form or "", ())):
             if getattr(self, name) is not None:
                 which = "text files" if name in _OF_TEXTS else "SQLite files"
-                raise InputError(f"{name} applies to {which}, which this is not.", code="bad_usage", hint="Leave it out.")
+                hint = f"Leave it out{'; save text files beside it as UTF-8' if name == 'encoding' else ''}."
+                raise InputError(f"{name} applies to {which}, which this is not.", code="bad_usage", hint=hint)
 
     def texts(self) -> dict[str, Any]:
         """What differs from the defaults, by name."""
@@ -159,11 +160,6 @@ def read_as(data: Any, options: Mapping[str, Any]) -> Any:
 def as_read(data: Any) -> ReadAs:
     """A source with how it is read, also if the owner says nothing of that."""
     return data if isinstance(data, ReadAs) else ReadAs(data)
-
-
-def beside(reading: Reading) -> Reading:
-    """How a file beside another one is read: in the same encoding."""
-    return Reading(encoding=reading.encoding)
 
 
 def reading_flags(values: Mapping[str, Any]) -> list[str]:
