@@ -439,6 +439,16 @@ def test_peek_takes_the_id_of_a_person_before_that_of_an_order(tmp_path: Path) -
     assert in_memory().peek(path).reading["id"] == "CustomerID"
 
 
+@each("kind", ["VARCHAR", "DATE", "TIMESTAMP"])
+def test_peek_at_people_whatever_the_types(kind: str, tmp_path: Path) -> None:
+    born = f"CAST(DATE '1950-01-01' + CAST(n AS INTEGER) AS {kind})"
+    rows = f"SELECT n AS patient, n % 90 AS age, {born} AS born FROM range(300) r(n)"
+    for suffix in ("csv", "parquet"):
+        duckdb.sql(f"COPY ({rows}) TO '{tmp_path}/patients.{suffix}'")
+        peeked = in_memory().peek(tmp_path / f"patients.{suffix}")
+        assert peeked.problem is None and peeked.reading == {"id": "patient", "layout": "people"}
+
+
 def test_peek_says_what_is_wrong(run: Run, tmp_path: Path) -> None:
     found = run("peek", two_exports(tmp_path))
     assert found.code == 2 and "line 202" in found.err
