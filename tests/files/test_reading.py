@@ -288,9 +288,10 @@ def test_findings_stop_until_they_are_confirmed(name: str) -> None:
     assert [finding["name"] for finding in release.report.to_json()["findings"]] == [name]
 
 
-CODES = (  # several of a chapter; one of each; numbers
+CODES = (  # several of a chapter; one of each, also in two spellings; numbers
     lambda t: [f"{c}{10 + t % 3}.{n}" for c in "EI" for n in (t % 4, (t + 1) % 4)],
     lambda t: [f"{'EIJKM'[(t + n) % 5]}{(t + n) % 20}.{(t + n) % 20 % 3}" for n in range(2)],
+    lambda t: [f"{c}{10 + t % 15}.{t % 15 % 3}{('', '.')[t // 15 % 2]}" for c in "EI"],
     lambda t: [f"{250 + t % 3}.{t % 5}", f"{260 + t % 3}.{5 + t % 5}"],
 )
 OF_COLUMNS = (  # words, also of several rows of a person; questions
