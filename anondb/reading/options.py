@@ -93,13 +93,12 @@ class Reading:
         return '"' if self.quote is None else None if self.quote in NO_QUOTE else self.quote
 
     def check_for(self, form: str | None) -> None:
-        """Refuse options that a format does not have; None is that of tables and data frames. Raises InputError:
-        ``bad_usage``."""
-        for name in set(OF_FILES) - set(_OF_FORMATS.get(form or "", ())):
+        """Refuse options that a format does not have; None is that of tables and data frames. A file beside them may have
+        the encoding. Raises InputError: ``bad_usage``."""
+        for name in set(OF_FILES) - {"encoding", *_OF_FORMATS.get(form or "", ())}:
             if getattr(self, name) is not None:
                 which = "text files" if name in _OF_TEXTS else "SQLite files"
-                hint = f"Leave it out{'; save text files beside it as UTF-8' if name == 'encoding' else ''}."
-                raise InputError(f"{name} applies to {which}, which this is not.", code="bad_usage", hint=hint)
+                raise InputError(f"{name} applies to {which}, which this is not.", code="bad_usage", hint="Leave it out.")
 
     def texts(self) -> dict[str, Any]:
         """What differs from the defaults, by name."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from cli.shop import Run
 from each import each
@@ -59,6 +60,13 @@ def test_the_encoding_that_is_named_holds_in_other_processes(command: str, run: 
     shown = run(command, files["visits"], *said, "--quasi-identifiers", "Ort", "--k", "2", "--m", "1", *more, "--json").json
     runs = shown["runs"] if command == "compare" else shown["on_whole"]
     assert "done" in (statuses := {result["status"] for result in runs}) and "failed" not in statuses
+
+
+def test_a_table_may_have_a_text_file_beside_it(tmp_path: Path) -> None:
+    written(tmp_path, "utf-8", ";")
+    table = pa.table({"Patient": [f"p{n}" for n in range(20)], "Diagnose": ["Äü"] * 20})
+    profile = in_memory().profile(table, **COLUMNS, records=tmp_path / "people.csv", encoding="latin-1")
+    assert [account.encoding for account in profile.read] == ["latin-1"]
 
 
 def test_several_bytes_for_a_letter_leave_doubt(tmp_path: Path) -> None:
