@@ -34,7 +34,7 @@ from anondb.models.named import MODELS, nearest
 from anondb.models.relational import KkmAnonymity
 from anondb.models.transactional import KmAnonymity
 from anondb.promises import PROMISES
-from anondb.reading.options import DETECTED, PEOPLE, Reading, beside, read_as
+from anondb.reading.options import DETECTED, PEOPLE, Reading, read_as
 
 
 @dataclass(frozen=True)
@@ -230,7 +230,7 @@ class Policy:
         both = (self.records, self.transactions)
         if both[0] is both[1] or (all(isinstance(x, str | Path) for x in both) and Path(both[0]) == Path(both[1])):
             return self.rows
-        return read_as(self.records, beside(self.reading).texts())
+        return self.records
 
     @property
     def method(self) -> Method:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shlex
 import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ from anondb.cli.words import print_rows
 from anondb.errors import AnondbError, InputError
 from anondb.pages.text import plain
 from anondb.query.scripts import script, split
+from anondb.reading.options import file_options
 
 if TYPE_CHECKING:
     from anondb.session.session import Session
@@ -22,7 +24,8 @@ SQL, written for the original tables, ends with a semicolon. Each computed numbe
 the truth lies between them.
   .tables                 the tables, with their columns
   .schema                 the tables, with the types of their columns
-  .register NAME FILE     a table of your own, from a CSV or Parquet file
+  .register NAME FILE     a table of your own, from a CSV or Parquet file; after it, how the file is read, as in
+                          --encoding latin-1 --delimiter ';' (quotes around what has blanks)
   .help                   this text
   .quit                   leave (also Ctrl-D)"""
 
@@ -40,7 +43,7 @@ def prompt(session: Session, bounds: str = "columns") -> None:
             elif line in (".quit", ".exit"):
                 return
             else:
-                _command(session, line.split())
+                _command(session, _words(line))
 
 
 def _lines() -> Iterator[str]:
@@ -74,6 +77,15 @@ def _printed_errors() -> Iterator[None]:
         typer.echo("anondb: interrupted", err=True)
 
 
+def _words(line: str) -> list[str]:
+    """The words of a command, as a shell reads them."""
+    try:
+        return shlex.split(line)
+    except ValueError:
+        hint = 'Put a name that has quotes or blanks in quotes, as in "Anna\'s list.csv".'
+        raise InputError("A quote is not closed.", code="bad_usage", hint=hint) from None
+
+
 def _command(session: Session, words: list[str]) -> None:
     match words:
         case [".tables"]:
@@ -82,8 +94,10 @@ def _command(session: Session, words: list[str]) -> None:
         case [".schema"]:
             for name, types in session.types.items():
                 typer.echo(plain(f"{name}({', '.join(f'{column} {kind}' for column, kind in types.items())})"))
-        case [".register", name, file]:
-            session.register(name, file)
+        case [".register", name, file, *flags]:
+            session.register(name, file, **file_options(flags))
+        case [".register", *_]:
+            raise InputError(".register takes a name and a file.", code="bad_usage", hint=".help shows it.")
         case [".help"]:
             typer.echo(HELP)
         case _:

@@ -15,7 +15,7 @@ from anondb.algorithms.method import Task
 from anondb.compare.limits import end_with_parent
 from anondb.data.files import load_files
 from anondb.data.preflight import FINDINGS
-from anondb.data.sources import resolve_table
+from anondb.data.sources import reading_as, resolve_table
 from anondb.engine import DuckDBEngine, Table, reads, tuples
 from anondb.engine.beside import attach
 from anondb.errors import AnondbError, InfeasibleError, InputError, speaking
@@ -51,7 +51,8 @@ def run(job: dict[str, Any]) -> dict[str, Any]:
         if log:
             from anondb.risk.query_log import measure_log
 
-            report["accuracy"] = measure_log(engine, NAME, log, policy.people).to_json()
+            with reading_as(engine, policy.rows):
+                report["accuracy"] = measure_log(engine, NAME, log, policy.people).to_json()
         return {
             **{name: report[name] for name in ("released_items", "suppressed_items", "suppressed_occurrences")},
             **{name: report[name] for name in ("transactions", "items", "occurrences")},

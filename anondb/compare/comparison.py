@@ -17,7 +17,7 @@ from anondb.compare.report import runs_tables, write_report
 from anondb.compare.results import digest, is_table, keep, row, stored_results, write_csv
 from anondb.compare.runs import Result, Run, Setting, plan, run_all
 from anondb.data.frames import is_frame
-from anondb.data.sources import is_file, open_source
+from anondb.data.sources import is_file, open_source, reading_as
 from anondb.data.taxonomy import load_taxonomy
 from anondb.data.transactions import fingerprint, load_transactions
 from anondb.engine import DuckDBEngine
@@ -159,7 +159,8 @@ def compare(
     setting = Setting(str(read.data) if isinstance(read.data, str | Path) else "", None, **asked, **each, fingerprint="")
     folder = private_directory()
     try:
-        setting, facts = _read(engine, transactions, setting, {**options, "workload": workload}, folder)
+        with reading_as(engine, transactions):
+            setting, facts = _read(engine, transactions, setting, {**options, "workload": workload}, folder)
         earlier = {} if again else stored_results(engine)
         results = run_all(setting, planned, earlier, _keeping(engine), engine.progress, limits.get("total_limit"))
     finally:

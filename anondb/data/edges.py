@@ -1,12 +1,12 @@
 """The edges of a taxonomy, read from edge tables, wide tables or leaf-to-root path files."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from anondb.data.sources import Source, open_source, texts_of
+from anondb.data.sources import Source, open_source, reading_of, texts_of
 from anondb.data.types import kind_of
 from anondb.engine import Engine
 from anondb.errors import InputError, quote_list
@@ -75,10 +75,13 @@ def edges_of_levels(rows: list[tuple[str, ...]]) -> list[Edge]:
     return edges_of_paths(rows)
 
 
-def _read_paths(engine: Engine, path: Path, reading: Reading) -> list[Edge]:
+def _read_paths(engine: Engine, path: Path, reading: Reading) -> list[Edge] | None:
+    """The edges of a file of paths; None if it is one of columns with a header, as Excel writes it in some countries."""
     try:
         dialect = Dialect(reading.delimiter or ";", reading.quote_char, header=False)
         account, rows = text_records(engine, path, "taxonomy", reading, dialect)
+        if suffix_of(path) != ".tree" and _has_header(rows):
+            return None
         engine.account(account)
         return _edges_of_rows(rows)
     except InputError as error:
@@ -89,6 +92,15 @@ def _read_paths(engine: Engine, path: Path, reading: Reading) -> list[Edge]:
             code="bad_file",
             hint='Put a label that begins with a quote in quotes, and double the quotes in it: """so"" named".',
         ) from None
+
+
+def _has_header(rows: list[list[str]]) -> bool:
+    """Whether lines are rows of columns that the first one names: they have several ends, which paths cannot have, all have
+    as many fields, and no name occurs again."""
+    if len({row[-1] for row in rows}) < 2 or edge_columns(rows[0]) is not None:
+        return False
+    names = {*map(str.lower, rows[0])}
+    return {len(row) for row in rows} == {len(names)} != {1} and names.isdisjoint(x.lower() for row in rows[1:] for x in row)
 
 
 def _edges_of_rows(paths: list[list[str]]) -> list[Edge]:
@@ -122,8 +134,11 @@ def read_edges(engine: Engine, taxonomy: Any) -> Edges:
     data, reading = as_read(taxonomy).data, as_read(taxonomy).reading
     if isinstance(data, str | Path) and suffix_of(data) in (".tree", ".csv", ".txt", ".tsv", ".psv"):
         path = Path(data)
+        reading = reading_of(engine, path, "taxonomy", reading)
         if _is_path_file(path, reading):
-            return Edges(_read_paths(engine, path, reading), f"the taxonomy in file {path.name!r}")
+            if (edges := _read_paths(engine, path, reading)) is not None:
+                return Edges(edges, f"the taxonomy in file {path.name!r}")
+            reading = replace(reading, delimiter=reading.delimiter or ";")
         taxonomy = ReadAs(path, reading)
     with open_source(engine, taxonomy, "taxonomy") as source:
         return _from_source(engine, source)

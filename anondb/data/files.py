@@ -22,7 +22,7 @@ from anondb.engine import Engine, Table, reads
 from anondb.engine.files import write_file
 from anondb.errors import EngineError, InputError
 from anondb.reading.account import Account
-from anondb.reading.options import DETECTED, ReadAs, Reading, beside
+from anondb.reading.options import DETECTED, ReadAs, Reading
 
 
 @dataclass(frozen=True)
@@ -82,8 +82,8 @@ def load_files(
                 raise InputError(f"The name of the {what} table is empty.", code="empty_name")
             table = engine.here(name)
             _make_room(engine, table, replace)
-            with engine.accounting() as accounts:
-                data, note = ReadAs(Path(file), reading if what == "transactions" else beside(reading)), ""
+            with engine.beside(reading), engine.accounting() as accounts:
+                data, note = ReadAs(Path(file), reading if what == "transactions" else DETECTED), ""
                 if what == "taxonomy":
                     taxonomy = load_taxonomy(engine, data)
                     put_taxonomy(engine, taxonomy, table)

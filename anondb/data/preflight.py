@@ -106,19 +106,23 @@ def _prefixed(engine: Engine, dataset: Dataset, rows_here: bool) -> dict[str, st
     """Whether items look like values with the name of their column before them, such as color.red and trim.red.
 
     Few names come with few values, and a row has one value of a column. Codes such as E11.9 have as many first parts as
-    items, or persons with two codes of the same one; a first part without a digit is no code.
+    items, or persons with two codes of the same one; a first part without a digit is no code. A code in two spellings, such
+    as E11.9 and e11.9., counts once.
     """
-    parts = [label.partition(".") for label in dataset.labels if "." in label]
+    spelled = [re.sub(r"\W+$", "", label).casefold() for label in dataset.labels]
+    labels = set(spelled)
+    parts = [label.partition(".") for label in labels if "." in label]
     starts, ends = ({part[i] for part in parts} for i in (0, 2))
-    most = dataset.n_items / 2
-    if dataset.n_items < _ENOUGH_ITEMS or len(parts) < 0.8 * dataset.n_items or max(len(starts), len(ends)) > most:
+    most = len(labels) / 2
+    if len(labels) < _ENOUGH_ITEMS or len(parts) < 0.8 * len(labels) or max(len(starts), len(ends)) > most:
         return {}
     if all(re.search(r"\d", start) for start in starts):
         rows = {"transactions": dataset.transactions, "items": dataset.items}
         is_number = all(start.isdigit() for start in starts)
         if not rows_here or is_number or engine.scalar("transactions/prefixed_twice", rows):
             return {}
-    prefixed = f"{_share(len(parts), dataset.n_items)} items have a prefix such as the name of a column"
+    share = _share(sum("." in label for label in spelled), dataset.n_items)
+    prefixed = f"{share} items have a prefix such as the name of a column"
     words = f"{prefixed}, and {len(ends):,} different values after it: equal values count as different items."
     return {"column-prefixes": words}
 

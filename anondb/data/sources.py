@@ -8,6 +8,7 @@ import itertools
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from anondb.engine import Engine, Table, is_binary, reads, tuples
 from anondb.engine.elsewhere import is_url, warehouse_at
 from anondb.errors import EngineError, InputError, InternalError, quote_list
 from anondb.reading.account import Account
-from anondb.reading.files import open_file, text_records
+from anondb.reading.files import beside, open_file, text_records
 from anondb.reading.formats import SUFFIXES, stem_of, suffix_of
 from anondb.reading.options import DETECTED, OF_LINES, Dialect, Reading, as_read
 
@@ -345,10 +346,20 @@ def open_source(engine: Engine, data: Any, what: str) -> Iterator[Source]:
         )
 
 
+def reading_as(engine: Engine, transactions: Any) -> AbstractContextManager[None]:
+    """A block in which the files beside transactions are read as these are."""
+    return engine.beside(as_read(transactions).reading)
+
+
+def reading_of(engine: Engine, path: Path, what: str, how: Reading) -> Reading:
+    """How a file beside the transactions is read: as the owner says or, if nothing is said of it, as they are."""
+    return beside(path, what, engine.reads_beside or DETECTED) if how == DETECTED else how
+
+
 @contextlib.contextmanager
 def _open_file(engine: Engine, path: Path, what: str, how: Reading) -> Iterator[Source]:
     """Open a file. The rows of transactions are counted where they are copied; those of other files are copied here."""
-    name = f"file {path.name!r}"
+    name, how = f"file {path.name!r}", how if what == COUNTED_LATER else reading_of(engine, path, what, how)
     if what == LIST and suffix_of(path) == ".txt":
         account, lines = text_records(engine, path, what, how, Dialect(None, None, header=False))
         items = [item for line in lines if (item := "".join(line).strip())]

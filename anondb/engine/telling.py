@@ -62,6 +62,7 @@ class Telling:
     _recorded: list[str] | None = None
     step_words = ""  # the words on the current step, with which the text of all progress begins
     _accounts: list[Any]
+    reads_beside: Any = None  # how the transactions are read (``Reading``), for files beside them; None outside such a block
 
     def begin_step(self, words: str) -> None:
         """Report the start of a step; ``words`` begin the text of all progress in it."""
@@ -97,6 +98,15 @@ class Telling:
             yield self._accounts
         finally:
             self._accounts = outer
+
+    @contextlib.contextmanager
+    def beside(self, reading: Any) -> Iterator[None]:
+        """In the block, files beside the transactions are read as these are (``reading.files.beside``)."""
+        outer, self.reads_beside = self.reads_beside, reading
+        try:
+            yield
+        finally:
+            self.reads_beside = outer
 
     @contextlib.contextmanager
     def recording(self) -> Iterator[list[str]]:

@@ -11,7 +11,7 @@ from typing import Any
 from anondb.compare.merits import deletes_most
 from anondb.compare.runs import Result, Run, with_supports
 from anondb.data.files import write_taxonomy
-from anondb.data.sources import open_source
+from anondb.data.sources import open_source, reading_as
 from anondb.data.taxonomy import load_taxonomy
 from anondb.data.transactions import load_transactions
 from anondb.engine import Engine
@@ -153,10 +153,11 @@ def advise(
     folder = private_directory()
     try:
         sources: dict[str, Any] = {"taxonomy": taxonomy, "id_column": id_column, "item_column": item_column}
-        if people:
-            prepared = prepare_people(engine, transactions, needs, people, **sources, folder=folder)
-        else:
-            prepared = _prepare(engine, transactions, needs, **sources, folder=folder)
+        with reading_as(engine, transactions):
+            if people:
+                prepared = prepare_people(engine, transactions, needs, people, **sources, folder=folder)
+            else:
+                prepared = _prepare(engine, transactions, needs, **sources, folder=folder)
         limits = [Limits(threads, memory_limit, time.monotonic() + share * time_limit) for share in (SAMPLED, MAIN, 1)]
         on_sample, on_whole = _try(prepared, limits, engine.progress)
     finally:

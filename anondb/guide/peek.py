@@ -15,7 +15,7 @@ from anondb.data.preflight import Finding, findings
 from anondb.data.sources import open_source
 from anondb.data.sources import reading as opening
 from anondb.data.transactions import Dataset, load_transactions
-from anondb.engine import Engine, reads
+from anondb.engine import Engine, reads, tuples
 from anondb.errors import InputError
 from anondb.guide.counts import Counts, counts_of
 from anondb.guide.people import IDENTIFIER, people
@@ -36,6 +36,7 @@ _ITEM = re.compile(
     r"(^|[\W_])(items?|products?|articles?|sku|stock|codes?|icd|diagnos\w*|drug|movie|page|genre|goods)", re.I
 )
 _NUMBER = re.compile(r"\d+[\W_]*$")
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d")  # a date with a time, which is no list
 
 
 @dataclass(frozen=True)
@@ -195,11 +196,11 @@ def _first_rows(
     with engine.transaction(), open_source(engine, ReadAs(data, _options(reading)), "transactions") as source:
         if source.of_lines:
             return [], []
-        first = exp.select("*").from_(source.query.subquery("rows")).limit(200)
+        texts = [exp.cast(reads.named(name), "VARCHAR").as_(f"c{i}") for i, name in enumerate(source.columns)]
+        first = exp.select(*texts).from_(source.query.subquery("rows")).limit(200)
         with opening(source.name):
             rows = engine.select(first, "reading the first rows")
-        texts = [[None if v is None else str(v) for v in column.tolist()] for column in rows.values()]
-        return list(source.columns), list(zip(*texts, strict=True))
+        return list(source.columns), list(tuples(rows))
 
 
 def _propose_columns(columns: list[str], rows: list[tuple[str | None, ...]], guess: _Guess) -> None:
@@ -250,7 +251,7 @@ def _propose_item(others: list[str], ids: list[str], values: Mapping[str, list[s
     if guess.get("header") is False:
         item = others[0]
     cells = [v for v in values[item] if v]
-    lists = 2 * sum(len(re.split("[ ;|,]", v)) > 1 for v in cells) > len(cells)
+    lists = 2 * sum(len(re.split("[ ;|,]", v)) > 1 and not _MOMENT.match(v) for v in cells) > len(cells)
     if single and not named and not lists and len(others) > 1 and "layout" not in guess and ids:
         reason = "each person has one row of attributes; in a release with a file of items this one is --records"
         guess.propose(reason, layout=PEOPLE)

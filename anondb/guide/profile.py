@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from itertools import accumulate
 from typing import Any
 
-from anondb.data.sources import open_source
+from anondb.data.sources import open_source, reading_as
 from anondb.data.transactions import Dataset, load_transactions
 from anondb.engine import Engine
 from anondb.guide.counts import Counts, counts_of
@@ -122,6 +122,7 @@ def profile(
     if records is None and any(value is not None for value in attributes.values()):
         records = transactions
     with (
+        reading_as(engine, transactions),
         engine.accounting() as accounts,
         engine.transaction(),
         open_source(engine, transactions, "transactions") as source,

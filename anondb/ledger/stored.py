@@ -8,7 +8,7 @@ from typing import Any
 from sqlglot import exp
 
 from anondb import options
-from anondb.data.sources import QuerySource, open_source, resolve_table
+from anondb.data.sources import QuerySource, open_source, reading_as, resolve_table
 from anondb.data.transactions import Dataset, load_transactions
 from anondb.engine import DuckDBEngine, Engine, Table, reads
 from anondb.errors import InputError
@@ -87,7 +87,8 @@ def load_entry(engine: Engine, entry: ledger.LedgerEntry) -> Dataset:
 
 def read_persons(engine: Engine, policy: Policy) -> tuple[Dataset, Table | None]:
     """Read the transactions of a policy, including those of persons who are only in its records; and the records' table."""
-    return _read(engine, policy.rows, policy.people, policy.id, policy.item, policy.bag_input)
+    with reading_as(engine, policy.rows):
+        return _read(engine, policy.rows, policy.people, policy.id, policy.item, policy.bag_input)
 
 
 def _read(

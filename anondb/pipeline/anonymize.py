@@ -9,6 +9,7 @@ from pathlib import Path
 from anondb import __version__
 from anondb.algorithms.method import Task
 from anondb.data import preflight
+from anondb.data.sources import reading_as
 from anondb.data.transactions import Dataset, fingerprint
 from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import InputError, VerificationFailed, quote_list
@@ -76,7 +77,7 @@ def anonymize(
     sums, clock = sums or publish is not None, clock or Clock()
     clock.publishes, recorded = sums, not engine.one_shot or view is not None
     catalog = current_catalog(engine)
-    with engine.recording() as statements, contextlib.ExitStack() as transaction:
+    with engine.recording() as statements, reading_as(engine, policy.rows), contextlib.ExitStack() as transaction:
         recoding = None
         if resume:
             task, recoding = _resumed(engine, clock, policy, catalog)

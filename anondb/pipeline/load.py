@@ -7,6 +7,7 @@ from anondb.algorithms.method import Task
 from anondb.data import preflight
 from anondb.data.records import load_records
 from anondb.data.requirements import load_requirements, load_sensitive
+from anondb.data.sources import reading_as
 from anondb.data.taxonomy import load_taxonomy, of_type
 from anondb.data.transactions import Dataset
 from anondb.engine import DuckDBEngine, Table
@@ -31,7 +32,7 @@ def load(engine: DuckDBEngine, policy: Policy, persons: Persons | None = None) -
             ``modelled_ids``.
     """
     preflight.check_names(policy.accept)
-    with engine.accounting() as accounts:
+    with reading_as(engine, policy.rows), engine.accounting() as accounts:
         task = _read(engine, policy, persons)
     attributes = [] if task.records is None else [attribute.name for attribute in task.records.attributes]
     how: Any = {"item_domains": policy.reading.item_domains, "attributes": attributes}

@@ -4,7 +4,7 @@ import contextlib
 from dataclasses import replace
 from typing import Any
 
-from anondb.data.sources import open_source
+from anondb.data.sources import open_source, reading_as
 from anondb.data.taxonomy import load_taxonomy
 from anondb.data.transactions import Dataset, load_transactions
 from anondb.engine import DuckDBEngine
@@ -113,7 +113,8 @@ def verify_source(
     if quasi_identifiers is not None and not relational:
         names = " and ".join(name for name, spec in PROMISES.items() if spec.relational)
         raise InputError(f"quasi_identifiers applies to the models {names}, not to {model.name}.", code="bad_usage")
-    with engine.transaction(), open_source(engine, transactions, "transactions") as source:
+    beside = reading_as(engine, transactions)
+    with beside, engine.transaction(), open_source(engine, transactions, "transactions") as source:
         knowledge = read_knowledge(engine, model, privacy_constraints, sensitive, of_release=False)
         with contextlib.nullcontext() if records is None else open_source(engine, records, "records") as people:
             dataset = load_transactions(engine, source, id_column=id, item_column=item, bags=bag_input, more_ids=people)
@@ -127,7 +128,7 @@ def verify_source(
 
 def unknown_items(engine: DuckDBEngine, transactions: Any, taxonomy: Any, *, id: str, item: str) -> tuple[str, ...]:
     """The labels of items that are not leaves of a taxonomy; sources as in ``pipeline.anonymize``."""
-    with engine.transaction():
+    with reading_as(engine, transactions), engine.transaction():
         with open_source(engine, transactions, "transactions") as source:
             dataset = load_transactions(engine, source, id_column=id, item_column=item)
         return load_taxonomy(engine, taxonomy).not_leaves(dataset)

@@ -12,8 +12,8 @@ from urllib.parse import quote
 from sqlglot import exp
 
 from anondb.errors import InputError
-from anondb.reading.dialect import distinct_names
-from anondb.reading.formats import Format, plain_text
+from anondb.reading.dialect import check_header, distinct_names
+from anondb.reading.formats import Format, encoded, plain_text
 from anondb.reading.options import Reading
 from anondb.reading.shape import first_invalid, not_utf8
 
@@ -122,7 +122,7 @@ def rewritten(
     """
     texts = Texts()
     if form.name == "json":
-        rows = _rows_of_objects(plain_text(path, form, reading, private, name), name)
+        rows = _rows_of_objects(plain_text(path, form, encoded(path, form, reading), private, name), name)
     else:
         rows = (
             rows_of_table(path, name, reading.file_table) if form.name == "sqlite" else _rows_of_sheet(path, reading, name)
@@ -193,15 +193,16 @@ def _rows_of_sheet(path: Path, reading: Reading, name: str) -> Iterator[Sequence
         raise InputError(f"{name} is damaged.", code="unreadable") from None
     for values, written in zip(sheets, formulas, strict=True):
         _check_formulas(values, written, name)
-    filled = [rows[reading.skip or 0 :] for rows in sheets]
-    filled = [kept for rows in filled if (kept := [row for row in rows if any(cell is not None for cell in row)])]
+    numbered = [list(enumerate(rows, 1))[reading.skip or 0 :] for rows in sheets]
+    filled = [kept for rows in numbered if (kept := [row for row in rows if any(cell is not None for cell in row[1])])]
     if len(filled) > 1:
         raise InputError(
             f"{len(filled)} sheets of {name} have cells.", code="several_sheets", hint="Save one as a file of its own."
         )
-    rows = filled[0] if filled else []
-    width = max(map(len, rows), default=0)
-    rows = [row + [None] * (width - len(row)) for row in rows]
+    width = max((len(row) for kept in filled for _, row in kept), default=0)
+    placed = [(number, row + [None] * (width - len(row))) for kept in filled for number, row in kept]
+    rows = [row for _, row in placed]
+    check_header(rows[0] if rows else [], placed[1:], reading, name)
     header = rows.pop(0) if rows and reading.header is not False else [None] * width
     yield [_kind_and_text(h)[1] if h is not None else f"column{i}" for i, h in enumerate(header, 1)]
     yield from rows

@@ -3,15 +3,19 @@
 import csv
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from anondb.errors import InputError
 from anondb.reading.options import MARKS, Dialect, Reading, named
 from anondb.reading.shape import MAX_FIELD, Lines, marks_in, quoting, records
 
 _SAMPLE = 1 << 16
-_BY_SUFFIX = {".tsv": "\t", ".psv": "|", ".tree": ";"}
+_ROWS = 20  # that are compared with the first
+_EMPTY = (None, "")  # a cell without a value
+BY_SUFFIX = {".tsv": "\t", ".psv": "|", ".tree": ";"}
 EXCEL_NOTE = re.compile(r'"?sep=(.)"?\r?\n', re.IGNORECASE)
 
 
@@ -46,7 +50,7 @@ def sample_records(sample: str, delimiter: str, quote: str | None) -> list[list[
 def detected_delimiter(sample: str, reading: Reading, suffix: str, name: str) -> tuple[str | None, float]:
     """The delimiter of a rectangular file, and the share of the sample's records that have as many fields as the first.
     Raises InputError: ``ambiguous_dialect``: two delimiters fit equally well."""
-    by_suffix = _BY_SUFFIX.get(suffix)
+    by_suffix = BY_SUFFIX.get(suffix)
     marks = dict.fromkeys((*filter(None, [by_suffix]), *MARKS)) if reading.delimiter is None else [reading.delimiter]
     shares: dict[str, tuple[float, int]] = {}
     for delimiter in marks:
@@ -69,8 +73,8 @@ def detected_delimiter(sample: str, reading: Reading, suffix: str, name: str) ->
 
 def dialect_of(path: Path, reading: Reading, suffix: str, name: str) -> tuple[Dialect, tuple[str, ...]]:
     """The dialect of a plain text file with rectangular records, and the names of its columns. Raises InputError:
-    ``ambiguous_dialect``; ``preamble``: the first line is Excel's note of a separator; ``column_clash``: two columns have
-    one name; ``unreadable``, ``bad_unicode``."""
+    ``ambiguous_dialect``; ``preamble``: the first line is Excel's note of a separator, or a title; ``column_clash``: two
+    columns have one name; ``unreadable``, ``bad_unicode``."""
     sample = sample_of(path)
     if EXCEL_NOTE.match(sample):
         raise InputError(
@@ -86,10 +90,34 @@ def dialect_of(path: Path, reading: Reading, suffix: str, name: str) -> tuple[Di
     header = reading.header is not False
     draft = Dialect(delimiter, reading.quote_char, header=header)
     with Lines(path, delimiter) as lines:
-        first: list[str] = next((record for _, record in records(lines, draft, name) if record), [])
+        read = ((number, record) for number, record in records(lines, draft, name) if record)
+        first: list[str] = next(read, (0, list[str]()))[1]
         dialect = Dialect(delimiter, reading.quote_char, lines.end or "\n", header)
+        check_header(first, islice(read, _ROWS), reading, name)
     names = first if header else [""] * len(first)
     return dialect, distinct_names(names, name, f" (read as: {dialect.words})")
+
+
+def check_header(first: Sequence[Any], below: Iterable[tuple[int, Sequence[Any]]], reading: Reading, name: str) -> None:
+    """Refuse a first row that ends before the rows below it do, as a title does, unless the owner says where rows begin.
+
+    Args:
+        first: the cells of the row.
+        below: the next rows, with their numbers in the file.
+
+    Raises:
+        InputError: ``preamble``, with the number of lines before the first row that is filled to its end.
+    """
+    if reading.header is False or reading.skip is not None or not first or first[-1] not in _EMPTY:
+        return
+    full = next((number for number, row in below if len(row) == len(first) and row[-1] not in _EMPTY), None)
+    if full is not None:
+        raise InputError(
+            f"The first line of {name} has fewer names than the lines below have values: it may be a title.",
+            code="preamble",
+            hint=f"Leave out what comes before the header with --skip {full - 1}. If it is the header, give all columns"
+            " names, or add --skip 0.",
+        )
 
 
 def distinct_names(names: Sequence[str], name: str, how: str = "") -> tuple[str, ...]:

@@ -19,9 +19,9 @@ from anondb.errors import InputError
 from anondb.reading.account import Account
 from anondb.reading.baskets import ITEM_END, looks_like_spmf, write_baskets
 from anondb.reading.cells import rewritten
-from anondb.reading.dialect import dialect_of
-from anondb.reading.formats import Format, decompressed, digest_of, format_of, plain_text
-from anondb.reading.options import OF_LINES, Dialect, Reading
+from anondb.reading.dialect import BY_SUFFIX, dialect_of
+from anondb.reading.formats import Format, decompressed, digest_of, encoded, format_of, plain_text
+from anondb.reading.options import DETECTED, OF_LINES, Dialect, Reading
 from anondb.reading.shape import (
     Lines,
     Survey,
@@ -104,6 +104,7 @@ def _opened(path: Path, form: Format, reading: Reading, private: Path, name: str
             query = _rectangle(target, columns, _WRITTEN, survey(target, ",", None), number)
         account = replace(account, header=form.name != "xlsx" or reading.header is not False, rows=number)
         return FileRows(query, account, dict.fromkeys(columns, "VARCHAR"), faults)
+    reading = encoded(path, form, reading)
     plain, skipped = plain_text(path, form, reading, private, name), reading.skip or 0
     layout, reason = _line_layout(plain, form, reading)
     account = replace(account, encoding=reading.encoding or "utf-8", layout=layout, reason=reason)
@@ -190,10 +191,27 @@ def file_literal(path: Path) -> exp.Literal:
     return exp.Literal.string(re.sub(r"[*?\[]", r"[\g<0>]", str(path.absolute())))
 
 
+def beside(path: Path, role: str, named: Reading) -> Reading:
+    """How a file beside the transactions is read, if the owner says nothing of it: in their encoding, and with the delimiter
+    and the quote that are named for them if its first line has them (the delimiter or, if none is named, the quote) and its
+    extension says no other. Raises InputError: ``no_such_file``."""
+    mark = named.delimiter or (named.quote and named.quote_char)
+    reading = replace(DETECTED, encoding=named.encoding)
+    if reading == DETECTED and not mark:
+        return reading
+    form = format_of(path, f"{role} file {path.name!r}")
+    if form.name not in ("text", "dat", "json"):
+        return DETECTED
+    if form.name == "text" and form.suffix not in BY_SUFFIX and mark and mark in first_line(path, reading, role):
+        reading = replace(reading, delimiter=named.delimiter, quote=named.quote)
+    return reading
+
+
 def first_line(path: Path, reading: Reading, role: str) -> str:
     """The first line of a text file; bytes that are not in its encoding are replaced. Raises InputError:
     ``no_such_file``."""
     form = format_of(path, f"{role} file {path.name!r}")
+    reading = encoded(path, form, reading)
     with decompressed(path, form.compression) as stream:
         text = stream.read(1 << 16).decode(reading.encoding or "utf-8-sig", errors="replace")
     return text.partition("\n")[0]
@@ -205,6 +223,7 @@ def text_records(
     """The account and the records of a text file, which may have different numbers of fields; no empty lines."""
     name = f"file {path.name!r}"
     form = format_of(path, f"{role} {name}")
+    reading = encoded(path, form, reading)
     with private_folder(engine) as private:
         plain = plain_text(path, form, reading, private, name)
         with Lines(plain, dialect.delimiter) as lines:

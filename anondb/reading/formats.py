@@ -6,7 +6,7 @@ import zlib
 from codecs import getincrementaldecoder
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -27,6 +27,7 @@ _COMPRESSED = {".gz": "gzip", ".zst": "zstd"}
 _BY_CONTENT = {b"PAR1": "parquet", b"PK\x03\x04": "xlsx", b"SQLite format 3\0": "sqlite"}
 _MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 _BOM = b"\xef\xbb\xbf"
+_HIGH = bytes(range(0x80, 0x100))
 SUFFIXES = tuple(suffix for suffix in _BY_SUFFIX if suffix != ".tree")
 
 
@@ -116,6 +117,35 @@ def decompressed(path: Path, compression: str | None) -> Iterator[IO[bytes]]:
             raise
         words = f"file {path.name!r} cannot be decompressed: it is damaged."
         raise InputError(words, code="unreadable", hint="Get it again.") from None
+
+
+def encoded(path: Path, form: Format, reading: Reading) -> Reading:
+    """How a text file is read: not in the encoding that is named for it and others if its bytes show that it is UTF-8.
+
+    They do so if they are valid UTF-8 beyond ASCII, and texts of that encoding never look so: each of its bytes beyond ASCII
+    is a letter or a mark of its own, as in Latin-1, or it writes ASCII otherwise, as UTF-16, whose texts have zero bytes.
+    """
+    if reading.encoding is None or not _is_told_from_utf8(reading.encoding):
+        return reading
+    decoder, ascii_only = getincrementaldecoder("utf-8")(), "a".encode(reading.encoding) == b"a"
+    try:
+        with decompressed(path, form.compression) as stream:
+            while block := stream.read(CHUNK):
+                decoder.decode(block)
+                if b"\0" in block:
+                    return reading
+                ascii_only = ascii_only and block.isascii()
+            decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return reading
+    return reading if ascii_only else replace(reading, encoding=None)
+
+
+def _is_told_from_utf8(encoding: str) -> bool:
+    try:
+        return "a".encode(encoding) != b"a" or len(_HIGH.decode(encoding, "replace")) == len(_HIGH)
+    except UnicodeError:
+        return False
 
 
 def plain_text(path: Path, form: Format, reading: Reading, private: Path, name: str) -> Path:

@@ -1,7 +1,7 @@
 """How a source is read: what the owner says where it cannot be told from the file."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -93,9 +93,9 @@ class Reading:
         return '"' if self.quote is None else None if self.quote in NO_QUOTE else self.quote
 
     def check_for(self, form: str | None) -> None:
-        """Refuse options that a format does not have; None is that of tables and data frames. Raises InputError:
-        ``bad_usage``."""
-        for name in set(OF_FILES) - set(_OF_FORMATS.get(form or "", ())):
+        """Refuse options that a format does not have; None is that of tables and data frames. A file beside them may have
+        the encoding. Raises InputError: ``bad_usage``."""
+        for name in set(OF_FILES) - {"encoding", *_OF_FORMATS.get(form or "", ())}:
             if getattr(self, name) is not None:
                 which = "text files" if name in _OF_TEXTS else "SQLite files"
                 raise InputError(f"{name} applies to {which}, which this is not.", code="bad_usage", hint="Leave it out.")
@@ -161,11 +161,6 @@ def as_read(data: Any) -> ReadAs:
     return data if isinstance(data, ReadAs) else ReadAs(data)
 
 
-def beside(reading: Reading) -> Reading:
-    """How a file beside another one is read: in the same encoding."""
-    return Reading(encoding=reading.encoding)
-
-
 def reading_flags(values: Mapping[str, Any]) -> list[str]:
     """The flags of reading that give these values."""
     words: list[str] = []
@@ -175,6 +170,21 @@ def reading_flags(values: Mapping[str, Any]) -> list[str]:
             words += [f"--{'no-' if value is False else ''}{dashed}"]
             words += [] if isinstance(value, bool) else [str(value) if value != "\t" else "tab"]
     return words
+
+
+def file_options(flags: Sequence[str]) -> dict[str, Any]:
+    """The options of reading a file that flags give, such as --encoding latin-1. Raises InputError: ``bad_usage``."""
+    values: dict[str, Any] = {}
+    left = list(flags)
+    while left:
+        flag = left.pop(0)
+        off, name = flag[2:].startswith("no-"), flag[2:].removeprefix("no-").replace("-", "_")
+        is_switch = name in OF_FILES and READING[name].kinds == (BOOLEAN,)
+        if name not in OF_FILES or not flag.startswith("--") or (off and not is_switch) or (not is_switch and not left):
+            listed = ", ".join(f"--{n.replace('_', '-')}" for n in OF_FILES)
+            raise InputError("These are no options of reading a file.", code="bad_usage", hint=f"There are {listed}.")
+        values[name] = not off if is_switch else (READING[name].read or str)(left.pop(0))
+    return values
 
 
 def _check_encoding(name: Any) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from anondb.data.edges import Edge, read_edges
-from anondb.data.sources import open_source
+from anondb.data.sources import open_source, reading_as
 from anondb.data.taxonomy import Taxonomy, from_edges, load_taxonomy
 from anondb.data.transactions import Dataset, load_transactions
 from anondb.engine import Engine, reads
@@ -61,7 +61,7 @@ def check_taxonomy(
     engine: Engine, taxonomy: Any, transactions: Any = None, *, id_column: str = "tid", item_column: str = "item"
 ) -> Checked:
     """Check a taxonomy, with ``transactions`` also against the items of the data."""
-    with engine.transaction():
+    with reading_as(engine, transactions), engine.transaction():
         dataset = None if transactions is None else _dataset(engine, transactions, id_column, item_column)
         items = (None, None) if dataset is None else (dataset.labels, dataset.item_kind)
         return checked(engine, taxonomy, *items)
@@ -98,7 +98,7 @@ def with_missing(
     Raises:
         InputError: ``not_a_tree``; ``bad_parameter`` if ``under`` is a leaf or an item.
     """
-    with engine.transaction():
+    with reading_as(engine, transactions), engine.transaction():
         edges = read_edges(engine, taxonomy)
         tree = from_edges(edges.pairs)
         dataset = _dataset(engine, transactions, id_column, item_column)
@@ -175,7 +175,7 @@ def supported_taxonomy(
 ) -> tuple[Taxonomy, Ints | None]:
     """A taxonomy, and the number of transactions with an item below each node; None without transactions. Raises InputError:
     a source cannot be read, the taxonomy is no tree, or it lacks an item."""
-    with engine.transaction():
+    with reading_as(engine, transactions), engine.transaction():
         tree = load_taxonomy(engine, taxonomy)
         if transactions is None:
             return tree, None

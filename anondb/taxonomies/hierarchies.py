@@ -17,7 +17,7 @@ import numpy as np
 from sqlglot import exp
 
 from anondb.data.attributes import check_names, check_type, hierarchy_sources
-from anondb.data.sources import Source, open_source
+from anondb.data.sources import Source, open_source, reading_as
 from anondb.data.taxonomy import Taxonomy, load_taxonomy
 from anondb.data.transactions import id_of, text_of
 from anondb.engine import Engine
@@ -85,7 +85,8 @@ def build_hierarchy(
         InputError: a source cannot be read; ``direct_identifier``; ``bad_parameter``; ``bad_number`` or ``bad_date``: values
             are no numbers, or no dates.
     """
-    with engine.transaction(), open_source(engine, records, "records") as source:
+    beside = reading_as(engine, records)
+    with beside, engine.transaction(), open_source(engine, records, "records") as source:
         values = read_values(engine, source, id_column, attribute)
         check_names([values.attribute], id_column, "")
         request = completed(request, values)
@@ -104,7 +105,8 @@ def check_hierarchies(engine: Engine, hierarchies: Any, records: Any, *, id_colu
         engine: the engine, outside a transaction.
         hierarchies: what ``load_records`` reads: a table (attribute, node, parent), a folder of ``NAME.tree``, a mapping.
     """
-    with engine.transaction(), open_source(engine, records, "records") as source:
+    beside = reading_as(engine, records)
+    with beside, engine.transaction(), open_source(engine, records, "records") as source:
         return fits(engine, hierarchies, source, id_column)
 
 
@@ -127,7 +129,8 @@ def supported_hierarchy(
 ) -> tuple[Taxonomy, Ints]:
     """The hierarchy of an attribute, and the number of persons with a value at or below each node. Raises InputError: a
     source cannot be read; ``unknown_hierarchy``: it has none of the attribute; ``unknown_value``: values are not in it."""
-    with engine.transaction(), open_source(engine, records, "records") as source:
+    beside = reading_as(engine, records)
+    with beside, engine.transaction(), open_source(engine, records, "records") as source:
         named = hierarchy_sources(engine, hierarchies)
         if attribute.lower() not in named:
             raise InputError(

@@ -86,7 +86,7 @@ def page(request: Request) -> Response:
     if peek is not None and choice is not None and not choice.database:
         target, names = proposed_file(window, choice.transactions), proposed_names(choice, peek.reading)
         made = window.project if window.result("load-made") else None
-        command = (made or project_of(window, loaded(choice, peek.reading, names), target, {})).load_command
+        command = (made or project_of(window, loaded(window, choice, peek, names), target, {})).load_command
     tables = tables and sorted(tables, key=lambda t: not {"tid", "item"} <= t.columns.keys())
     is_people = peek is not None and peek.reading.get("layout") == PEOPLE
     values: dict[str, Any] = {"choice": choice, "tables": tables, "peek": peek, "pictures": pictures, "target": target}
@@ -184,11 +184,14 @@ def proposed_names(choice: Choice, reading: Mapping[str, Any]) -> dict[str, str]
     return names | ({"item_as": "item"} if "," in item or "*" in item or names["id_as"] == item else {})
 
 
-def loaded(choice: Choice, reading: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    """How the Python interface loads the chosen files. A table of people keeps its columns as they are."""
-    left = ("layout", "id", "id_as", "item_as") if reading.get("layout") == PEOPLE else ()
+def loaded(window: Window, choice: Choice, peek: Any, names: Mapping[str, str]) -> dict[str, Any]:
+    """How the Python interface loads the chosen files, in the encoding that one of them needs: those in UTF-8 are read so
+    nevertheless. A table of people keeps its columns as they are."""
+    left = ("layout", "id", "id_as", "item_as") if peek.reading.get("layout") == PEOPLE else ()
     files = {name: getattr(choice, name) for name in _FILES}
-    options = {**files, **reading, **names}
+    people = window.result("load-records") if choice.records else None
+    encoding = {} if people is None else {n: value for n, value in people.reading.items() if n == "encoding"}
+    options = {**files, **encoding, **peek.reading, **names}
     return {name: value for name, value in options.items() if value not in ("", _DEFAULTS.get(name)) and name not in left}
 
 
@@ -223,7 +226,7 @@ async def confirm(request: Request) -> Response:
         options |= {"layout": PEOPLE, "id": peek.reading.get("id", "tid")}
     else:
         options |= {n: names[f"{n}_as"] for n in ("id", "item") if names[f"{n}_as"] != _DEFAULTS[f"{n}_as"]}
-    loading = loaded(choice, peek.reading, names)
+    loading = loaded(window, choice, peek, names)
     project = project_of(window, loading, database, options)
     words = f"Loading {name_of(choice.transactions)} into {name_of(database)}"
     window.run("load-made", words, tasks.load, then=lambda _: window.use(project), database=database, how=loading)

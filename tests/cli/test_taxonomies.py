@@ -10,6 +10,7 @@ import duckdb
 import numpy as np
 import pytest
 from cli.shop import Run
+from each import each
 
 import anondb
 from anondb.data.taxonomy import from_edges, load_taxonomy
@@ -187,3 +188,22 @@ def test_checking_agrees_with_loading(tmp_path: Path) -> None:
     with pytest.raises(InputError), engine.transaction():
         load_taxonomy(engine, str(file))
     engine.close()
+
+
+def test_levels_of_any_separator(tmp_path: Path) -> None:
+    rows = [("code", "chapter"), ("A00", "I"), ("B00", "I"), ("C00", "II")]
+    for separator, suffix in ((",", "csv"), (";", "csv"), ("\t", "tsv")):
+        path = tmp_path / f"levels.{suffix}"
+        path.write_text("".join(separator.join(row) + "\n" for row in rows), encoding="utf-8")
+        engine = anondb.connect().engine
+        with engine.transaction():
+            assert load_taxonomy(engine, path).labels == ("*", "I", "A00", "B00", "II", "C00"), separator
+
+
+@each("text", ["a;X;*\nb;Y;all\nc;X;*\n", "a;I\nb;II\nc;I\n", "a;I;x\nb;II\n"])
+def test_paths_of_several_roots_have_no_header(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "paths.csv"
+    path.write_text(text, encoding="utf-8")
+    engine = anondb.connect().engine
+    with pytest.raises(InputError, match="roots"), engine.transaction():
+        load_taxonomy(engine, path)

@@ -288,9 +288,10 @@ def test_findings_stop_until_they_are_confirmed(name: str) -> None:
     assert [finding["name"] for finding in release.report.to_json()["findings"]] == [name]
 
 
-CODES = (  # several of a chapter; one of each; numbers
+CODES = (  # several of a chapter; one of each, also in two spellings; numbers
     lambda t: [f"{c}{10 + t % 3}.{n}" for c in "EI" for n in (t % 4, (t + 1) % 4)],
     lambda t: [f"{'EIJKM'[(t + n) % 5]}{(t + n) % 20}.{(t + n) % 20 % 3}" for n in range(2)],
+    lambda t: [f"{c}{10 + t % 15}.{t % 15 % 3}{('', '.')[t // 15 % 2]}" for c in "EI"],
     lambda t: [f"{250 + t % 3}.{t % 5}", f"{260 + t % 3}.{5 + t % 5}"],
 )
 OF_COLUMNS = (  # words, also of several rows of a person; questions
@@ -437,6 +438,16 @@ def test_peek_takes_the_id_of_a_person_before_that_of_an_order(tmp_path: Path) -
     path = tmp_path / "s.csv"
     path.write_text("InvoiceNo,StockCode,CustomerID\n1,a,7\n1,b,7\n2,a,7\n3,b,8\n")
     assert in_memory().peek(path).reading["id"] == "CustomerID"
+
+
+@each("kind", ["VARCHAR", "DATE", "TIMESTAMP"])
+def test_peek_at_people_whatever_the_types(kind: str, tmp_path: Path) -> None:
+    born = f"CAST(DATE '1950-01-01' + CAST(n AS INTEGER) AS {kind})"
+    rows = f"SELECT n AS patient, n % 90 AS age, {born} AS born FROM range(300) r(n)"
+    for suffix in ("csv", "parquet"):
+        duckdb.sql(f"COPY ({rows}) TO '{tmp_path}/patients.{suffix}'")
+        peeked = in_memory().peek(tmp_path / f"patients.{suffix}")
+        assert peeked.problem is None and peeked.reading == {"id": "patient", "layout": "people"}
 
 
 def test_peek_says_what_is_wrong(run: Run, tmp_path: Path) -> None:

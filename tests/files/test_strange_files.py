@@ -226,6 +226,31 @@ def test_sheets(tmp_path: Path) -> None:
     assert profile(path).persons == 2
 
 
+@each("suffix", ["xlsx", "csv"])
+def test_a_title_is_no_header(suffix: str, run: Run, tmp_path: Path) -> None:
+    rows = [["Export of hemlock", ""], ["", ""], ["tid", "item"], ["1", "a"], ["2", "b"]]
+    path = tmp_path / f"t.{suffix}"
+
+    def write(rows: list[list[str]]) -> None:
+        if suffix == "csv":
+            path.write_text("".join(";".join(row) + "\n" for row in rows))
+            return
+        book = pytest.importorskip("openpyxl").Workbook()
+        for row in rows:
+            book.active.append([cell or None for cell in row])
+        book.save(path)
+
+    write(rows)
+    assert "hemlock" not in refusal(lambda: profile(path), "title", "skip=2")
+    assert "--skip 2" in run("peek", path).err
+    assert profile(path, skip=2).persons == 2
+    write([["tid", "item", ""], ["1", "a", "new"], ["2", "b", ""]])
+    refusal(lambda: profile(path), "title", "skip=0")
+    assert profile(path, skip=0).persons == 2
+    write([["", "tid", "item", ""], ["0", "1", "a", ""]])  # an index of rows, and separators at the ends of lines
+    assert profile(path).persons == 1
+
+
 def test_tables_of_sqlite(tmp_path: Path) -> None:
     path = tmp_path / "s.sqlite"
     with sqlite3.connect(path) as connection:

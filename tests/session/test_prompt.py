@@ -180,3 +180,9 @@ def test_the_commands_of_the_prompt(at: Callable[..., Any], opened: Session, tmp
     assert ".register NAME FILE" in out and "sales(tid, item)\nprices(item, price)\n" in out
     assert out.split()[-2:] == ["milk", "1.5"]
     opened.unregister("prices")
+    prices.write_text("item;price\nKäse;1,5\n", encoding="latin-1")
+    named = f".register 'my prices' '{prices}' --delimiter ; --encoding"
+    _, out, err = at(f"{named} latin-1", 'SELECT * FROM "my prices";', named, ".register one", '.register "one')
+    assert out.split()[-2:] == ["Käse", "1,5"]
+    assert "options of reading" in err and "takes a name and a file" in err and "not closed" in err
+    opened.unregister("my prices")

@@ -60,10 +60,10 @@ def problems_on(page: str) -> str:
     return " ".join(html.unescape(text) for text in re.findall(r'<div class="problem" role="alert">(.*?)</div>', page, re.S))
 
 
-def tables(path: Path) -> dict[str, list[tuple[object, ...]]]:
+def tables(path: Path, *names: str) -> dict[str, list[tuple[object, ...]]]:
     with duckdb.connect(str(path), read_only=True) as connection:
-        names = ("purchases", "taxonomy", "records")
-        rows = {name: connection.sql(f"SELECT * FROM {name} ORDER BY ALL") for name in names}
+        shown = names or ("purchases", "taxonomy", "records")
+        rows = {name: connection.sql(f"SELECT * FROM {name} ORDER BY ALL") for name in shown}
         return {name: [tuple(r.columns), *r.fetchall()] for name, r in rows.items()}
 
 
@@ -104,6 +104,25 @@ def test_a_file_is_mended_and_loaded_as_the_command_says(
     assert tables(folder / "window.duckdb") == tables(folder / "command.duckdb")
     assert len(tables(folder / "window.duckdb")["records"]) == 1 + len(BASKETS)
     assert tables(folder / "window.duckdb")["purchases"][0] == ("client", "thing"), "as in the file"
+
+
+def test_files_in_two_encodings_are_loaded(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("visits.csv").write_text("id,code\n1,ä\n2,ö\n1,ö\n", "utf-8")
+    Path("people.csv").write_text("id;town\n1;Köln\n2;Düren\n", "latin-1")
+    with window_on("visits.csv") as opened:
+        opened.enter()
+        opened.done("/load")
+        opened.post("/load/records", path="people.csv")
+        assert "Köln" in opened.done("/load")
+        opened.post("/load/confirm", quasi_identifiers=["town"], database="window.duckdb")
+        page = opened.done("/load")
+        assert "is loaded" in page
+        (command,) = commands_on(page)
+    assert run(*["command.duckdb" if word.endswith(".duckdb") else word for word in command]).code == 0
+    held = tables(Path("window.duckdb"), "visits", "records")
+    assert held == tables(Path("command.duckdb"), "visits", "records")
+    assert held["records"][1:] == [("1", "Köln"), ("2", "Düren")] and {item for _, item in held["visits"][1:]} == {"ä", "ö"}
 
 
 @pytest.mark.slow
