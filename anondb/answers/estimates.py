@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from anondb.answers.ends import End
-from anondb.answers.first_rows import belonging, certain_first
+from anondb.answers.first_rows import belonging, certain_first, of_any
 from anondb.answers.in_worlds import COPY, NUMBERS, PLACE, WORLD, InWorlds, finite, written
 from anondb.answers.ranged.aggregates import counts_rows
 from anondb.answers.ranged.relation import IN_WORLDS, INTEGERS, SURE, Column, Ranged
@@ -177,9 +177,13 @@ class Estimator(InWorlds):
         notes = certain_first(self.engine, self.asked.ends[0], flagged, table) if whole else []
         ends = [end for end in self.asked.ends if end.ranked is not None or (whole and flagged.flagged)]
         belong = [rows for end in ends if (rows := belonging(end, flagged, table)) is not None]
+        before, known = table, flagged
         if belong:
             table = self.make("rows", belong[0], tables)
             flagged = replace(flagged, flagged=True, asked=relation.asked or any(end.ranked for end in ends))
+        first = self.asked.ends[0] if len(self.asked.ends) == 1 else None
+        united = None if first is None else of_any(first, known, before, self.asked.shown, table)
+        table = table if united is None else self.make("rows", united, tables)
         end = self.asked.ends[0] if len(belong) == len(self.asked.ends) == 1 else None
         told = end is not None and (end.ranked is None or not (end.limit or end.offset))
         return Estimated(self._ended(flagged, table, told=told), tables, bad, [*lacking, *notes])

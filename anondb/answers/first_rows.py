@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from sqlglot import exp
 
 from anondb.answers.ends import End
@@ -80,6 +82,55 @@ def belonging(end: End, relation: Ranged, table: Table) -> exp.Select | None:
     there = exp.column(SURE) if relation.flagged else exp.true()
     sure = exp.and_(there, exp.or_(few, exp.func("coalesce", ahead, exp.false())))
     return _with_sure(relation, beyond.subquery("rows"), sure, "_place", "_number", "_beyond")
+
+
+def of_any(end: End, relation: Ranged, table: Table, shown: Sequence[int], rows: Table) -> exp.Select | None:
+    """All rows with bounds of any of them in the columns that are shown, where a list is cut off and shows no key: nothing
+    says which rows are the original's. None for other lists.
+
+    In the order of a number, the row at a place is at most the upper bound at this place, and those up to a place are at
+    least the lower bound there of the rows that are there for certain; from below it is the other way round.
+
+    Args:
+        end, relation, table: as in ``certain_first``.
+        shown: the columns that the list shows.
+        rows: the same rows, whose column ``sure`` may say whether they belong to the list.
+    """
+    by_number = any(relation.columns[n].bounded or relation.columns[n].unknown for n in end.columns)
+    named = any(not (relation.columns[n].bounded or relation.columns[n].unknown) for n in shown)
+    if end.ranked is not None or not end.cuts or named or not (by_number or relation.flagged):
+        return None
+    missing, united = relation.open or relation.cut, dict[str, exp.Expr]()
+    for n in (n for n in shown if relation.columns[n].bounded):
+        for name, extreme in ((f"c{n}_l", exp.Min), (f"c{n}_u", exp.Max)):
+            cell, number = exp.column(name), exp.Window(this=exp.Count(this=exp.Star()))
+            whole = exp.EQ(this=exp.Window(this=exp.Count(this=cell.copy())), expression=number)
+            every = exp.false() if missing else whole
+            united[name] = exp.Case(ifs=[exp.If(this=every, true=exp.Window(this=extreme(this=cell.copy())))])
+    united |= _at_places(end, relation, table, united)
+    return exp.select(exp.Star(replace=[cell.as_(name) for name, cell in united.items()])).from_(rows.expression())
+
+
+def _at_places(end: End, relation: Ranged, table: Table, united: Mapping[str, exp.Expr]) -> dict[str, exp.Expr]:
+    """The bounds of the number that orders a list, by the places that the list shows."""
+    first = end.order[0] if end.order else None
+    offset = 0 if end.offset is None else rows_kept(end.offset)
+    last = rows_kept(end.limit)
+    if first is None or offset is None or not last or not isinstance(first.this, exp.Column):
+        return {}
+    name, column = first.this.name, relation.columns[int(first.this.name[1:])]
+    if f"{name}_l" not in united or column.unknown or column.maybe:
+        return {}
+    down = bool(first.args.get("desc"))
+    near, far = (f"{name}_l", f"{name}_u") if down else (f"{name}_u", f"{name}_l")
+
+    def at(end_of: str, place: int, *, sure: bool) -> exp.Expr:
+        order = exp.Ordered(this=exp.column(end_of), desc=down, nulls_first=not sure)
+        row = exp.select(end_of).from_(table.expression()).order_by(order).limit(1).offset(place)
+        return (row.where(exp.column(SURE)) if sure and relation.flagged else row).subquery()
+
+    ends: dict[str, exp.Expr] = {near: exp.func("coalesce", at(near, offset + last - 1, sure=True), united[near])}
+    return ends if relation.open or relation.cut else {**ends, far: at(far, offset, sure=False)}
 
 
 def _with_sure(relation: Ranged, rows: exp.Expr, sure: exp.Expr, *left_out: str) -> exp.Select:

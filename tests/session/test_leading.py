@@ -9,6 +9,7 @@ from pathlib import Path
 import duckdb
 import pytest
 from each import each
+from session.conftest import RELEASES
 from sqlglot import exp, parse_one
 
 import anondb
@@ -163,3 +164,24 @@ def test_a_join_on_a_count_and_distinct_rows_are_certain_or_possible(supports: S
     joined = f"SELECT t.item FROM (VALUES (5), (9)) AS v(least) JOIN ({counts}) t ON t.n > v.least"
     expected = {row[0]: row[-1] for row in supports.sql(f"{counts} HAVING count(*) > 5").fetchall()}
     assert dict(supports.sql(f"SELECT DISTINCT item FROM ({joined})").fetchall()) == expected
+
+
+@each(
+    "end",
+    [
+        "ORDER BY n DESC LIMIT 1",
+        "ORDER BY n DESC LIMIT 3",
+        "ORDER BY n LIMIT 2",
+        "ORDER BY n DESC LIMIT 1 OFFSET 2",
+        "ORDER BY n OFFSET 1",
+        "ORDER BY max(item) LIMIT 2",
+    ],
+)
+def test_rows_without_keys_have_the_bounds_of_any_that_may_be_meant(shop: Path, end: str) -> None:
+    sql = f"SELECT count(*) AS n, count(DISTINCT tid) * 2 AS m FROM sales GROUP BY item {end}"
+    for release, original in RELEASES.items():
+        with anondb.open(shop / f"{release}.duckdb") as session, duckdb.connect(shop / f"{original}.duckdb") as con:
+            truth = con.execute(sql).fetchall()
+            for (n, m), row in zip(truth, session.sql(sql).fetchall(), strict=False):
+                assert (row[1] is None or row[1] <= n) and (row[2] is None or n <= row[2])
+                assert (row[4] is None or row[4] <= m) and (row[5] is None or m <= row[5])
