@@ -13,6 +13,10 @@ from anondb.engine import Engine, reads
 from anondb.errors import InputError, by_interface
 from anondb.reading.options import MARKS
 
+PERSON_WORDS = "uid|pid|customer|client|patient|subject|user|member|person"
+_IDS = f"{PERSON_WORDS}|t?id|basket|order|invoice|session|visit|trans(action)?"
+ID_NAME = re.compile(rf"(^|[\W_])({_IDS})([\W_]?(id|no|number|key|num))?$|customerid|invoiceno|userid|dupersid", re.I)
+"""How a column of ids is called."""
 _ENOUGH_PERSONS = 100  # fewer say nothing about shares
 _ENOUGH_ITEMS = 10
 _MISSING_WORDS = ("\\N", "NULL", "null", "NaN", "nan", "None", "N/A", "#N/A", "NA", "<NA>")
@@ -47,7 +51,7 @@ def findings(
     """
     messages = _findings_in_lengths(dataset) | _findings_in_labels(dataset) | _findings_in_words(engine, dataset, ids_here)
     messages |= {} if item_domains else _prefixed(engine, dataset, ids_here)
-    messages |= _unused_columns(dataset, attributes)
+    messages |= _unused_columns(dataset, attributes) | _swapped(dataset)
     return [Finding(name, words) for name, words in messages.items()]
 
 
@@ -57,6 +61,13 @@ def _unused_columns(dataset: Dataset, attributes: Collection[str]) -> dict[str, 
     left = () if dataset.account is None or named else dataset.account.left_out
     names = [name for name in left if name not in attributes]
     return {"left-out": f"Columns are left out: {', '.join(names)}. Only ids and items are released."} if names else {}
+
+
+def _swapped(dataset: Dataset) -> dict[str, str]:
+    """Whether the column of items is rather that of persons, whose ids the legend of a release would name."""
+    called = ID_NAME.search(dataset.item_column) and not ID_NAME.search(dataset.id_column)
+    words = "The column of items is called like one of ids, and has more values than there are persons: are both swapped?"
+    return {"swapped-columns": words} if called and dataset.n_items > dataset.n_transactions else {}
 
 
 def _share(part: int, whole: int) -> str:
@@ -191,7 +202,7 @@ def unused_hierarchies(names: Collection[str], attributes: Collection[str]) -> l
 FINDINGS = (
     *("row-per-person", "one-item", "rare-items", "lists-in-items", "separators-in-items", "column-prefixes"),
     *("header-in-items", "missing-words", "marks-in-items", "left-out", "one-released-item", "unused-hierarchies"),
-    "modelled-records",
+    *("modelled-records", "swapped-columns"),
 )
 
 

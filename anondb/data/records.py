@@ -23,7 +23,7 @@ from anondb.data.attributes import (
 )
 from anondb.data.sources import Source, open_source, reading
 from anondb.data.taxonomy import Taxonomy, of_type
-from anondb.data.transactions import Dataset, id_of, text_of
+from anondb.data.transactions import Dataset, enum_remark, id_of, text_of
 from anondb.data.types import released_type
 from anondb.engine import Engine, Table, reads
 from anondb.engine.arrays import Flags, Ints
@@ -174,6 +174,7 @@ def load_records(
 def _remarks(attribute: Attribute, sql_type: str, kind: str | None, records: int) -> Iterator[str]:
     """What the owner should know of an attribute that was read."""
     name = attribute.name
+    yield from enum_remark(name, sql_type)
     if kind is None and sql_type == "VARCHAR" and attribute.is_range:
         yield f"{name!r} is read as numbers; write {name}:categorical if its values are codes."
     if len(np.unique(attribute.codes)) == records > 1:

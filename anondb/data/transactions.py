@@ -151,7 +151,7 @@ def load_transactions(
     dataset = _coded(engine, source, pairs, ids, id_column, items, bags)
     dataset = replace(dataset, left_out=_left_out(source, id_column, item_column))
     duplicates = total - dataset.n_occurrences
-    unseen = [
+    noted = enum_remark(item_column, element or source.columns[item_column]) + [
         f"{original.name} uses {reader}: what that skips or converts is not seen. anondb load reads every row."
         for reader in file_readers(engine, original)
     ]
@@ -159,7 +159,7 @@ def load_transactions(
         dataset,
         duplicates=duplicates,
         is_table=not merged and not missing and not changed and (bags or not duplicates),
-        warnings=(*unseen, *remarks_on(dataset, duplicates, merged, missing)),
+        warnings=(*noted, *remarks_on(dataset, duplicates, merged, missing)),
         n_bag_occurrences=total if bags else 0,
         item_kind=kind_of(element or source.columns[item_column]) if source.typed else None,
         layout=ROWS if element is None or changed or source.of_lines else LISTS,
@@ -301,6 +301,12 @@ def remarks_on(dataset: Dataset, duplicates: int, merged: int, missing: int = 0)
     if not dataset.n_transactions:
         remarks.append("The source is empty, and so is the release.")
     return tuple(remarks)
+
+
+def enum_remark(name: str, kind: str) -> list[str]:
+    """A remark on a column of an ENUM, whose order analysts do not see: its text would list what the column may hold."""
+    words = f"{name!r} is released as texts: analysts' queries order them as texts, not as the ENUM does."
+    return [words] if kind.startswith("ENUM") else []
 
 
 def lengths_of(runner: Runner, transactions: Table) -> dict[int, int]:

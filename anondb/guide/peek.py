@@ -11,7 +11,7 @@ from typing import Any
 from sqlglot import exp
 
 from anondb.data.layouts import FALSE, TRUE
-from anondb.data.preflight import Finding, findings
+from anondb.data.preflight import ID_NAME, PERSON_WORDS, Finding, findings
 from anondb.data.sources import open_source
 from anondb.data.sources import reading as opening
 from anondb.data.transactions import Dataset, load_transactions
@@ -28,10 +28,7 @@ from anondb.reading.options import MARKS, PEOPLE, ReadAs, Reading, reading_flags
 
 PERSONS = 3
 NOBODY = "It has no rows, so that nobody is in it."
-_PERSONS = "uid|pid|customer|client|patient|subject|user|member|person"
-_IDS = f"{_PERSONS}|t?id|basket|order|invoice|session|visit|trans(action)?"
-_ID = re.compile(rf"(^|[\W_])({_IDS})([\W_]?(id|no|number|key|num))?$|customerid|invoiceno|userid|dupersid", re.I)
-_PERSON = re.compile(_PERSONS, re.I)
+_PERSON = re.compile(PERSON_WORDS, re.I)
 _ITEM = re.compile(
     r"(^|[\W_])(items?|products?|articles?|sku|stock|codes?|icd|diagnos\w*|drug|movie|page|genre|goods)", re.I
 )
@@ -174,7 +171,7 @@ def _propose_dialect(sample: str, file_format: Format, name: str, guess: _Guess)
         guess.propose("all lines have as many fields if blanks separate them", delimiter=delimiter)
     records = sample_records(sample, delimiter, '"')
     changes = sum(len(record) != len(other) for record, other in pairwise(records))
-    if share < 1 and 4 * changes >= len(records) and not any(_ID.search(field) for field in records[0]):
+    if share < 1 and 4 * changes >= len(records) and not any(ID_NAME.search(field) for field in records[0]):
         guess.propose("the lines have different numbers of fields, as baskets have", layout="basket", delimiter=delimiter)
     elif "header" not in guess and records and not _has_header(records):
         guess.propose("the first line looks like the others, not like names", header=False)
@@ -206,7 +203,7 @@ def _first_rows(
 def _propose_columns(columns: list[str], rows: list[tuple[str | None, ...]], guess: _Guess) -> None:
     """Propose the layout, and the columns of ids and of items."""
     values = {c: [row[i] or "" for row in rows] for i, c in enumerate(columns)}
-    ids = [c for c in columns if _ID.search(c)]
+    ids = [c for c in columns if ID_NAME.search(c)]
     ids.sort(key=lambda c: (len(set(values[c])) == len(rows), not _PERSON.search(c)))
     if "id" not in guess and ids and "tid" not in columns:
         guess.propose(f"{ids[0]!r} is called like an id", id=ids[0])

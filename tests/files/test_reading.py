@@ -288,6 +288,14 @@ def test_findings_stop_until_they_are_confirmed(name: str) -> None:
     assert [finding["name"] for finding in release.report.to_json()["findings"]] == [name]
 
 
+def test_swapped_columns_are_noticed(tmp_path: Path) -> None:
+    """The legend of the release would name all patients."""
+    rows = pd.DataFrame([(f"E1{n % 7}", f"{n:04}") for n in range(90)], columns=["code", "Patient-ID"])
+    work = lambda **named: anondb.connect().anonymize(rows, model=MODEL, queries=0, **named)  # noqa: E731
+    refused(lambda: work(id="code", item="Patient-ID"), "unconfirmed", "swapped-columns: ")
+    assert work(id="Patient-ID", item="code", accept=["one-item"]).report is not None
+
+
 CODES = (  # several of a chapter; one of each, also in two spellings; numbers
     lambda t: [f"{c}{10 + t % 3}.{n}" for c in "EI" for n in (t % 4, (t + 1) % 4)],
     lambda t: [f"{'EIJKM'[(t + n) % 5]}{(t + n) % 20}.{(t + n) % 20 % 3}" for n in range(2)],
