@@ -557,6 +557,23 @@ def test_a_damaged_database_is_not_called_locked(run: Run, shop: Path) -> None:
     assert found.code in (2, 4) and found.json["error"]["code"] != "locked"
 
 
+def test_a_database_that_may_not_be_written(run: Run, shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(path: str, **_: object) -> None:
+        raise duckdb.IOException(f'IO Error: Cannot open file "{path}": Read-only file system')
+
+    monkeypatch.setattr(duckdb, "connect", refused)
+    found = run("anonymize", shop, "--transactions", "sales", "--json")
+    assert (found.code, found.json["error"]["code"]) == (2, "not_writable") and "'shop.duckdb'" in found.err
+
+
+@pytest.mark.skipif(os.getuid() == 0, reason="root may write everywhere")
+def test_a_database_in_a_folder_that_may_not_be_written(run: Run, shop: Path) -> None:
+    shop.parent.chmod(0o500)
+    found = run("anonymize", shop, "--transactions", "sales", *SMALL, "--json")
+    shop.parent.chmod(0o700)
+    assert (found.code, found.json["error"]["code"]) == (2, "not_writable")
+
+
 # ---------------------------------------------------------------------- verify
 
 
@@ -859,6 +876,8 @@ def test_load_into_something_else(run: Run, files: Path, shop: Path) -> None:
     for database in (files / "s.csv", "", ":memory:"):
         found = run("load", database, "--transactions", files / "s.dat", "--json")
         assert (found.code, found.json["error"]["code"]) == (2, "bad_usage")
+    found = run("load", files / "no" / "x.duckdb", "--transactions", files / "s.dat", "--json")
+    assert (found.code, found.json["error"]["code"]) == (2, "no_such_directory")
     assert (files / "s.csv").read_bytes() == content
     with duckdb.connect(str(shop)) as connection:
         connection.execute("CREATE VIEW seen AS FROM sales")
