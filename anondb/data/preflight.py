@@ -10,7 +10,7 @@ from sqlglot import exp
 from anondb.data.layouts import ITEMS, ROW_ID
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, reads
-from anondb.errors import InputError, by_interface
+from anondb.errors import InputError, by_interface, quote_list
 from anondb.reading.options import MARKS
 
 _ENOUGH_PERSONS = 100  # fewer say nothing about shares
@@ -180,7 +180,7 @@ def unused_hierarchies(names: Collection[str], attributes: Collection[str]) -> l
     unused = [name for name in names if name.lower() not in used]
     if names and not unused:
         return []
-    which = f"{len(unused)} of {len(names)} hierarchies have no quasi-identifier of their name."
+    which = f"{len(unused)} of {len(names)} hierarchies have no quasi-identifier of their name: {quote_list(unused)}."
     return [Finding("unused-hierarchies", which if names else "The folder of hierarchies is empty.")]
 
 

@@ -380,7 +380,7 @@ def test_a_hierarchy_without_its_column_is_a_finding(tmp_path: Path) -> None:
     work = lambda: anondb.connect().anonymize(frame, **how)  # noqa: E731
     refused(work, "unconfirmed", "unused-hierarchies", "empty")
     (tmp_path / "trees" / "postcode.tree").write_text("1;*\n2;*\n")
-    refused(work, "unconfirmed", "unused-hierarchies", "1 of 1")
+    refused(work, "unconfirmed", "unused-hierarchies", "1 of 1", "'postcode'")
     (tmp_path / "trees" / "ZIP.tree").write_text("1;*\n2;*\n")
     refused(work, "unconfirmed", "unused-hierarchies", "1 of 2")
     (tmp_path / "trees" / "postcode.tree").unlink()
