@@ -4,6 +4,7 @@ import os
 
 import duckdb
 
+from anondb.engine.files import no_file
 from anondb.engine.interface import Columns
 from anondb.errors import AnondbError, BudgetExceeded, DamagedFile, EngineError, InputError, InternalError
 
@@ -26,6 +27,8 @@ def open_error(error: Exception, path: str | os.PathLike[str] = "") -> AnondbErr
             words = f"The directory for {name!r} does not exist."
             return InputError(words, code="no_such_directory", hint="Make it first.")
         return InputError("The database file does not exist.", code="no_such_file")
+    if os.path.isdir(path):
+        return no_file(path)
     if any(words in text for words in _FORBIDDEN):
         return _forbidden(f"The database file {name!r}" if name else "The database file")
     if isinstance(error, duckdb.InvalidInputException | duckdb.BinderException | duckdb.ParserException):

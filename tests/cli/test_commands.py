@@ -202,6 +202,15 @@ def test_a_data_file_that_is_not_there(run: Run, tmp_path: Path) -> None:
     assert left(tmp_path) == set()
 
 
+@pytest.mark.parametrize("command", ["anonymize", "verify", "inspect", "report", "load", "releases"])
+def test_a_folder_in_place_of_a_file(run: Run, files: Path, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
+    monkeypatch.chdir(files)
+    more = ("--transactions", "s.csv") if command == "load" else ()
+    for folder in (files, "."):
+        found = run(command, folder, *more)
+        assert found.code == 2 and "'files' is a folder, not a file. Name a file in it." in found.err
+
+
 def test_the_source_is_never_replaced(run: Run, files: Path) -> None:
     content = (files / "s.csv").read_bytes()
     for name in ("s.csv", "food.csv"):
