@@ -272,11 +272,13 @@ def only_table(
 ) -> str:
     """The only table that has both columns, the default if the user named none."""
     from anondb.data.sources import tables_with
+    from anondb.guide.tables import words
     from anondb.ledger.stored import current_catalog
 
     tables = tables_with(database.engine, current_catalog(database.engine), id_column, item_column)
     if len(tables) != 1:
-        raise InputError(f"{len(tables)} tables have the columns {id_column!r} and {item_column!r}.", code=code, hint=hint)
+        found = f"{len(tables)} tables have the columns {id_column!r} and {item_column!r}. {words(database.engine)}"
+        raise InputError(found, code=code, hint=hint)
     return tables[0].sql()
 
 

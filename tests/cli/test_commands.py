@@ -357,6 +357,13 @@ def test_missing_pieces(run: Run, shop: Path) -> None:
     assert state_of(shop) == before
 
 
+def test_the_tables_of_a_database_are_listed_where_none_is_named(run: Run, shop: Path) -> None:
+    for words, code in ((("anonymize", shop, "--id", "person"), "no_transactions"), (("peek", shop), "bad_usage")):
+        found = run(*words, "--json")
+        assert (found.code, found.json["error"]["code"]) == (2, code)
+        assert "The database has food (node, parent), sales (tid, item)" in found.err and "--transactions" in found.err
+
+
 @pytest.mark.slow
 def test_the_only_table_needs_no_name(run: Run, shop: Path) -> None:
     assert run("anonymize", shop, "--taxonomy", "food", *SMALL, "--json").json["release"] == "sales"
