@@ -201,6 +201,7 @@ def confirmed(raised: Sequence[Finding], accept: Collection[str], ask: Callable[
             command_line=" ".join(f"--accept {name}" for name in names),
             python=f"accept={names}",
             sql=f"accept = '{','.join(names)}'",
+            toml=f"accept = '{','.join(names)}'",
         )
         words = " ".join(f"{f.name}: {f.message}" for f in left)
         raise InputError(words, code="unconfirmed", hint=f"Mend it, or confirm it with {accepting}.")
