@@ -294,7 +294,10 @@ def choose_algorithm(
         if name not in (*FOR_ALL, *method.needs, *method.takes, *method.option_parameters):
             takers = takers_of(name)
             if takers:
-                raise InputError(f"{name} does not apply to {chosen}: it applies to {', '.join(takers)}.", code="bad_usage")
+                others = dict.fromkeys(model for taker in takers for model in METHODS[taker].models)
+                advice = None if model.name in others else f"They need --model {' or '.join(others)}."
+                words = f"{name} does not apply to {chosen}: it applies to {', '.join(takers)}."
+                raise InputError(words, code="bad_usage", hint=advice)
     return chosen
 
 
