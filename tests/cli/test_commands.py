@@ -720,6 +720,11 @@ def test_accuracy_of_the_owners_queries(run: Run, shop: Path) -> None:
     assert made["accuracy"]["queries"] == 3 and made["accuracy"]["size"] is None
 
 
+def test_a_log_of_sql_is_no_workload_of_anonymize(run: Run, shop: Path) -> None:
+    found = anonymize(run, shop, "--workload", "log.sql", "--json")
+    assert (found.code, found.json["error"]["code"]) == (2, "bad_usage") and "anondb accuracy measures a log" in found.err
+
+
 @pytest.mark.slow
 def test_accuracy_of_a_release_out_of_a_file(run: Run, shop: Path, files: Path) -> None:
     with anondb.connect(shop) as database:
