@@ -27,6 +27,7 @@ from reference_expected import expected_count, expected_holders
 import anondb
 from anondb.__main__ import interrupt, on_interrupt
 from anondb.engine import DuckDBEngine
+from anondb.ledger import ledger
 from anondb.pipeline import anonymize as pipeline
 
 COMMANDS = ("anonymize", "verify", "accuracy", "publish", "releases", "load", "demo")
@@ -438,7 +439,10 @@ def test_an_interrupt_exits_130(run: Run, shop: Path, monkeypatch: pytest.Monkey
     before = state_of(shop)
     monkeypatch.setattr(pipeline, "verify_release", stop)  # the release is frozen by then, but not committed
     found = anonymize(run, shop, "--release", "old", "--replace", "--json")
-    assert found.code == 130 and "interrupted" in found.err and found.json["error"]["code"] == "interrupted"
+    assert found.code == 130 and "unfinished work was undone" in found.err and found.json["error"]["code"] == "interrupted"
+    monkeypatch.setattr(ledger, "entries", stop)
+    found = run("releases", shop)
+    assert found.code == 130 and found.err == "anondb: interrupted; nothing was changed\n"
     assert state_of(shop) == before
 
 
