@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from anondb.engine import Engine, tuples
+from anondb.pages.text import plain
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ def words(engine: Engine) -> str:
     if not found:
         return "The database has no tables."
     shown = [f"{table.name} ({_ten(list(table.columns))})" for table in found[:10]]
-    return f"The database has {', '.join(shown)}{f' and {len(found) - 10} more' * (len(found) > 10)}."
+    return plain(f"The database has {', '.join(shown)}{f' and {len(found) - 10} more' * (len(found) > 10)}.")
 
 
 def _ten(names: Sequence[str]) -> str:
