@@ -29,9 +29,10 @@ def speaking(interface: Interface) -> Iterator[None]:
         _interface.reset(token)
 
 
-def by_interface(*, command_line: str, python: str, sql: str) -> str:
-    """The words for the interface in use, where naming an option is not enough."""
-    return {"command line": command_line, "python": python, "sql": sql, "toml": command_line}[_interface.get()]
+def by_interface(*, command_line: str, python: str, sql: str, toml: str | None = None) -> str:
+    """The words for the interface in use, where naming an option is not enough; in a policy file, those of the command line
+    unless there are others."""
+    return {"command line": command_line, "python": python, "sql": sql, "toml": toml or command_line}[_interface.get()]
 
 
 def worded(text: str) -> str:

@@ -46,7 +46,7 @@ _OF_VIEWS: Mapping[str, Parameter] = {
         "NAME",
         panel=ALGORITHM,
     ),
-    "workload": Parameter("Your own queries.", "TABLE|FILE", panel=OUTPUT),
+    "workload": Parameter("Your own queries: (query_id, item).", "TABLE|FILE", panel=OUTPUT),
     "partition_by": Parameter("Make a release for each value of this column, of disjoint persons."),
     "publish": Parameter(
         "Also seal the release into this file or folder, or postgresql://HOST/DATABASE/SCHEMA.",

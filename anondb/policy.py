@@ -50,6 +50,12 @@ class Workload:
     table: Any = None
 
     def __post_init__(self) -> None:
+        if isinstance(self.table, str | Path) and str(self.table).lower().endswith(".sql"):
+            raise InputError(
+                "This workload is a table or a data file of (query_id, item), and no log of SQL.",
+                code="bad_usage",
+                hint="anondb accuracy measures a log on a release that is made, and anondb compare on several.",
+            )
         for name, low in (("queries", 0), ("size", 1), ("seed", 0)):
             value = getattr(self, name)
             high = 2**63 - 1 if name == "seed" else MAX_PARAMETER
@@ -294,7 +300,10 @@ def choose_algorithm(
         if name not in (*FOR_ALL, *method.needs, *method.takes, *method.option_parameters):
             takers = takers_of(name)
             if takers:
-                raise InputError(f"{name} does not apply to {chosen}: it applies to {', '.join(takers)}.", code="bad_usage")
+                others = dict.fromkeys(model for taker in takers for model in METHODS[taker].models)
+                advice = None if model.name in others else f"They need --model {' or '.join(others)}."
+                words = f"{name} does not apply to {chosen}: it applies to {', '.join(takers)}."
+                raise InputError(words, code="bad_usage", hint=advice)
     return chosen
 
 

@@ -48,6 +48,12 @@ COMMANDS: Mapping[str, str] = {
 }
 """The commands in the order of the help, each with its module."""
 
+READ_ALONE = (
+    *("peek", "verify", "query", "serve", "explain", "releases"),
+    *("inspect", "attack", "report", "profile", "advise", "algorithms"),
+)
+"""The commands that change nothing before their end."""
+
 USAGE_ERRORS: type[Exception] = typer.BadParameter.__mro__[2]  # ClickException: its module differs by Typer's version
 
 
@@ -108,7 +114,8 @@ def main() -> None:
     except Exception as error:  # a bug; its text and trace may hold data values
         _fail(InternalError(f"An unexpected {type(error).__name__} stopped the command; please report it."))
     if code == 130:  # Typer turns KeyboardInterrupt into this code without a message
-        message = "interrupted; unfinished work was undone, finished work is kept (see anondb releases)"
+        kept = "unfinished work was undone, finished work is kept (see anondb releases)"
+        message = f"interrupted; {'nothing was changed' if asked in READ_ALONE else kept}"
         json_error("interrupted", message)
         typer.echo(f"anondb: {message}", err=True)
     raise SystemExit(code if isinstance(code, int) else 0)

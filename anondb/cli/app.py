@@ -142,14 +142,13 @@ def opened(
         with _leaving_at_once():
             from anondb.api.connect import connect
             from anondb.engine.elsewhere import is_url, warehouse_at
+            from anondb.engine.files import no_file
             from anondb.reading.formats import is_data_file
 
         one_shot = not is_url(source) and is_data_file(source)
         there = is_url(source) or Path(source).is_file() or warehouse_at(source) is not None
         if not there and (one_shot or not create):
-            named = f"The file {Path(source).name!r} does not exist."
-            hint = "Check the path." if one_shot else "Check the path; anondb load makes a database from files."
-            raise InputError(named, code="no_such_file", hint=hint)
+            raise no_file(source, "Check the path." + " anondb load makes a database from files." * (not one_shot))
         with progress(quiet) as say:
             database = connect(
                 ":memory:" if one_shot else source,
@@ -273,11 +272,13 @@ def only_table(
 ) -> str:
     """The only table that has both columns, the default if the user named none."""
     from anondb.data.sources import tables_with
+    from anondb.guide.tables import words
     from anondb.ledger.stored import current_catalog
 
     tables = tables_with(database.engine, current_catalog(database.engine), id_column, item_column)
     if len(tables) != 1:
-        raise InputError(f"{len(tables)} tables have the columns {id_column!r} and {item_column!r}.", code=code, hint=hint)
+        found = f"{len(tables)} tables have the columns {id_column!r} and {item_column!r}. {words(database.engine)}"
+        raise InputError(found, code=code, hint=hint)
     return tables[0].sql()
 
 

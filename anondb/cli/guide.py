@@ -181,10 +181,14 @@ def peek(
 ) -> None:
     """Propose how a file is read, and show three persons, the reading account and the command to run. For owners only."""
     from anondb.engine.elsewhere import warehouse_at
+    from anondb.guide.tables import words
     from anondb.reading.formats import is_data_file
 
     if not is_data_file(file) or warehouse_at(file) is not None:
-        raise InputError("This is no data file.", code="bad_usage", hint="Databases need no peek: name their tables.")
+        with app.opened(file, read_only=True) as database:
+            tables = "" if warehouse_at(file) is not None else f" {words(database.engine)}"
+        hint = "Databases need no peek: name their tables, as in anondb anonymize DB --transactions TABLE."
+        raise InputError(f"This is no data file.{tables}", code="bad_usage", hint=hint)
     named = {name: value for name, value in (("id", id), ("item", item)) if value is not None}
     reading = {name: value for name, value in flag_values(flags).items() if value is not False or name == "header"}
     with app.opened(file) as database:

@@ -21,18 +21,22 @@ if TYPE_CHECKING:
 
 
 def _open(file: str) -> int:
-    """Open a plain file for appending; a new one has the mode 0600."""
-    handle = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
+    """Open a plain file for appending; a new one has the mode 0600. Raises InputError: ``target_exists``: it is no log."""
+    handle = os.open(file, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
         raise OSError
+    if os.pread(handle, 1, 0) not in (b"", b"{"):
+        os.close(handle)
+        name = os.path.basename(file)
+        raise InputError(f"The file {name!r} exists and is no log.", code="target_exists", hint="Name another file.")
     return handle
 
 
 @contextlib.contextmanager
 def logged(file: str | None, command: str) -> Iterator[Callable[[StepDone], None] | None]:
     """Append the beginning, the steps and the end of a command to a file; yield what logs a step, None without a file.
-    Raises InputError: ``unwritable``."""
+    Raises InputError: ``unwritable``; ``target_exists``."""
     if file is None:
         yield None
         return

@@ -98,12 +98,13 @@ def ui(
             "The window needs starlette, uvicorn and others.", code="no_library", hint="Run pip install 'anondb[ui]'."
         )
     from anondb.engine.elsewhere import is_url, warehouse_at
+    from anondb.engine.files import no_file
     from anondb.reading.formats import is_data_file
     from anondb.ui.serve import HOST, serve
 
     is_place = source is None or is_url(source) or warehouse_at(source) is not None
     if source is not None and not is_place and not Path(source).exists():
-        raise InputError(f"The file {Path(source).name!r} does not exist.", code="no_such_file", hint="Check the path.")
+        raise no_file(source)
 
     def announce(address: str, page: Path) -> None:
         typer.echo(f"The window is at {address}\nThe address opens once, in one browser. Ctrl-C ends the window.")

@@ -185,8 +185,8 @@ def print_result(result: Any) -> None:
 
 
 def print_view(result: Any) -> None:
-    """Print what was done with an anonymized view: a sentence, or the lines of a statement, and its notes on stderr."""
-    for line in result.words.split("\n") if result.kind == "statement" else [result.words]:
+    """Print what was done with anonymized views: a sentence for each, or the lines of a statement, and notes on stderr."""
+    for line in result.words.split("\n") if result.kind in ("statement", "refresh all") else [result.words]:
         typer.echo(plain(line))
     for note in result.notes:
         typer.echo(plain(f"note: {note}"), err=True)

@@ -10,7 +10,7 @@ from sqlglot import exp
 from anondb.data.layouts import ITEMS, ROW_ID
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, reads
-from anondb.errors import InputError, by_interface
+from anondb.errors import InputError, by_interface, quote_list
 from anondb.reading.options import MARKS
 
 PERSON_WORDS = "uid|pid|customer|client|patient|subject|user|member|person"
@@ -195,7 +195,7 @@ def unused_hierarchies(names: Collection[str], attributes: Collection[str]) -> l
     unused = [name for name in names if name.lower() not in used]
     if names and not unused:
         return []
-    which = f"{len(unused)} of {len(names)} hierarchies have no quasi-identifier of their name."
+    which = f"{len(unused)} of {len(names)} hierarchies have no quasi-identifier of their name: {quote_list(unused)}."
     return [Finding("unused-hierarchies", which if names else "The folder of hierarchies is empty.")]
 
 
@@ -216,6 +216,7 @@ def confirmed(raised: Sequence[Finding], accept: Collection[str], ask: Callable[
             command_line=" ".join(f"--accept {name}" for name in names),
             python=f"accept={names}",
             sql=f"accept = '{','.join(names)}'",
+            toml=f"accept = '{','.join(names)}'",
         )
         words = " ".join(f"{f.name}: {f.message}" for f in left)
         raise InputError(words, code="unconfirmed", hint=f"Mend it, or confirm it with {accepting}.")

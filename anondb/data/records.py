@@ -308,14 +308,15 @@ class _Column:
 
     def _date(self, domain: Domain | None) -> Attribute:
         with reading(f"column {self.name!r}"):
+            fine = int(self.engine.scalar("records/inexact_dates", {"source": self.source}, texts=self.kind == "VARCHAR"))
+            if fine:
+                raise InputError(
+                    f"{fine} values of {self.name!r} are too fine (below microseconds), or no dates like 2001-02-03.",
+                    code="bad_date",
+                    hint="Write them as YYYY-MM-DD, as CAST(strptime(COLUMN, '%d.%m.%Y') AS DATE) does in DuckDB; or read"
+                    f" {self.name}:categorical.",
+                )
             dates = self.engine.query("records/dates", {"source": self.source})
-        fine = int(self.engine.scalar("records/inexact_dates", {"source": self.source}, texts=self.kind == "VARCHAR"))
-        if fine:
-            raise InputError(
-                f"{fine} values of {self.name!r} are finer than microseconds, or texts other than dates like 2001-02-03.",
-                code="bad_date",
-                hint="Cast it to DATE or TIMESTAMP in a view.",
-            )
         if not dates["finite"].all():
             raise InputError(f"{self.name!r} has infinite dates.", code="bad_number", hint="Make them NULL.")
         days = not np.any(np.ma.filled(dates["value"], 0) % DAY)

@@ -110,7 +110,7 @@ class DuckDBEngine(Telling, Elsewhere, ForMany):
             connection = duckdb.connect(os.fspath(path), read_only=read_only, config=config)
         except (duckdb.Error, UnicodeError) as error:
             shutil.rmtree(spill, ignore_errors=True)
-            raise open_error(error) from None
+            raise open_error(error, path) from None
         told: dict[str, Any] = {"on_statement": on_statement, "on_progress": on_progress}
         engine = cls(connection, owned=True, temp_directory=spill, empty=new, **told)
         engine.one_shot = one_shot

@@ -1,17 +1,21 @@
 """Typed errors without DuckDB's text, which may contain data values or SQL."""
 
+import os
+
 import duckdb
 
+from anondb.engine.files import no_file
 from anondb.engine.interface import Columns
 from anondb.errors import AnondbError, BudgetExceeded, DamagedFile, EngineError, InputError, InternalError
 
 _DAMAGED = ("Corrupt database file", "Could not read enough bytes", "Serialization Error", "Invalid unicode")
+_FORBIDDEN = ("Permission denied", "Read-only file system")
 _NO_DATABASE = duckdb.SerializationException | duckdb.CatalogException | duckdb.NotImplementedException
 
 
-def open_error(error: Exception) -> AnondbError:
-    """The typed error for a database that could not be opened."""
-    text = str(error)
+def open_error(error: Exception, path: str | os.PathLike[str] = "") -> AnondbError:
+    """The typed error for a database that could not be opened; ``path`` is that of its file."""
+    text, name = str(error), os.path.basename(path)
     if any(words in text for words in _DAMAGED[:2]):
         return damaged()
     if "Could not set lock" in text:
@@ -19,10 +23,26 @@ def open_error(error: Exception) -> AnondbError:
     if "not a valid DuckDB database" in text or isinstance(error, _NO_DATABASE):
         return InputError("The file is not a DuckDB database, or it is damaged.", code="not_a_database")
     if "does not exist" in text or "No such file" in text:
+        if name and not os.path.isdir(os.path.dirname(os.path.abspath(path))):
+            words = f"The directory for {name!r} does not exist."
+            return InputError(words, code="no_such_directory", hint="Make it first.")
         return InputError("The database file does not exist.", code="no_such_file")
+    if os.path.isdir(path):
+        return no_file(path)
+    if any(words in text for words in _FORBIDDEN):
+        return _forbidden(f"The database file {name!r}" if name else "The database file")
     if isinstance(error, duckdb.InvalidInputException | duckdb.BinderException | duckdb.ParserException):
         return InputError("DuckDB refused an option of the connection.", hint="Check --memory-limit and --threads.")
     return EngineError(f"The database could not be opened ({type(error).__name__}).", code="cannot_open")
+
+
+def _forbidden(what: str) -> InputError:
+    """The error for a file that the system does not let this user read or write."""
+    return InputError(
+        f"{what} may not be read or written here: its directory is not writable, or it is not yours.",
+        code="not_writable",
+        hint="Check its permissions and those of its directory, or copy it to a directory that is writable.",
+    )
 
 
 def damaged() -> DamagedFile:
@@ -83,6 +103,8 @@ def wrap(error: duckdb.Error, what: str) -> AnondbError:
     text = str(error)
     if any(words in text for words in _DAMAGED):
         return damaged()
+    if isinstance(error, duckdb.IOException | duckdb.TransactionException) and any(words in text for words in _FORBIDDEN):
+        return _forbidden(f"A file ({what})")
     if isinstance(error, duckdb.OutOfMemoryException):
         if "max_temp_directory_size" in text or "disk" in text.replace("offloaded to disk", "").lower():
             return EngineError(f"No disk space left for temporary files ({what}).", code="disk_full")

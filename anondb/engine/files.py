@@ -10,6 +10,14 @@ from pathlib import Path
 from anondb.errors import InputError
 
 
+def no_file(path: str | os.PathLike[str], hint: str = "Check the path.") -> InputError:
+    """The error for a path where a file has to be, and none is; ``hint`` is the advice unless a folder is there."""
+    name = os.fspath(path) and os.path.basename(os.path.abspath(path))
+    if os.path.isdir(path):
+        return InputError(f"{name!r} is a folder, not a file.", code="bad_path", hint="Name a file in it.")
+    return InputError(f"The file {name!r} does not exist.", code="no_such_file", hint=hint)
+
+
 @contextmanager
 def private_files() -> Iterator[None]:
     """Only this user can read the files that are made in the block."""

@@ -21,7 +21,9 @@ from anondb.errors import AnondbError, InputError
 
 _T = TypeVar("_T")
 _LINE = re.compile(r"\n\nLINE (\d+): ")
-_NAMED = re.compile(r'(?:with name|column|table|function) "?([^"\n!]+?)"?(?: does not exist| not found|!)')
+_NAMED = re.compile(
+    r'(?:with name|column|table|function|object) "?([^"\n!]+?)"?(?: does not exist| not found| already exists| is of type|!)'
+)
 _MACRO = re.compile(r"\b(macro|function)\b", re.IGNORECASE)
 _PLAIN = (
     duckdb.StatementType.SELECT,
@@ -145,7 +147,8 @@ def _described(engine: DuckDBEngine, text: str, error: duckdb.Error) -> UserSqlE
         detail = ""
         if isinstance(error, duckdb.CatalogException | duckdb.BinderException):
             named = _NAMED.search(said.partition("\n")[0])
-            detail = f", about {named[1]!r}" if named and named[1] in text else ""
+            if named and named[1] in text:
+                detail = f", about {named[1]!r}{', which exists already' * ('already exists' in named[0])}"
         wrapped = InputError(f"DuckDB refused it: {type(error).__name__}{detail}.", code="sql_error")
     return UserSqlError(wrapped, line)
 

@@ -1,11 +1,12 @@
 """The tables of an owner's database, among which transactions, taxonomies and records are chosen."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
 
 from anondb.engine import Engine, tuples
+from anondb.pages.text import plain
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,19 @@ def tables(engine: Engine) -> tuple[Columns, ...]:
     for schema, table, column, kind, is_current in tuples(rows):
         columns_of.setdefault(_named(table, None if is_current else schema), {})[column] = kind
     return tuple(Columns(name, columns) for name, columns in columns_of.items())
+
+
+def words(engine: Engine) -> str:
+    """The tables and views of the current database with their columns, in a sentence: ten, each with ten columns."""
+    found = tables(engine)
+    if not found:
+        return "The database has no tables."
+    shown = [f"{table.name} ({_ten(list(table.columns))})" for table in found[:10]]
+    return plain(f"The database has {', '.join(shown)}{f' and {len(found) - 10} more' * (len(found) > 10)}.")
+
+
+def _ten(names: Sequence[str]) -> str:
+    return ", ".join([*names[:10], *["..."] * (len(names) > 10)])
 
 
 def _named(table: str, schema: str | None) -> str:

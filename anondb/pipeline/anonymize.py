@@ -10,7 +10,7 @@ from anondb import __version__
 from anondb.algorithms.method import Task
 from anondb.data import preflight
 from anondb.data.sources import reading_as
-from anondb.data.transactions import Dataset, fingerprint
+from anondb.data.transactions import ROWS, Dataset, fingerprint
 from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import InputError, VerificationFailed, quote_list
 from anondb.ledger import ledger, loaded_files
@@ -256,10 +256,11 @@ def _warnings(policy: Policy, task: Task, recoding: Recoding, frozen: FrozenRele
     """Remarks for the owner."""
     other_table, asked = tuple[str, ...](), frozen.manifest["table"]
     if asked != task.dataset.table and task.dataset.n_items:
-        other_table = (
-            f"Counts over {task.dataset.table!r} differ from those of the release, where each transaction has an item once:"
-            f" analysts query the table {asked!r}.",
-        )
+        rows = "a row for each item" if task.dataset.layout == ROWS else "a list of the items"
+        repeated = task.dataset.duplicates and not task.dataset.bags
+        how = "where each transaction has an item once" if repeated else f"which has {rows} of a transaction"
+        differ = f"Counts over {task.dataset.table!r} differ from those of the release, {how}"
+        other_table = (f"{differ}: analysts query the table {asked!r}.",)
     read = (*task.dataset.warnings, *_left_out(task), *other_table, *task.requirements.warnings)
     return (*read, *remarks(policy, task, recoding, frozen))
 

@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, Table, reads
-from anondb.errors import InputError, quote_list
+from anondb.errors import InputError, by_interface, quote_list
 from anondb.ledger import ledger
 from anondb.ledger.ledger import LedgerEntry
 from anondb.publications import history as publications
@@ -149,6 +149,12 @@ def _measured(
         differ = engine.scalar(reads.differing(release.counts, other.counts, "item", "lower_bound, upper_bound"))
         result = replace(result, bounds_differ=int(differ))
     return result
+
+
+def allowing_anew(name: str) -> str:
+    """What the owner does to make a view anew whose persons are in earlier publications."""
+    view = "CREATE OR REPLACE the view with its options and allow_overlap = true in WITH (...)"
+    return by_interface(command_line=view, python=view, sql=view, toml=f"add allow_overlap = true to [release.{name}]")
 
 
 def refused(name: str, overlapping: Sequence[Earlier | LedgerEntry], hint: str | None = None) -> InputError:

@@ -59,7 +59,7 @@ class Original:
     @property
     def shape(self) -> tuple[object, ...]:
         """What ``accepted`` depends on: releases with equal shapes accept the same queries."""
-        return self.kind, tuple((name, tuple(columns.items())) for name, columns in self.tables())
+        return self.kind, tuple((lowered(name), tuple(columns.items())) for name, columns in self.tables())
 
     def accepted(self, sql: str, beside: Shape = ()) -> list[tuple[str, str]] | None:
         """The names and the types of the columns of a query; None if DuckDB does not accept it for the original.
@@ -104,12 +104,14 @@ class Original:
         id_type, items = types_of(self._manifest)[id_column], f"{kind}[]" if self._manifest["layout"] == LISTS else kind
         tables: dict[str, Mapping[str, str]] = {
             "baskets": {"transaction_id": "BIGINT", "items": "VARCHAR[]"},
-            lowered(table): {id_column: id_type, item_column: items, **self.divided},
+            table: {id_column: id_type, item_column: items, **self.divided},
         }
         if self._attributes is not None:
             columns = {a.name: a.kind for a in self._attributes}
-            for name in records_tables(self._manifest):
-                if name == lowered(table):
+            written = {lowered(name): name for name in (self._manifest.get("records_table", RECORDS), table)}
+            for lower in records_tables(self._manifest):
+                name = written.get(lower, lower)
+                if name == table:
                     tables[name] = {**tables[name], **columns}
                 tables.setdefault(name, {id_column: id_type, **columns})
         return list(tables.items())

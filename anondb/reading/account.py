@@ -77,8 +77,11 @@ def account_from(values: Mapping[str, Any]) -> Account:
 
 
 def accounts_of(accounts: Sequence[Account], first: Account | None) -> tuple[Account, ...]:
-    """The accounts of the files that were read, each once, that of the transactions first."""
-    return tuple(dict.fromkeys([*([first] if first is not None else []), *accounts]))
+    """The accounts of the files that were read, one of each, that of the transactions first."""
+    kept: dict[Any, Account] = {}
+    for account in (*([first] if first is not None else []), *accounts):
+        kept.setdefault((account.file, account.sha256 or account), account)
+    return tuple(kept.values())
 
 
 def read_json(accounts: Sequence[Account]) -> dict[str, Any]:

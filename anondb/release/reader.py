@@ -18,6 +18,7 @@ from sqlglot import exp
 from anondb.engine import DuckDBEngine
 from anondb.engine import untrusted as strangers
 from anondb.engine.answering import DEFAULT_MEMORY, DEFAULT_SECONDS
+from anondb.engine.files import no_file
 from anondb.engine.locked import HAS_TIME_LIMIT, LOCKED_CATALOG, locked_catalog, open_for_analysts
 from anondb.engine.spill import private_block
 from anondb.errors import AnondbError, DamagedFile, InputError, InternalError
@@ -69,7 +70,7 @@ def existing_file(path: str | os.PathLike[str]) -> Path:
     """The absolute path of a file. Raises InputError: ``bad_path``, ``no_such_file``."""
     place = valid_path(path)
     if not place.is_file():
-        raise InputError(f"The file {place.name!r} does not exist.", code="no_such_file", hint="Check the path.")
+        raise no_file(place)
     return place
 
 

@@ -177,7 +177,7 @@ def _late(view: ledger.View, survey: Survey) -> InputError:
         " late.",
         code="late_rows",
         hint=f"Leave them out: REFRESH ANONYMIZED VIEW {name} WITH (late_rows = 'ignore'). Or give them a value of their"
-        " own in the query, or make all anew: CREATE OR REPLACE with allow_overlap = true.",
+        f" own in the query, or make all anew: {overlap.allowing_anew(view.name)}.",
     )
 
 

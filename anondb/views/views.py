@@ -46,9 +46,6 @@ from anondb.views.results import Created, Dropped, Kept, Refreshed, RefreshedAll
 from anondb.warehouse.at_hand import at_hand
 from anondb.warehouse.postgres.place import Place
 
-_ALLOW_ANEW = "If that is wanted, CREATE OR REPLACE the view with its options and allow_overlap = true in WITH (...)."
-
-
 # ---------------------------------------------------------------------- the statements
 
 
@@ -121,7 +118,8 @@ def refresh(engine: DuckDBEngine, name: str, ignore_late_rows: bool = False) -> 
             if path is not None:
                 check_target(engine, path, replace=True, format=how(path, view.options)["format"])
                 replaced = None if causes else entry.release_id
-                before = _published_before(engine, view, task.dataset, _ALLOW_ANEW, replaced)
+                hint = f"If that is wanted, {overlap.allowing_anew(view.name)}."
+                before = _published_before(engine, view, task.dataset, hint, replaced)
             compared = bool(causes) and not old_release.kind.by_transaction  # else an item has several images
             if compared:
                 check = check_release(engine, entry, task.dataset, schema, policy.model, policy.max_suppression)

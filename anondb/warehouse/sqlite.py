@@ -15,6 +15,7 @@ from sqlglot import exp
 
 from anondb.engine import Table, reads
 from anondb.engine.failures import bad_unicode
+from anondb.engine.files import no_file
 from anondb.errors import AnondbError, InputError
 from anondb.release.objects import create_table
 from anondb.warehouse import portable
@@ -37,7 +38,7 @@ class SQLiteWarehouse(PortableWarehouse):
     def __init__(self, path: str | Path, **told: Callable[[str], None] | None) -> None:
         super().__init__(**told)
         if not Path(path).is_file():
-            raise InputError(f"The file {Path(path).name!r} does not exist.", code="no_such_file", hint="Check the path.")
+            raise no_file(path)
         place = f"{Path(path).absolute().as_uri()}?mode=ro"
         self._connection = sqlite3.connect(place, uri=True, isolation_level=None, check_same_thread=False)
         self._connection.create_function("regexp", 2, _matches, deterministic=True)

@@ -136,3 +136,12 @@ def test_sealed_files_are_readable_by_whom_the_owner_says(run: Run, shop: Path, 
         database.sql("INSERT INTO sales VALUES (7, 'a'); REFRESH ANONYMIZED VIEW v")
         assert permissions(tmp_path / "view.duckdb") == 0o644
     assert run(*words, "--release", "new", "--mode", "0644", "--json").json["error"]["code"] == "bad_usage"
+
+
+def test_refreshing_all_views_prints_a_line_for_each(run: Run, shop: Path, tmp_path: Path) -> None:
+    script = tmp_path / "views.sql"
+    made = "CREATE ANONYMIZED VIEW {} AS SELECT tid, item FROM sales WITH (k = 2, m = 1, queries = 0);"
+    script.write_text(made.format("one") + made.format("two"))
+    assert run("run", shop, script).code == 0
+    lines = [f"anonymized view {name}: nothing has changed, and nothing was done" for name in ("one", "two")]
+    assert run("run", shop).out.splitlines() == lines

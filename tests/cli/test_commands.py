@@ -27,6 +27,7 @@ from reference_expected import expected_count, expected_holders
 import anondb
 from anondb.__main__ import interrupt, on_interrupt
 from anondb.engine import DuckDBEngine
+from anondb.ledger import ledger
 from anondb.pipeline import anonymize as pipeline
 
 COMMANDS = ("anonymize", "verify", "accuracy", "publish", "releases", "load", "demo")
@@ -202,6 +203,15 @@ def test_a_data_file_that_is_not_there(run: Run, tmp_path: Path) -> None:
     assert left(tmp_path) == set()
 
 
+@pytest.mark.parametrize("command", ["anonymize", "verify", "inspect", "report", "load", "releases"])
+def test_a_folder_in_place_of_a_file(run: Run, files: Path, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
+    monkeypatch.chdir(files)
+    more = ("--transactions", "s.csv") if command == "load" else ()
+    for folder in (files, "."):
+        found = run(command, folder, *more)
+        assert found.code == 2 and "'files' is a folder, not a file. Name a file in it." in found.err
+
+
 def test_the_source_is_never_replaced(run: Run, files: Path) -> None:
     content = (files / "s.csv").read_bytes()
     for name in ("s.csv", "food.csv"):
@@ -348,6 +358,13 @@ def test_missing_pieces(run: Run, shop: Path) -> None:
     assert state_of(shop) == before
 
 
+def test_the_tables_of_a_database_are_listed_where_none_is_named(run: Run, shop: Path) -> None:
+    for words, code in ((("anonymize", shop, "--id", "person"), "no_transactions"), (("peek", shop), "bad_usage")):
+        found = run(*words, "--json")
+        assert (found.code, found.json["error"]["code"]) == (2, code)
+        assert "The database has food (node, parent), sales (tid, item)" in found.err and "--transactions" in found.err
+
+
 @pytest.mark.slow
 def test_the_only_table_needs_no_name(run: Run, shop: Path) -> None:
     assert run("anonymize", shop, "--taxonomy", "food", *SMALL, "--json").json["release"] == "sales"
@@ -422,7 +439,10 @@ def test_an_interrupt_exits_130(run: Run, shop: Path, monkeypatch: pytest.Monkey
     before = state_of(shop)
     monkeypatch.setattr(pipeline, "verify_release", stop)  # the release is frozen by then, but not committed
     found = anonymize(run, shop, "--release", "old", "--replace", "--json")
-    assert found.code == 130 and "interrupted" in found.err and found.json["error"]["code"] == "interrupted"
+    assert found.code == 130 and "unfinished work was undone" in found.err and found.json["error"]["code"] == "interrupted"
+    monkeypatch.setattr(ledger, "entries", stop)
+    found = run("releases", shop)
+    assert found.code == 130 and found.err == "anondb: interrupted; nothing was changed\n"
     assert state_of(shop) == before
 
 
@@ -557,6 +577,23 @@ def test_a_damaged_database_is_not_called_locked(run: Run, shop: Path) -> None:
     assert found.code in (2, 4) and found.json["error"]["code"] != "locked"
 
 
+def test_a_database_that_may_not_be_written(run: Run, shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(path: str, **_: object) -> None:
+        raise duckdb.IOException(f'IO Error: Cannot open file "{path}": Read-only file system')
+
+    monkeypatch.setattr(duckdb, "connect", refused)
+    found = run("anonymize", shop, "--transactions", "sales", "--json")
+    assert (found.code, found.json["error"]["code"]) == (2, "not_writable") and "'shop.duckdb'" in found.err
+
+
+@pytest.mark.skipif(os.getuid() == 0, reason="root may write everywhere")
+def test_a_database_in_a_folder_that_may_not_be_written(run: Run, shop: Path) -> None:
+    shop.parent.chmod(0o500)
+    found = run("anonymize", shop, "--transactions", "sales", *SMALL, "--json")
+    shop.parent.chmod(0o700)
+    assert (found.code, found.json["error"]["code"]) == (2, "not_writable")
+
+
 # ---------------------------------------------------------------------- verify
 
 
@@ -685,6 +722,11 @@ def test_accuracy_of_the_owners_queries(run: Run, shop: Path) -> None:
         assert answers == [("none", 0, 0, 0, 0), ("one", 2, 2, 2, 2), two]
     made = anonymize(run, shop, "--release", "own", "--workload", shop.parent / "w.csv", "--json").json
     assert made["accuracy"]["queries"] == 3 and made["accuracy"]["size"] is None
+
+
+def test_a_log_of_sql_is_no_workload_of_anonymize(run: Run, shop: Path) -> None:
+    found = anonymize(run, shop, "--workload", "log.sql", "--json")
+    assert (found.code, found.json["error"]["code"]) == (2, "bad_usage") and "anondb accuracy measures a log" in found.err
 
 
 @pytest.mark.slow
@@ -861,6 +903,8 @@ def test_load_into_something_else(run: Run, files: Path, shop: Path) -> None:
     for database in (files / "s.csv", "", ":memory:"):
         found = run("load", database, "--transactions", files / "s.dat", "--json")
         assert (found.code, found.json["error"]["code"]) == (2, "bad_usage")
+    found = run("load", files / "no" / "x.duckdb", "--transactions", files / "s.dat", "--json")
+    assert (found.code, found.json["error"]["code"]) == (2, "no_such_directory")
     assert (files / "s.csv").read_bytes() == content
     with duckdb.connect(str(shop)) as connection:
         connection.execute("CREATE VIEW seen AS FROM sales")

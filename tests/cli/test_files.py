@@ -62,6 +62,11 @@ def test_a_log_is_a_plain_file(tmp_path: Path, run: Run) -> None:
     for name in (pipe, tmp_path):
         refused = run("anonymize", tmp_path / "shop.duckdb", "--transactions", "sales", "--log-file", name)
         assert refused.code == 2 and "cannot be written" in refused.err
+    data = tmp_path / "persons.csv"
+    data.write_text("id,name\n1,Ada\n")
+    refused = run("anonymize", tmp_path / "shop.duckdb", "--transactions", "sales", "--log-file", data)
+    assert refused.code == 2 and "'persons.csv' exists and is no log" in refused.err
+    assert data.read_text() == "id,name\n1,Ada\n"
 
 
 @pytest.mark.slow

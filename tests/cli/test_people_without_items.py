@@ -31,6 +31,7 @@ def test_a_file_of_people_is_released_checked_and_asked(people: Path, tmp_path: 
     sealed = tmp_path / "release.duckdb"
     made = run("anonymize", str(people), *WORDS, "--publish", str(sealed), "--json").json
     assert made["verified"] and made["transactions"] == 60 and made["items"] == 0
+    assert made["read"]["rows"] == 60 and made["read_beside"] == []  # the file is told once
     assert made["relational"]["accuracy"]["queries"] > 0  # counts of values, though nobody has items
     assert made["loss"]["ncp"] < 0.3 and made["relational"]["clusters"] > 4  # nothing is given up for items
     assert run("verify", str(sealed)).code == run("inspect", str(sealed)).code == 0

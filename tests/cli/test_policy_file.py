@@ -146,7 +146,9 @@ def test_files_are_loaded_and_what_commands_made_is_kept_until_the_data_change(r
     with sales.open("a") as more:
         more.write("5,b\n")
     refused = run("run", file)
-    assert refused.code == 2 and "allow_overlap = true" in refused.err and night.read_bytes() == before
+    assert (
+        refused.code == 2 and "add allow_overlap = true to [release.night]." in refused.err and night.read_bytes() == before
+    )
     found = run("run", policies(new, NIGHTLY + "allow_overlap = true\n"), "--json")
     assert found.json["results"][0]["result"]["transactions"] == 5
     digest = anondb.verify_file(night).content_digest

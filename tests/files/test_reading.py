@@ -245,7 +245,8 @@ def test_a_layout_is_kept_with_its_release(tmp_path: Path) -> None:
     """A release is checked, measured and refreshed with the layout that it was made with."""
     with anondb.connect(tmp_path / "own.duckdb") as database:
         database.sql("CREATE TABLE w AS SELECT i AS tid, 'a' AS dx1, CASE WHEN i > 2 THEN 'b' END AS dx2 FROM range(6) t(i)")
-        database.anonymize("w", item="dx1,dx2", layout="wide", model=MODEL, name="one", queries=1)
+        made = database.anonymize("w", item="dx1,dx2", layout="wide", model=MODEL, name="one", queries=1)
+        assert "which has a row for each item of a transaction: analysts query the table 'one'" in str(made.report.warnings)
         assert database.check_view("one").fresh
         assert database.release("one").measure(queries=1).queries == 1
         database.sql(
@@ -389,7 +390,7 @@ def test_a_hierarchy_without_its_column_is_a_finding(tmp_path: Path) -> None:
     work = lambda: anondb.connect().anonymize(frame, **how)  # noqa: E731
     refused(work, "unconfirmed", "unused-hierarchies", "empty")
     (tmp_path / "trees" / "postcode.tree").write_text("1;*\n2;*\n")
-    refused(work, "unconfirmed", "unused-hierarchies", "1 of 1")
+    refused(work, "unconfirmed", "unused-hierarchies", "1 of 1", "'postcode'")
     (tmp_path / "trees" / "ZIP.tree").write_text("1;*\n2;*\n")
     refused(work, "unconfirmed", "unused-hierarchies", "1 of 2")
     (tmp_path / "trees" / "postcode.tree").unlink()

@@ -386,3 +386,18 @@ def test_numbers_of_items_are_counts_of_listed_items(shop: Path) -> None:
     with anondb.open(shop / "suppressed.duckdb") as session:
         ((_, lower, upper),) = session.sql("SELECT count(DISTINCT item) AS n FROM sales").fetchall()
         assert 1 <= lower <= upper == 8
+
+
+def test_tables_are_named_as_in_the_original(tmp_path: Path) -> None:
+    with anondb.connect(tmp_path / "own.duckdb") as own:
+        own.sql("CREATE TABLE Sales AS SELECT i // 2 AS tid, chr(97 + (i % 2)::INTEGER) AS item FROM range(8) t(i)")
+        own.sql('CREATE TABLE "My People" AS SELECT i AS tid, 30 + i AS age FROM range(4) t(i)')
+        made: dict[str, Any] = {"model": anondb.KkmAnonymity(2, 1), "records": "My People", "quasi_identifiers": "age"}
+        own.anonymize("Sales", name="spring", queries=0, **made).publish(tmp_path / "spring.duckdb")
+    with anondb.open(tmp_path / "spring.duckdb") as session:
+        assert session.tables.keys() == {"Sales", "My People", "baskets", "records"}
+        assert {"Sales", "My People"} < {row[0] for row in session.sql("SHOW TABLES").fetchall()}
+        asked = 'SELECT count(DISTINCT s.tid) FROM "my people" JOIN sales s USING (tid)'
+        assert session.sql(asked).fetchall() == [(4.0, 4, 4)]
+        with pytest.raises(anondb.InputError, match="The tables are baskets, Sales, My People"):
+            session.sql("FROM nothing")

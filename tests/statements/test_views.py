@@ -505,6 +505,8 @@ def test_nothing_runs_where_something_cannot_be_parsed(db: anondb.Database) -> N
     "text, code, kind, place",
     [
         ("SELECT 1;\nSELECT nope\nFROM sales", "sql_error", "BinderException, about 'nope'", (2, 2)),
+        ("CREATE TABLE Sales (a INT)", "sql_error", "CatalogException, about 'Sales', which exists already", (1, 1)),
+        ("DROP VIEW sales", "sql_error", "CatalogException, about 'sales'", (1, 1)),
         ("SELECT 1;\n\nSELECT *\nFROM\nsalez", "sql_error", "CatalogException, about 'salez'", (2, 5)),
         ("SELECT item::INTEGER FROM sales", "sql_error", "ConversionException", (1, 1)),
         ("SELECT error(item) FROM sales; SELECT 1", "sql_error", "InvalidInputException", (1, 1)),

@@ -11,6 +11,7 @@ import typer
 
 import anondb
 from anondb.cli import program
+from anondb.data.preflight import Finding, confirmed
 from anondb.errors import SWITCHES, InputError, Interface, speaking
 
 PACKAGE = Path(anondb.__file__).parent
@@ -40,6 +41,13 @@ def test_words_of_the_interface(interface: Interface, words: str) -> None:
     with speaking(interface):
         error = InputError("No column 'a--b'.", hint=hint)
     assert str(error) == words and words.endswith(str(error.hint))
+
+
+def test_findings_are_confirmed_in_the_words_of_the_interface() -> None:
+    found = [Finding("left-out", "Columns are left out."), Finding("rare-items", "Items are rare.")]
+    for interface, words in (("command line", "--accept left-out --accept rare-items"), ("toml", "'left-out,rare-items'")):
+        with speaking(interface), pytest.raises(InputError, match=words):  # type: ignore[arg-type]
+            confirmed(found, (), None)
 
 
 def test_python_is_the_default_and_comes_back() -> None:
