@@ -237,14 +237,17 @@ def test_names_of_releases(run: Run, shop: Path) -> None:
 @pytest.mark.slow
 def test_replace(run: Run, shop: Path) -> None:
     sealed = shop.parent / "sealed.duckdb"
-    sealed.write_text("something else")
     words = ("--release", "old", "--publish", sealed)
-    assert anonymize(run, shop, *words).code == 2
-    assert sealed.read_text() == "something else"
-    assert anonymize(run, shop, *words, "--replace").code == 0
-    assert baskets(sealed) == RELEASED
+    sealed.write_text("something else")
+    for more in ((), ("--replace",)):
+        assert anonymize(run, shop, *words, *more).code == 2
+        assert sealed.read_text() == "something else"
+    sealed.unlink()
+    for more in ((), ("--allow-overlap",)):
+        assert anonymize(run, shop, *words, "--replace", *more).code == 0
+        assert baskets(sealed) == RELEASED
     listed = run("releases", shop, "--json").json["releases"]
-    assert [(r["name"], r["status"]) for r in listed] == [("old", "dropped"), ("old", "present")]
+    assert [(r["name"], r["status"]) for r in listed] == [("old", "dropped")] * 2 + [("old", "present")]
 
 
 def test_a_failed_replacement_leaves_the_old_release(run: Run, shop: Path) -> None:

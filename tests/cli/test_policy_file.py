@@ -96,7 +96,10 @@ def test_a_file_that_is_no_earlier_version_is_not_replaced(run: Run, shop: Path)
     named = f'source = "{shop.name}"\n' + SPRING + 'publish = "mine.duckdb"\n'
     refused = run("run", policies(shop, named), "--json")
     assert refused.json["error"]["code"] == "target_exists" and (shop.parent / "mine.duckdb").read_text() == "mine"
-    assert run("run", policies(shop, named + "replace = true\n")).code == 0
+    again = policies(shop, named + "replace = true\n")
+    assert run("run", again).code == 2 and (shop.parent / "mine.duckdb").read_text() == "mine", "it is no release"
+    (shop.parent / "mine.duckdb").unlink()
+    assert run("run", again).code == 0
 
 
 @pytest.mark.slow
