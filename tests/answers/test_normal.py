@@ -70,7 +70,7 @@ def check(con: duckdb.DuckDBPyConnection, nullable: set[str], sql: str) -> bool:
     return True
 
 
-@pytest.mark.parametrize("seeds", portions(2, night=40))
+@pytest.mark.parametrize("seeds", portions(1, 2, 40))
 def test_equal_queries_keep_their_results(shop: Shop, seeds: range) -> None:
     stable = [sql for group in groups() for sql in group.spellings if not any(word in sql.lower() for word in UNSTABLE)]
     assert sum(check(con, nullable, sql) for con, nullable in originals(shop, seeds) for sql in stable) > 100
@@ -328,14 +328,14 @@ ODD = [
 """What a rule took for another query."""
 
 
-@pytest.mark.parametrize("seeds", portions(4, night=20))
+@pytest.mark.parametrize("seeds", portions(2, 5, 20))
 def test_odd_queries_keep_their_results(shop: Shop, seeds: range) -> None:
     for con, nullable in originals(shop, seeds):
         for sql in ODD:
             check(con, nullable, sql)
 
 
-@pytest.mark.parametrize("seeds", portions(4, night=20))
+@pytest.mark.parametrize("seeds", portions(2, 5, 20))
 def test_what_is_written_in_another_way_keeps_its_result(shop: Shop, seeds: range) -> None:
     changed = {sql for con, nullable in originals(shop, seeds) for sql in WRITTEN if check(con, nullable, sql)}
     assert len(changed) >= 20  # some must stay as they are
@@ -425,7 +425,7 @@ def beside(rnd: random.Random) -> str:
     )
 
 
-@pytest.mark.parametrize("seeds", portions(6, night=200))
+@pytest.mark.parametrize("seeds", portions(2, 6, 200))
 def test_groups_beside_groups_keep_their_results(shop: Shop, seeds: range) -> None:
     changed = 0
     for number, (con, nullable) in enumerate(originals(shop, seeds)):
@@ -437,7 +437,7 @@ def test_groups_beside_groups_keep_their_results(shop: Shop, seeds: range) -> No
 TOTALS = "WITH t AS (SELECT town, count(*) AS n FROM customers GROUP BY town)"
 
 
-@pytest.mark.parametrize("seeds", portions(2, night=40))
+@pytest.mark.parametrize("seeds", portions(1, 2, 40))
 def test_totals_that_are_joined_with_rows_keep_results(shop: Shop, seeds: range) -> None:
     """Names of columns and of what is shown are read as DuckDB reads them, wherever they stand."""
     joined = "FROM customers c JOIN t ON t.town = c.town"

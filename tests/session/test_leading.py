@@ -166,6 +166,7 @@ def test_a_join_on_a_count_and_distinct_rows_are_certain_or_possible(supports: S
     assert dict(supports.sql(f"SELECT DISTINCT item FROM ({joined})").fetchall()) == expected
 
 
+@pytest.mark.slow
 @each(
     "end",
     [
