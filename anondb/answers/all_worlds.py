@@ -16,8 +16,8 @@ from anondb.answers.ranged.clauses import places_of
 from anondb.query.parsing import lowered
 
 WORLD_COLUMN = "anondb_world"
-_WORLDS = "anondb_worlds"
 """The last column of a query over all worlds: the number of the world that has the row. No name of the query begins so."""
+_WORLDS = "anondb_worlds"  # the numbers of all worlds, as a source
 
 _SET_OPERATION = {"this", "expression", "distinct", "with_"}
 _PARTS: dict[type[exp.Expr], set[str]] = {

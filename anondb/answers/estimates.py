@@ -181,8 +181,7 @@ class Estimator(InWorlds):
         if belong:
             table = self.make("rows", belong[0], tables)
             flagged = replace(flagged, flagged=True, asked=relation.asked or any(end.ranked for end in ends))
-        first = self.asked.ends[0] if len(self.asked.ends) == 1 else None
-        united = None if first is None else of_any(first, known, before, self.asked.shown, table)
+        united = of_any(self.asked.ends, known, before, self.asked.shown, table) if self.asked.ends else None
         table = table if united is None else self.make("rows", united, tables)
         end = self.asked.ends[0] if len(belong) == len(self.asked.ends) == 1 else None
         told = end is not None and (end.ranked is None or not (end.limit or end.offset))

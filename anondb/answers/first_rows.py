@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from sqlglot import exp
 
 from anondb.answers.ends import End
+from anondb.answers.ranged.equivalents import terms_of_order
 from anondb.answers.ranged.leading import rows_kept
 from anondb.answers.ranged.relation import SURE, Ranged
 from anondb.engine import DuckDBEngine, Table
@@ -84,21 +85,22 @@ def belonging(end: End, relation: Ranged, table: Table) -> exp.Select | None:
     return _with_sure(relation, beyond.subquery("rows"), sure, "_place", "_number", "_beyond")
 
 
-def of_any(end: End, relation: Ranged, table: Table, shown: Sequence[int], rows: Table) -> exp.Select | None:
+def of_any(ends: Sequence[End], relation: Ranged, table: Table, shown: Sequence[int], rows: Table) -> exp.Select | None:
     """All rows with bounds of any of them in the columns that are shown, where a list is cut off and shows no key: nothing
-    says which rows are the original's. None for other lists.
+    says which rows are the original's. None for other lists, and where an order by all keys of rows that are there tells.
 
     In the order of a number, the row at a place is at most the upper bound at this place, and those up to a place are at
     least the lower bound there of the rows that are there for certain; from below it is the other way round.
 
     Args:
-        end, relation, table: as in ``certain_first``.
+        ends: the ends of the list.
+        relation, table: as in ``certain_first``.
         shown: the columns that the list shows.
         rows: the same rows, whose column ``sure`` may say whether they belong to the list.
     """
-    by_number = any(relation.columns[n].bounded or relation.columns[n].unknown for n in end.columns)
-    named = any(not (relation.columns[n].bounded or relation.columns[n].unknown) for n in shown)
-    if end.ranked is not None or not end.cuts or named or not (by_number or relation.flagged):
+    keys = {n for n, column in enumerate(relation.columns) if not (column.bounded or column.unknown)}
+    told = not relation.flagged and all(end.ranked is None and keys == {*end.columns} for end in ends)
+    if told or keys & {*shown} or not any(end.cuts for end in ends):
         return None
     missing, united = relation.open or relation.cut, dict[str, exp.Expr]()
     for n in (n for n in shown if relation.columns[n].bounded):
@@ -107,15 +109,19 @@ def of_any(end: End, relation: Ranged, table: Table, shown: Sequence[int], rows:
             whole = exp.EQ(this=exp.Window(this=exp.Count(this=cell.copy())), expression=number)
             every = exp.false() if missing else whole
             united[name] = exp.Case(ifs=[exp.If(this=every, true=exp.Window(this=extreme(this=cell.copy())))])
-    united |= _at_places(end, relation, table, united)
+    united |= _at_places(ends[0], relation, table, united) if len(ends) == 1 else {}
     return exp.select(exp.Star(replace=[cell.as_(name) for name, cell in united.items()])).from_(rows.expression())
 
 
 def _at_places(end: End, relation: Ranged, table: Table, united: Mapping[str, exp.Expr]) -> dict[str, exp.Expr]:
     """The bounds of the number that orders a list, by the places that the list shows."""
-    first = end.order[0] if end.order else None
+    order, last = end.order, rows_kept(end.limit)
     offset = 0 if end.offset is None else rows_kept(end.offset)
-    last = rows_kept(end.limit)
+    if end.ranked is not None:
+        window, last = _first_places(end)
+        plain = window is not None and not window.args.get("partition_by") and not isinstance(window.this, exp.DenseRank)
+        order = terms_of_order(window) if window is not None and plain and not (end.limit or end.offset) else []
+    first = order[0] if order else None
     if first is None or offset is None or not last or not isinstance(first.this, exp.Column):
         return {}
     name, column = first.this.name, relation.columns[int(first.this.name[1:])]

@@ -69,5 +69,5 @@ def copy_tables(engine: Engine, file: Path, names: Iterable[str]) -> None:
     with copying(engine, file) as copies, copies.transaction():
         for name in dict.fromkeys(names):
             place = exp.to_table(name, dialect="duckdb")
-            with open_source(engine, name, "transactions") as source:
+            with open_source(engine, name, "copy") as source:
                 engine.create(copies.table(place.db or MAIN, place.name), source.query)

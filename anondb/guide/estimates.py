@@ -21,7 +21,7 @@ from anondb.promises import PROMISES
 from anondb.taxonomies.check import Checked
 
 M = 2
-DIVERSITY = 1.35  # the cost of (k,l^m)-diversity for each person and cluster, beside that of (k,k^m)-anonymity
+DIVERSITY = 1.35  # the time of (k,l^m)-diversity for each person and cluster, beside that of (k,k^m)-anonymity
 Coefficients = Mapping[str, float]
 """By the name of a term (``terms``)."""
 
@@ -137,7 +137,6 @@ def terms(features: Features, k: int) -> dict[str, float]:
     by the root of k, since larger groups need fewer merges. For clump, ``clusters`` are billions of pairs of an occurrence
     and a cluster of its block.
     """
-    more = DIVERSITY if features.sensitive else 1
     return {
         "run": 1,
         "occurrences": features.occurrences / 1e6,
@@ -147,8 +146,8 @@ def terms(features: Features, k: int) -> dict[str, float]:
         "merges": (features.pairs or 0) / 1e6 / k**0.5,
         "item_pairs": features.items**2 / 1e6 / k**0.5,
         "clusters": features.occurrences * block_of(features.persons, k) / k / 1e9,
-        "people": features.persons / 1e3 * more,
-        "groups": features.persons / k / 1e3 * more,
+        "people": features.persons / 1e3,
+        "groups": features.persons / k / 1e3,
     }
 
 
@@ -179,6 +178,7 @@ def _estimate(name: str, promise: str, features: Features, k: int) -> Estimate:
     if features.pairs is None:
         reason = f"the pairs of items of each person are {features.pair_rows:,} rows, and at most {MAX_ROWS:,} are counted"
         return Estimate(name, promise, None, None, reason)
-    values = terms(features, k)
-    seconds, mib = (sum(c * values[name] for name, c in of.items()) for of in (cost.seconds, cost.mib))
+    values, longer = terms(features, k), ("people", "groups") if features.sensitive else ()
+    seconds = sum(c * values[name] * (DIVERSITY if name in longer else 1) for name, c in cost.seconds.items())
+    mib = sum(c * values[name] for name, c in cost.mib.items())
     return Estimate(name, promise, round(seconds, 2), round(mib))

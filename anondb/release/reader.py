@@ -27,7 +27,15 @@ from anondb.release.building import build_statements
 from anondb.release.catalog import listed, sealed_catalogs
 from anondb.release.digest import content_digest
 from anondb.release.findings import content_findings
-from anondb.release.objects import MANIFEST_KEYS, MODELLED, SEALED_SCHEMA, SEALED_TABLES, SchemaName, StoredRelease
+from anondb.release.objects import (
+    MANIFEST_KEYS,
+    MODELLED,
+    ROW_ORDER,
+    SEALED_SCHEMA,
+    SEALED_TABLES,
+    SchemaName,
+    StoredRelease,
+)
 from anondb.release.paths import valid_path, wal_of
 from anondb.release.signing import ANYBODY, Keys, check_signature, trusted_keys
 
@@ -205,15 +213,16 @@ def is_sealed(path: str | os.PathLike[str]) -> bool:
 
 
 def is_release_file(path: Path) -> bool:
-    """Whether a file has the tables of a release in its schema ``main``, and nothing of its owner in another one."""
+    """Whether a file has the tables of a release, and none of its owner."""
     try:
         engine, schema, _ = locked_engine(path)
     except AnondbError:
         return False
     with contextlib.closing(engine):
         objects = listed(engine, schema.catalog)
-    others = {place for place, _, _ in objects} - {schema.name, MODELLED}
-    return not others and {(schema.name, "table", name) for name in SEALED_TABLES} <= objects.keys()
+    tables = {(place, name) for place, kind, name in objects if kind == "table" and place != MODELLED}
+    ours = {(schema.name, name) for name in ROW_ORDER}
+    return {(schema.name, name) for name in SEALED_TABLES} <= tables <= ours
 
 
 def read_sealed_manifest(

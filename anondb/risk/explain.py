@@ -60,8 +60,7 @@ class Explanation(AsTable):
             no released item stands for it).
         released_item: the released item published in its place; None if there is none, or several.
         members: the original items that this released item stands for.
-        forms: the released items that stand for it, the most frequent first: several in a local recoding, none in buckets,
-            which show items as they are.
+        forms: the released items that stand for it, the most frequent first: several in a local recoding.
         path: the item's ancestors in the taxonomy, the root first, the item last; empty without a taxonomy.
         steps: the decisions that concern the item, in order.
         conclusion: the outcome as a sentence.

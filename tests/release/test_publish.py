@@ -105,10 +105,15 @@ def test_an_existing_file_stays_unless_it_is_a_release_to_be_replaced(owner: Eng
         assert caught.value.code == "target_exists" and caught.value.hint
         assert target.read_bytes() == content
 
-    for owners in ("CREATE TABLE sales AS SELECT 1 AS tid", "CREATE SCHEMA anondb; CREATE TABLE anondb.own (a INTEGER)"):
+    raw = "CREATE TABLE sales AS SELECT 1 AS tid"
+    for content, owners in (
+        (None, raw),
+        (sealed.read_bytes(), raw),
+        (sealed.read_bytes(), "CREATE SCHEMA anondb; CREATE TABLE anondb.own (a INTEGER)"),
+    ):
         target.unlink(missing_ok=True)
-        if "anondb" in owners:
-            target.write_bytes(sealed.read_bytes())
+        if content is not None:
+            target.write_bytes(content)
         with duckdb.connect(target) as connection:
             connection.execute(owners)
         refused(replace=True)

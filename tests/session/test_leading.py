@@ -175,7 +175,11 @@ def test_a_join_on_a_count_and_distinct_rows_are_certain_or_possible(supports: S
         "ORDER BY n LIMIT 2",
         "ORDER BY n DESC LIMIT 1 OFFSET 2",
         "ORDER BY n OFFSET 1",
+        "ORDER BY n DESC FETCH FIRST 2 ROWS ONLY",
         "ORDER BY max(item) LIMIT 2",
+        "QUALIFY row_number() OVER (ORDER BY count(*) DESC) = 1",
+        "QUALIFY rank() OVER (ORDER BY count(*) DESC) <= 2 ORDER BY n DESC",
+        "QUALIFY dense_rank() OVER (ORDER BY count(*)) <= 2 ORDER BY n",
     ],
 )
 def test_rows_without_keys_have_the_bounds_of_any_that_may_be_meant(shop: Path, end: str) -> None:

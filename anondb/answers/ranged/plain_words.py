@@ -23,8 +23,10 @@ _AROUND = {"with_", "order", "limit", "offset"}
 def with_plain_words(tree: exp.Expr) -> exp.Expr:
     """A query with ``count(*)`` in place of other words for a number of rows, without double negations, without parentheses
     that change nothing around conditions that AND connects, and without conditions that all meet: ``WHERE 1 = 1``, and
-    ``HAVING count(*) >= 1`` of groups."""
+    ``HAVING count(*) >= 1`` of groups; with LIMIT in place of ``FETCH FIRST 3 ROWS ONLY``."""
     copy = tree.copy()
+    for fetch in [fetch for fetch in copy.find_all(exp.Fetch) if _is_of_rows(fetch)]:
+        fetch.replace(exp.Limit(expression=fetch.args.get("count") or exp.convert(1)))
     for number in list(copy.find_all(exp.Count, exp.Sum)):
         if (counted := _rows_counted(number)) is not None:
             number.replace(counted)
@@ -42,6 +44,12 @@ def with_plain_words(tree: exp.Expr) -> exp.Expr:
             if any(part in met for part in parts):
                 set_conditions(select, [part for part in parts if part not in met], clause)
     return copy
+
+
+def _is_of_rows(fetch: exp.Fetch) -> bool:
+    """Whether FETCH takes a number of rows, neither a part of all nor those that are equal to the last one."""
+    options = fetch.args.get("limit_options")
+    return options is None or not (options.args.get("percent") or options.args.get("with_ties"))
 
 
 def _join_where_told(select: exp.Select) -> None:
