@@ -126,8 +126,8 @@ def load_records(
     """Read the records of a dataset; both must have the same ids.
 
     A column of numbers is numeric, as is a text column whose values are all plain numbers. A column of dates or
-    timestamps is a date. All others, and those with a hierarchy, are categorical. ``NAME:numeric|date|categorical``
-    overrides this.
+    timestamps is a date, as is a text column whose values are all written like 2001-02-03 or 2001-02-03 12:30. All others,
+    and those with a hierarchy, are categorical. ``NAME:numeric|date|categorical`` overrides this.
 
     Args:
         records: a table, view, file or data frame with the dataset's id column. A source with its item column, too, is one
@@ -176,7 +176,12 @@ def _remarks(attribute: Attribute, sql_type: str, kind: str | None, records: int
     name = attribute.name
     yield from enum_remark(name, sql_type)
     if kind is None and sql_type == "VARCHAR" and attribute.is_range:
-        yield f"{name!r} is read as numbers; write {name}:categorical if its values are codes."
+        what = (
+            "numbers; write {}:categorical if its values are codes"
+            if attribute.kind == "numeric"
+            else "dates; write {}:categorical if it shall stay a text"
+        )
+        yield f"{name!r} is read as {what.format(name)}."
     if len(np.unique(attribute.codes)) == records > 1:
         if kind is None and not attribute.is_range and attribute.hierarchy is None:
             raise InputError(
@@ -270,8 +275,9 @@ class _Column:
         numbers = {n: int(v[0]) for n, v in self.engine.query("records/numbers", {"source": self.source}).items()}
         if kind is None:
             typed = "INT" in self.kind or self.kind in ("DECIMAL", "DOUBLE", "FLOAT")
-            plain = self.kind == "VARCHAR" and numbers["present"] and numbers["plain"] == numbers["present"]
-            dated = self.kind == "DATE" or self.kind.startswith("TIMESTAMP")
+            texts = self.kind == "VARCHAR" and numbers["present"] > 0
+            plain = texts and numbers["plain"] == numbers["present"]
+            dated = self.kind == "DATE" or self.kind.startswith("TIMESTAMP") or (texts and not self._no_dates())
             kind = "numeric" if typed or plain else "date" if dated else "categorical"
         if self.kind == "FLOAT" or (self.kind == "DOUBLE" and kind == "categorical"):
             raise InputError(
@@ -308,10 +314,10 @@ class _Column:
 
     def _date(self, domain: Domain | None) -> Attribute:
         with reading(f"column {self.name!r}"):
-            fine = int(self.engine.scalar("records/inexact_dates", {"source": self.source}, texts=self.kind == "VARCHAR"))
-            if fine:
+            wrong = self._no_dates()
+            if wrong:
                 raise InputError(
-                    f"{fine} values of {self.name!r} are too fine (below microseconds), or no dates like 2001-02-03.",
+                    f"{wrong} values of {self.name!r} are too fine (below microseconds), or no dates like 2001-02-03.",
                     code="bad_date",
                     hint="Write them as YYYY-MM-DD, as CAST(strptime(COLUMN, '%d.%m.%Y') AS DATE) does in DuckDB; or read"
                     f" {self.name}:categorical.",
@@ -322,6 +328,10 @@ class _Column:
         days = not np.any(np.ma.filled(dates["value"], 0) % DAY)
         ends = None if domain is None else domain_of_dates(self.name, domain)
         return self._range("date", dates["value"], Fraction(1), "DATE" if days else "TIMESTAMP", ends)
+
+    def _no_dates(self) -> int:
+        """The number of values that are too fine or, in a column of texts, are no dates."""
+        return int(self.engine.scalar("records/inexact_dates", {"source": self.source}, texts=self.kind == "VARCHAR"))
 
     def _range(
         self, kind: str, column: npt.NDArray[Any], unit: Fraction, sql_type: str, domain: tuple[int, int] | None

@@ -60,3 +60,31 @@ def test_bounds_hold_and_types_are_those_of_the_original(seed: int, tmp_path: Pa
                 wrong = faults(told.columns, told.fetchall(), truth.columns, truth.fetchall(), nullable=True)
                 assert not wrong, (query, wrong)
                 assert not any(note.startswith("No bounds") for note in told.notes), query
+
+
+def test_texts_of_dates_and_times_are_ranges_of_their_types(tmp_path: Path) -> None:
+    """A file holds texts alone: where all of a column are dates, or times of dates, queries see these."""
+    items, people, sealed = (tmp_path / name for name in ("items.csv", "people.csv", "r.duckdb"))
+    items.write_text("tid,item\n" + "".join(f"{n},{'ab'[n % 2]}\n" for n in range(24)))
+    rows = (f"{n},2001-0{1 + n % 8}-03,2024-02-0{1 + n % 3}{'T '[n % 2]}12:3{n % 6},2024-0{n % 9}-01\n" for n in range(24))
+    people.write_text("tid,born,admitted,month\n" + "".join(rows))
+    query = "SELECT count_if(admitted >= TIMESTAMP '2024-02-02 12:32') AS n FROM people WHERE born > DATE '2001-02-03'"
+    with anondb.connect() as db:
+        db.load(items, records=people, id="tid", item="item", transactions_as="sales", records_as="people")
+        options = {"records": "people", "quasi_identifiers": "born,admitted,month"}
+        made = db.anonymize("sales", model=anondb.KkmAnonymity(2, 1), name="r", queries=0, **options)
+        made.publish(sealed)
+        said = " ".join(made.report.warnings)
+        assert "'born' is read as dates" in said and "'admitted' is read as dates" in said and "'month'" not in said
+        db.sql("CREATE VIEW typed AS SELECT tid, born::DATE AS born, admitted::TIMESTAMP AS admitted FROM people")
+        truth = db.sql(query.replace("people", "typed"))
+        with anondb.open(sealed) as session:
+            assert [row[1] for row in session.sql("DESCRIBE people").fetchall()] == [
+                "VARCHAR",
+                "DATE",
+                "TIMESTAMP",
+                "VARCHAR",
+            ]
+            told = session.sql(query)
+            assert not faults(told.columns, told.fetchall(), truth.columns, truth.fetchall(), nullable=True)
+            assert not any(note.startswith("No bounds") for note in told.notes)
