@@ -42,7 +42,7 @@ from anondb.query.refusals import too_complex, unsupported
 from anondb.query.relational import Cell, covered, unseen_parts, values_part
 from anondb.query.summed import SUM, VALUES, Summed
 from anondb.query.totals import Bounds, chosen, outside_of, total
-from anondb.query.values import Attribute, OnValue, Span
+from anondb.query.values import Attribute, OneOf, OnValue, Stretches
 
 States = tuple[int, ...]
 """For each comparison of a sum with a number whether it is false (0), true (1) or open (2)."""
@@ -259,9 +259,10 @@ def _ends_by_condition(plan: Plan) -> tuple[float, float]:
 def _spans(condition: Condition, attribute: Attribute) -> Iterator[tuple[float, float]]:
     """The spans in which the attribute of each person lies who meets a condition."""
     for leaf in conjuncts(condition):
-        if not isinstance(leaf, OnValue) or leaf.attribute != attribute.name or not isinstance(leaf.test, Span):
+        if not isinstance(leaf, OnValue) or leaf.attribute != attribute.name or isinstance(leaf.test, OneOf):
             continue
-        low, high, beyond = leaf.test.low, leaf.test.high, attribute.whole and leaf.test.open
+        test = leaf.test.hull if isinstance(leaf.test, Stretches) else leaf.test
+        low, high, beyond = test.low, test.high, attribute.whole and test.open
         if not leaf.negated and leaf.null is not True:
             yield (
                 -inf if low is None else float(floor(low) + 1 if beyond else low),

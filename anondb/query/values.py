@@ -135,6 +135,18 @@ class Span:
 
 
 @dataclass(frozen=True)
+class Stretches:
+    """The value lies in one of these stretches, each without its end; None means no limit. They are in ascending order."""
+
+    parts: tuple[tuple[Fraction | None, Fraction | None], ...]
+
+    @property
+    def hull(self) -> Span:
+        """All from the first to the last of them."""
+        return Span(self.parts[0][0], self.parts[-1][1])
+
+
+@dataclass(frozen=True)
 class OneOf:
     """The value is one of these."""
 
@@ -154,7 +166,7 @@ class OnValue:
     """
 
     attribute: str
-    test: Span | OneOf
+    test: Span | Stretches | OneOf
     negated: bool = False
     null: bool | None = None
     dated: bool = False
@@ -176,14 +188,18 @@ class OnValue:
     @property
     def marks(self) -> list[Fraction]:
         """The numbers at which the condition may change."""
+        if isinstance(self.test, Stretches):
+            return [end for part in self.test.parts for end in part if end is not None]
         ends = (self.test.low, self.test.high) if isinstance(self.test, Span) else self.test.values
         return [x for x in ends if isinstance(x, Fraction)]
 
 
-def _passes(test: Span | OneOf, value: Value) -> bool:
+def _passes(test: Span | Stretches | OneOf, value: Value) -> bool:
     if isinstance(test, OneOf):
         return value in test.values
     assert isinstance(value, Fraction)
+    if isinstance(test, Stretches):
+        return any((low is None or low <= value) and (high is None or value < high) for low, high in test.parts)
     if test.open and value in (test.low, test.high):
         return False
     return (test.low is None or test.low <= value) and (test.high is None or value <= test.high)

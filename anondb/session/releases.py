@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -19,10 +20,12 @@ from anondb.engine import Table
 from anondb.engine.untrusted import materialized
 from anondb.query import Plan
 from anondb.query.cached_release import Opened
+from anondb.query.classes import NO_CLASSES
 from anondb.query.original import records_tables
 from anondb.query.parsing import dotted, lowered
 from anondb.query.predicates import ALWAYS, IDS
 from anondb.query.refusals import unsupported
+from anondb.query.relational import covered
 from anondb.query.values import Attribute
 from anondb.release.manifest import SUPPRESSED
 from anondb.session.catalog import as_written, not_accepted
@@ -245,6 +248,16 @@ class Releases:
         """The values that an attribute may have; dates as ISO texts."""
         of = next(a for a in self.attributes if a.name == attribute)
         return [row[0] for row in self.answer(Plan(IDS, ALWAYS, grouped=of))]
+
+    def extent(self, attribute: str) -> tuple[Fraction, Fraction] | None:
+        """The least and the greatest value that a number or a time may have, in days since 1970; None if all are NULL."""
+        ends: list[Fraction] = []
+        for release in self._opened:
+            of = next(a for a in release.attributes or () if a.name == attribute)
+            for group in release.records(NO_CLASSES, [of]):
+                cell = covered(of, group.cells[0])
+                ends += [end for end in (cell.low, cell.high) if end is not None]
+        return (min(ends), max(ends)) if ends else None
 
     def places(self, condition: exp.Expr) -> frozenset[int]:
         """The files for which a condition on the column that divides them holds."""

@@ -243,8 +243,8 @@ class Conditions(Quantities, ABC):
             condition = on_value(tested, attribute, left=place == "this") if place is not None and told else None
             if condition is not None:
                 return Truth(condition.settled(), condition.opposite().settled())
-        values = self.attribute_values(tree, atom)
-        return Truth(*(self.among(atom, [v for v, met in values if met is truth]) for truth in (True, False)))
+        values = self.of_attribute(tree, atom)
+        return Truth(*(either(*(met for value, met in values if value is truth)) for truth in (True, False)))
 
     def _on_row(self, tree: exp.Expr, row: int) -> Truth:
         """A condition on the item of a row."""

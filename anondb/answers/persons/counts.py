@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, Protocol
 
 from sqlglot import exp
@@ -82,6 +83,9 @@ class Counts(Protocol):
 
     def values_of(self, attribute: str) -> Sequence[Any]:
         """The values that an attribute may have; dates as ISO texts."""
+
+    def extent(self, attribute: str) -> tuple[Fraction, Fraction] | None:
+        """The least and the greatest value that a number or a time may have, in days since 1970; None if all are NULL."""
 
     def rows(self, tree: exp.Query) -> list[tuple[Any, ...]]:
         """Run a query on the session's database."""

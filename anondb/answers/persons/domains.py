@@ -8,7 +8,7 @@ from datetime import date
 from decimal import Decimal
 from itertools import count
 from math import isfinite
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlglot import exp
 
@@ -34,6 +34,7 @@ from anondb.query.predicates import rows_of
 from anondb.query.refusals import unsupported
 from anondb.query.values import Attribute
 
+T = TypeVar("T")
 UNKNOWN = object()
 """The value of an expression for items that nothing names."""
 OTHER = "\x1f another item"
@@ -302,6 +303,14 @@ def rows_of_atom(atom: Atom) -> frozenset[int]:
     if isinstance(atom, Truth):
         return rows_of(atom.true) | rows_of(atom.false)
     return frozenset()
+
+
+def collected(pairs: Iterable[tuple[Any, T]]) -> dict[Any, list[T]]:
+    """The second parts of pairs by their first part."""
+    lists: dict[Any, list[T]] = {}
+    for key, value in pairs:
+        lists.setdefault(key, []).append(value)
+    return lists
 
 
 def wrapped(value: exp.Expr) -> exp.Expr:

@@ -6,14 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
-from functools import reduce
+from functools import partial, reduce
+from itertools import pairwise
 from math import isfinite
 from operator import or_
 from typing import Any
 
 from sqlglot import exp
 
-from anondb.answers.persons.domains import Domains, check_plain, typed
+from anondb.answers.persons.domains import Domains, check_plain, collected, typed
+from anondb.answers.persons.steps import Scale, starts, terms
 from anondb.answers.persons.terms import Atom, Number, Of, Part
 from anondb.answers.persons.weights import values_of, weights_of
 from anondb.answers.ranged.equivalents import MIRRORED
@@ -24,11 +26,12 @@ from anondb.query.predicates import ALWAYS, NEVER, Condition, OnSum, Weights, at
 from anondb.query.refusals import name_of, too_complex, unsupported
 from anondb.query.summed import MAX, MIN, SUM, VALUES
 from anondb.query.summed import MAX_VALUES as MOST_BITS
-from anondb.query.values import TEXT, on_value
+from anondb.query.values import TEXT, OneOf, OnValue, Stretches, on_value
 
 Linear = tuple[dict[Number, Fraction], Fraction]
 """A sum of multiples of numbers, with the coefficient of each, and a constant."""
 FAR = 400  # a number of items that no constant of a query comes near
+MAX_STRETCHES = 1_000  # of the range of an attribute
 MAX_VALUES = 8  # of a number, by which an expression of several is divided
 _PLAIN = (
     *(exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Neg, exp.Paren, exp.Literal, exp.Column, exp.Cast),
@@ -46,10 +49,58 @@ class Quantities(Domains):
 
     # ---------------------------------------------------------------- attributes
 
-    def attribute_values(self, tree: exp.Expr, atom: Of) -> list[tuple[Any, Any]]:
-        """The values of an attribute, each with the value of an expression of it."""
+    def of_attribute(self, tree: exp.Expr, atom: Of) -> list[tuple[Any, Condition]]:
+        """The values of an expression of one attribute, each with the condition for it."""
+        attribute = self.attribute(atom)
+        extent = None if attribute.ends is None else self.releases.extent(atom.attribute)
+        places = None if extent is None else self._starts(tree, atom, *extent)
+        if places is not None:
+            return self._of_stretches(tree, atom, places)
         listed = self.releases.values_of(atom.attribute)
-        return list(zip(listed, self.of_values(tree, atom, listed), strict=True))
+        grouped = collected(zip(self.of_values(tree, atom, listed), listed, strict=True))
+        return [(of, self.among(atom, members)) for of, members in grouped.items()]
+
+    def _starts(self, tree: exp.Expr, atom: Of, low: Fraction, high: Fraction) -> list[int] | None:
+        """Where the stretches of a range begin on which an expression has one value; None where values are listed."""
+        attribute = self.attribute(atom)
+        scale = Scale.of(attribute)
+        if attribute.whole and high - low < MAX_STRETCHES:
+            return None
+        monotone = terms(tree, lambda node: self.atom(node) == atom)
+        if monotone is None:
+            return None
+
+        def at(numbers: Sequence[int]) -> list[tuple[Any, ...]]:
+            return self._of_texts(monotone, atom, [str(scale.cell(n)) for n in numbers])
+
+        return starts(scale.number(low), scale.number(high), at, MAX_STRETCHES)
+
+    def _of_texts(self, trees: Sequence[exp.Expr], atom: Of, texts: Sequence[str]) -> list[tuple[Any, ...]]:
+        """The values of expressions of an attribute for each of its values, which are given as texts without commas."""
+        listed = exp.func("string_split", exp.Literal.string(",".join(texts)), exp.Literal.string(","))
+        numbers = exp.func("range", exp.convert(len(texts)))
+        named = exp.select(exp.Explode(this=numbers).as_("n"), exp.Explode(this=listed).as_("text")).subquery("listed")
+        value = exp.cast(exp.column("text", "listed"), self.attribute(atom).kind, dialect="duckdb")
+        results = [self.replaced(tree, lambda a: value if a == atom else None) for tree in trees]
+        rows = self.releases.rows(exp.select(*results, exp.column("n", "listed")).from_(named).order_by("n"))
+        return [row[:-1] for row in rows]
+
+    def _of_stretches(self, tree: exp.Expr, atom: Of, places: Sequence[int]) -> list[tuple[Any, Condition]]:
+        """The values of an expression on stretches of a range that begin at these places, and for NULL."""
+        attribute = self.attribute(atom)
+        scale, on = Scale.of(attribute), partial(OnValue, attribute.name, dated=attribute.dated)
+        *values, absent = self.of_values(tree, atom, [*map(scale.cell, places), None])
+        first = [n for n, value in enumerate(values) if not n or value != values[n - 1]]
+        ends = [None, *(scale.value(places[n]) for n in first[1:]), None]
+        grouped = collected(zip((values[n] for n in first), pairwise(ends), strict=True))
+        null = on(OneOf(frozenset()), null=True)
+        listed: list[tuple[Any, Condition]] = [(v, on(Stretches(tuple(parts)), null=False)) for v, parts in grouped.items()]
+        if len(listed) == 1:
+            listed = [(values[0], null.opposite())]
+        if not attribute.may_be_null:
+            return listed
+        alike = [(value, either(met, null)) for value, met in listed if value == absent]
+        return [*(one for one in listed if one[0] != absent), *(alike or [(absent, null)])]
 
     def among(self, atom: Of, values: Sequence[Any]) -> Condition:
         """The condition that an attribute has one of some of its values."""

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
 from functools import reduce
 from math import fsum, prod
 from operator import add
-from typing import Any, TypeVar
+from typing import Any
 
 from sqlglot import exp
 
 from anondb.answers.persons.decided import has_value
-from anondb.answers.persons.domains import check_fixed, check_plain, typed
+from anondb.answers.persons.domains import check_fixed, check_plain, collected, typed
 from anondb.answers.persons.relations import Relations
 from anondb.answers.persons.terms import Item, Looked, Number, Of, OnPart, Part, Truth
 from anondb.answers.persons.weights import EXACT
@@ -24,7 +24,6 @@ from anondb.query.predicates import ALWAYS, NEVER, Condition, Weights, both, eit
 from anondb.query.refusals import name_of, too_complex, unsupported
 from anondb.query.summed import SUM
 
-T = TypeVar("T")
 CONDITIONS = (exp.Predicate, exp.Connector, exp.Not, exp.Boolean)
 MAX_TERMS = 120  # of a sum of counts
 LARGE = 2**53 / EXACT  # up to which sums of multiples of its inverse are doubles
@@ -55,8 +54,7 @@ class Values(Relations):
         if len(own) == 1 and all(isinstance(a, Item | Looked) for a in atoms):
             return self._values_of_item(tree, next(iter(own)))
         if len(atoms) == 1 and isinstance(atoms[0], Of):
-            grouped = collected((of, value) for value, of in self.attribute_values(tree, atoms[0]))
-            return [(of, self.among(atoms[0], members)) for of, members in grouped.items()]
+            return self.of_attribute(tree, atoms[0])
         if len(atoms) == 1 and isinstance(atoms[0], Part):
             return self._values_of_part(tree)
         if len(atoms) == 1 and isinstance(atoms[0], Number):
@@ -163,14 +161,6 @@ class Values(Relations):
         self.kinds[tree] = self.common({self.kinds.get(part.unnest(), "VARCHAR") for _, part in parts})
         values = [(value, either(*mets)) for value, mets in grouped.items()]
         return [(value, met) for value, met in values if met != NEVER]
-
-
-def collected(pairs: Iterable[tuple[Any, T]]) -> dict[Any, list[T]]:
-    """The second parts of pairs by their first part."""
-    lists: dict[Any, list[T]] = {}
-    for key, value in pairs:
-        lists.setdefault(key, []).append(value)
-    return lists
 
 
 def as_cases(tree: exp.Expr) -> exp.Expr | None:
