@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from itertools import product
 from math import isfinite
 from typing import Any
@@ -116,6 +117,9 @@ class Aggregates(Sums):
             return self.total([self.sum_in(s.rows, self.resolved(basic.value, s)) for s in group])
         if basic.how == "mean":
             return self._mean(basic.value, group)
+        if basic.how == "distinct" and not any(self.rows_of(self.resolved(basic.value, s)) for s in group):
+            most = self.persons(self.closed(*(scope.rows for scope in group)))[1]  # each person has one value
+            return self.within((0, most), partial(self._different, basic.value, group))
         if basic.how == "distinct":
             return self._different(basic.value, group)
         return self._measured(basic, group)
