@@ -48,13 +48,13 @@ States = tuple[int, ...]
 """For each comparison of a sum with a number whether it is false (0), true (1) or open (2)."""
 
 TOTAL_ERROR = 1e-9  # the relative error of a sum of doubles over many persons
+EXACT_DAYS = 2**15  # from 1970, up to 2059, of which a double has the microseconds
 MAX_COMPARED = 3  # comparisons of sums in a condition, each with two cases
 
 
 def check_number(attribute: Attribute, aggregate: str) -> None:
-    """Refuse an aggregate of an attribute that is not a number; a date is one of days for the least and the greatest."""
-    day = attribute.dated and attribute.whole and aggregate in ("min", "max")
-    if attribute.ends is None or (attribute.dated and not day):
+    """Refuse an aggregate of an attribute that is not a number; a time is one of days for the least and the greatest."""
+    if attribute.ends is None or (attribute.dated and aggregate not in ("min", "max")):
         raise unsupported(f"the function {aggregate.upper()} of the attribute {attribute.name!r}, which is not a number")
 
 
@@ -64,6 +64,8 @@ def of_cell(attribute: Attribute, cell: Cell, persons: int) -> tuple[Sums, bool]
     if among.low is None or among.high is None:
         return None
     low, high = float(among.low), float(among.high)
+    if attribute.dated and not attribute.whole and max(-low, high) >= EXACT_DAYS:
+        raise unsupported(f"the least or the greatest time of {attribute.name!r}, since some are far from 1970")
     return Sums(persons * low, persons * high, low, low, high, high), among.null
 
 

@@ -21,7 +21,7 @@ CERTAIN = "certain"
 MAYBE_NOTE = "A number may be NULL, since the file does not show that anybody is counted; its bounds hold where it is not."
 WITH_BOUNDS = (
     *("TINY", "SMALL", "INT", "BIGINT", "HUGEINT", "UTINY", "USMALL", "UINT", "UBIG", "UHUGE"),
-    *("FLOAT", "DOUBLE", "DECIMAL", "DATE"),
+    *("FLOAT", "DOUBLE", "DECIMAL", "DATE", "TIMESTAMP"),
 )
 """Types of computed columns that have bounds, beside BOOLEAN."""
 ENDS = ("_lower", "_upper")

@@ -70,6 +70,7 @@ def _asked(rnd: random.Random) -> str:
             f"SELECT {value} AS k, count(*) AS n FROM people GROUP BY ALL",
             f"SELECT {value} AS k, count(*) AS n FROM people JOIN sales USING (tid) WHERE item = 'a' GROUP BY ALL",
             f"SELECT {value} AS k, avg(income) AS n FROM people GROUP BY ALL",
+            f"SELECT min({x}) AS n, max({x}) AS m FROM people JOIN sales USING (tid) WHERE item <> 'b'",
             f"SELECT count(DISTINCT {x}) AS n, count(DISTINCT {value}) AS m FROM people",
             f"SELECT count_if(({value}) IS NULL) AS n, count(DISTINCT tid) FILTER ({value} IS NOT NULL) AS m FROM people",
         )

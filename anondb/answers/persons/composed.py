@@ -24,6 +24,7 @@ from anondb.query.parsing import bare, is_null
 from anondb.query.predicates import ALWAYS, NEVER, negate
 from anondb.query.refusals import name_of, only, unsupported
 from anondb.query.summed import VALUES
+from anondb.query.values import DAY
 
 HINTS: Mapping[type[exp.Expr], str] = {
     exp.ApproxDistinct: "Use count(DISTINCT ...)",
@@ -370,9 +371,13 @@ class Composer:
         number = self._measured(kind, value, wanted, share)
         if isinstance(call, exp.Min | exp.Max):
             atoms = [self._reader.atom(tree) for tree in self._trees(value)]
-            if any(isinstance(a, Of) and self._reader.attribute(a).ends == "DATE" for a in atoms):
+            kinds = {self._reader.attribute(atom).ends for atom in atoms if isinstance(atom, Of)}
+            if "DATE" in kinds:
                 first = exp.cast(exp.Literal.string("1970-01-01"), "DATE")
                 return exp.Add(this=first, expression=exp.cast(exp.paren(number), "INTEGER"))
+            if "TIMESTAMP" in kinds:
+                moment = exp.Round(this=exp.paren(number) * exp.Literal.number(DAY))
+                return exp.func("make_timestamp", exp.cast(moment, "BIGINT"), dialect="duckdb")
         return number
 
 

@@ -120,7 +120,7 @@ class Value(Traits):
 
 
 COMPARISONS = exp.EQ | exp.NEQ | exp.GT | exp.GTE | exp.LT | exp.LTE
-RISING = exp.Round | exp.Floor | exp.Ceil | exp.Sqrt | exp.Ln | exp.Exp | exp.Trunc
+RISING = exp.Round | exp.Floor | exp.Ceil | exp.Sqrt | exp.Ln | exp.Exp | exp.Trunc | exp.UnixToTime
 """Functions that never fall while their first argument rises."""
 
 
