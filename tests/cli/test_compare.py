@@ -141,6 +141,7 @@ def test_promises_side_by_side(run: Run, tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.usefixtures("here")
 def test_options_in_the_names_of_runs_are_explained_where_they_show(run: Run, tmp_path: Path) -> None:
     people = tmp_path / "people.csv"
     people.write_text("tid,age\n" + "".join(f"{t},{20 + t % 4}\n" for t in range(24)), "utf-8")
