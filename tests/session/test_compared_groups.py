@@ -49,10 +49,7 @@ def test_a_comparison_with_all_rows_reads_the_table_and_not_a_name_of_another_su
 def test_rows_without_a_greater_one_have_the_bounds_of_not_exists(named: Named) -> None:
     """Their estimates differ: where a join keeps rows, worlds without the row count 0; where NOT EXISTS does, none."""
     best = {(item, *ends) for item, _, *ends in rows(named, BEST)}
-    for join in (
-        "LEFT JOIN c b ON b.l = a.l AND b.n > a.n WHERE b.n IS NULL",
-        "ANTI JOIN c b ON b.l = a.l AND b.n > a.n",
-    ):
+    for join in ("LEFT JOIN c b ON b.l = a.l AND b.n > a.n WHERE b.n IS NULL", "ANTI JOIN c b ON b.l = a.l AND b.n > a.n"):
         listed = rows(named, f"{LENGTHS} SELECT a.item, a.n FROM c a {join}")
         assert {(item, *ends) for item, _, *ends in listed} == best
 

@@ -100,8 +100,7 @@ def test_counts_beside_groups(named: Named, shop: Path, sql: str) -> None:
 
 def test_an_id_beside_groups_is_refused(named: Named) -> None:
     refused(
-        named[1],
-        "SELECT a.item, (SELECT max(s.tid) FROM sales s WHERE s.item = a.item) AS n FROM sales a GROUP BY a.item",
+        named[1], "SELECT a.item, (SELECT max(s.tid) FROM sales s WHERE s.item = a.item) AS n FROM sales a GROUP BY a.item"
     )
 
 

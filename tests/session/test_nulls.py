@@ -31,20 +31,14 @@ def test_items_without_a_row(named: Named, shop: Path, sql: str) -> None:
 @each(
     "sql, words",
     [
-        (
-            f"SELECT count(*) FROM (SELECT tid, sum(price) AS v {LEFT} GROUP BY tid) WHERE v < 3",
-            None,
-        ),
+        (f"SELECT count(*) FROM (SELECT tid, sum(price) AS v {LEFT} GROUP BY tid) WHERE v < 3", None),
         (f"SELECT count_if(cheap AND tid > 3) {LEFT}", "the operator > of an id"),
         (
             "SELECT coalesce(parent, price::VARCHAR) AS k, count(*) FROM sales JOIN prices USING (item)"
             " JOIN food f ON f.node = sales.item GROUP BY 1",
             None,
         ),
-        (
-            "SELECT count(*) FROM sales WHERE CASE WHEN item = 'milk' THEN 0.30000000000000001 ELSE 0.2 END = 0.3",
-            None,
-        ),
+        ("SELECT count(*) FROM sales WHERE CASE WHEN item = 'milk' THEN 0.30000000000000001 ELSE 0.2 END = 0.3", None),
         ("SELECT count(*) FROM sales WHERE (SELECT true)", None),
         ("SELECT count(*) FROM sales WHERE item = 'milk' AND NOT ((SELECT true))", None),
         ("SELECT count(*) FROM sales WHERE (SELECT 'milk') = item", None),

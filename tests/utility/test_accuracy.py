@@ -204,14 +204,12 @@ def test_an_existing_release_gives_the_same_answers(engine: Engine) -> None:
     occurring = {g for _, g in published}
     code = {label: n for n, label in enumerate(sorted(occurring))}
     rows = engine.put(
-        "frozen_rows",
-        {"tid": ("INTEGER", [n for n, _ in published]), "item": ("INTEGER", [code[g] for _, g in published])},
+        "frozen_rows", {"tid": ("INTEGER", [n for n, _ in published]), "item": ("INTEGER", [code[g] for _, g in published])}
     )
     labels = engine.put("frozen_labels", {"item": ("INTEGER", list(code.values())), "label": ("VARCHAR", list(code))})
     stands = [("+".join(b), i) for b in blocks for i in b if "+".join(b) in occurring]
     items = engine.put(
-        "frozen_items",
-        {"released_item": ("VARCHAR", [g for g, _ in stands]), "item": ("VARCHAR", [i for _, i in stands])},
+        "frozen_items", {"released_item": ("VARCHAR", [g for g, _ in stands]), "item": ("VARCHAR", [i for _, i in stands])}
     )
     again = of_release(engine, rows, labels, items, suppressed=bool((recoding.image < 0).any()))
     second = rows_of(engine, measure(engine, dataset, again, workload, target="second").answers)

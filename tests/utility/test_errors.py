@@ -114,8 +114,7 @@ def test_random_releases(engine: Engine) -> None:
 
 ITEMS = "abcdefgh"
 TREE = pd.DataFrame(
-    [(item, f"N{n // 2}") for n, item in enumerate(ITEMS)] + [(f"N{n}", "*") for n in range(4)],
-    columns=["node", "parent"],
+    [(item, f"N{n // 2}") for n, item in enumerate(ITEMS)] + [(f"N{n}", "*") for n in range(4)], columns=["node", "parent"]
 )
 KINDS: dict[str, tuple[Any, dict[str, Any], int | None]] = {
     "mhghs": (anondb.KmAnonymity(k=3, m=2), {"taxonomy": TREE}, 3),
@@ -229,13 +228,7 @@ def test_the_report_of_records_has_the_same_figures() -> None:
     with anondb.connect() as database:
         fill(database, 6)
         made = database.anonymize(
-            "held",
-            model=anondb.KkmAnonymity(3, 1),
-            records="people",
-            quasi_identifiers="age",
-            delta=0.9,
-            name="r",
-            size=1,
+            "held", model=anondb.KkmAnonymity(3, 1), records="people", quasi_identifiers="age", delta=0.9, name="r", size=1
         )
         assert made.report is not None
         found = made.report.to_json()["relational"]["accuracy"]
