@@ -8,25 +8,12 @@ from pathlib import Path
 import duckdb
 import pytest
 from portions import some
-from release.cases import frozen
 
 import anondb
 from anondb.engine import DuckDBEngine
 from anondb.errors import AnondbError, InputError
 from anondb.release import inspect as inspect_module
 from anondb.release.inspect import inspect
-from anondb.release.publish import publish
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    place = tmp_path_factory.mktemp("made")
-    owner = DuckDBEngine.open(place / "shop.duckdb")
-    labels = [[f"only{i}", "apple"] for i in range(40)] + [["apple", "pear"]] * 40
-    blocks = {"Fruit": ["apple", "pear"], "Other": [f"only{i}" for i in range(40)]}
-    done = publish(owner, frozen(owner, labels, blocks).schema, place / "spring.duckdb").path
-    owner.close()
-    return done
 
 
 @pytest.fixture

@@ -573,3 +573,64 @@ SELECT item, count_if(item IN (SELECT item FROM prices)) AS n FROM sales GROUP B
 -- conditions have several words
 SELECT item, count_if(item <> ALL (SELECT item FROM prices)) AS n FROM sales GROUP BY item;
 SELECT item, count_if(item NOT IN (SELECT item FROM prices)) AS n FROM sales GROUP BY item;
+-- aggregates over groups have plain words
+SELECT item, s / n AS m FROM (SELECT item, sum(price) AS s, count(*) AS n FROM sales JOIN prices USING (item) GROUP BY item);
+SELECT item, s / n AS m FROM (SELECT item, sum(price) AS s, count(*) AS n FROM sales JOIN prices USING (item) GROUP BY item) ORDER BY n, m;
+SELECT item, avg(price) AS m FROM sales JOIN prices USING (item) GROUP BY item;
+-- aggregates over groups have plain words
+SELECT sum(price) / count(DISTINCT tid) AS m FROM sales JOIN prices USING (item);
+SELECT avg(v) AS m FROM (SELECT tid, sum(price) AS v FROM sales JOIN prices USING (item) GROUP BY tid);
+-- aggregates over groups have plain words
+SELECT parent, count(*) AS n FROM (SELECT *, row_number() OVER (PARTITION BY tid, parent ORDER BY item) AS r FROM sales JOIN food ON node = item) WHERE r = 1 AND parent <> 'fruit' GROUP BY parent;
+SELECT parent, count(DISTINCT tid) AS n FROM sales JOIN food ON node = item WHERE parent <> 'fruit' GROUP BY parent;
+-- aggregates over groups have plain words
+SELECT item, count(*) AS n FROM (SELECT b.item, row_number() OVER (PARTITION BY a.item, b.item ORDER BY a.tid) AS r FROM sales a JOIN sales b USING (tid) WHERE a.item = 'milk') WHERE r = 1 GROUP BY item;
+SELECT item, count(*) AS n FROM (SELECT b.item FROM sales a JOIN sales b USING (tid) WHERE a.item = 'milk' GROUP BY a.item, b.item) GROUP BY item;
+-- aggregates over groups have plain words
+SELECT parent, count(*) AS n FROM (SELECT tid, parent FROM sales JOIN food ON node = item QUALIFY row_number() OVER (PARTITION BY tid, parent) = 1) GROUP BY parent;
+SELECT parent, count(DISTINCT tid) AS n FROM sales JOIN food ON node = item GROUP BY parent;
+-- aggregates over groups have plain words
+SELECT parent, max(k) AS n FROM (SELECT DISTINCT parent, tid, count(*) OVER (PARTITION BY parent, tid) AS k FROM sales JOIN food ON node = item) GROUP BY parent;
+SELECT parent, max(k) AS n FROM (SELECT parent, tid, count(*) AS k FROM sales JOIN food ON node = item GROUP BY ALL) GROUP BY parent;
+-- aggregates over groups have plain words
+SELECT item, max(n) AS m, avg(n) AS a FROM (SELECT item, count(*) AS n FROM sales GROUP BY item) GROUP BY item;
+SELECT item, n AS m, n::DOUBLE AS a FROM (SELECT item, count(*) AS n FROM sales GROUP BY item);
+-- aggregates over groups have plain words
+WITH c AS (SELECT item, count(*) AS n FROM sales GROUP BY item), d AS (SELECT item, count(*) AS n FROM sales GROUP BY item) SELECT c.item, d.n - c.n AS x FROM c LEFT JOIN d USING (item);
+WITH c AS (SELECT item, count(*) AS n FROM sales GROUP BY item), d AS (SELECT item, count(*) AS n FROM sales GROUP BY item) SELECT c.item, d.n - c.n AS x FROM c LEFT JOIN d ON c.item = d.item;
+-- aggregates over groups have plain words
+WITH c AS (SELECT item, count(*) AS n FROM sales GROUP BY item), d AS (SELECT item, count(*) AS n FROM sales GROUP BY item) SELECT d.n - c.n AS x FROM c LEFT JOIN d USING (item);
+WITH c AS (SELECT item, count(*) AS n FROM sales GROUP BY item), d AS (SELECT item, count(*) AS n FROM sales GROUP BY item) SELECT d.n - c.n AS x FROM c LEFT JOIN d ON c.item = d.item;
+-- aggregates over groups have plain words
+SELECT sum(price) / count() AS m FROM sales JOIN prices USING (item);
+SELECT avg(price) AS m FROM sales JOIN prices USING (item);
+-- aggregates over groups have plain words
+WITH c AS (SELECT m AS k, count(*) AS n FROM (SELECT tid, count(*) AS m FROM sales GROUP BY tid) GROUP BY ALL) SELECT x.k, sum(y.n) AS n FROM c x JOIN c y ON y.k >= x.k GROUP BY x.k;
+WITH c AS (SELECT m AS k, count(*) AS n FROM (SELECT tid, count(*) AS m FROM sales GROUP BY tid) GROUP BY ALL) SELECT k, sum(n) OVER (ORDER BY k DESC) AS n FROM c;
+-- aggregates over groups have plain words
+WITH c AS (SELECT item, count(*) AS n FROM sales GROUP BY item) SELECT x.item, sum(y.n) AS n FROM c x, c y WHERE y.n > x.n OR (y.n = x.n AND x.item >= y.item) GROUP BY x.item;
+SELECT item, sum(count(*)) OVER (ORDER BY count(*) DESC, item) AS n FROM sales GROUP BY item;
+-- aggregates over groups have plain words
+SELECT item, count(*) * max(price) AS v FROM sales JOIN prices USING (item) GROUP BY item;
+SELECT item, sum(price) AS v FROM sales JOIN prices USING (item) GROUP BY item;
+-- aggregates over groups have plain words
+SELECT count(DISTINCT tid) AS n FROM (SELECT tid, item FROM sales WHERE item > 'c') WHERE item < 'g';
+SELECT count(DISTINCT tid) AS n FROM sales WHERE item > 'c' AND item < 'g';
+-- aggregates over groups have plain words
+SELECT count(a.tid) AS x, count(b.tid) AS y, count(c.tid) AS z FROM (SELECT tid FROM sales WHERE item = 'milk') a LEFT JOIN (SELECT tid FROM sales WHERE item = 'figs') b ON b.tid = a.tid LEFT JOIN (SELECT tid FROM sales WHERE item = 'bread') c ON c.tid = b.tid;
+SELECT count(*) FILTER (WHERE a) AS x, count(*) FILTER (WHERE a AND b) AS y, count(*) FILTER (WHERE a AND b AND c) AS z FROM (SELECT tid, bool_or(item = 'milk') AS a, bool_or(item = 'figs') AS b, bool_or(item = 'bread') AS c FROM sales GROUP BY tid);
+-- aggregates over groups have plain words
+SELECT count(*) FILTER (WHERE a.tid = b.tid) AS n FROM (SELECT tid FROM sales WHERE item = 'milk') a FULL JOIN (SELECT tid FROM sales WHERE item = 'figs') b ON a.tid = b.tid;
+SELECT count(*) AS n FROM (SELECT tid FROM sales WHERE item = 'milk') a JOIN (SELECT tid FROM sales WHERE item = 'figs') b USING (tid);
+-- aggregates over groups have plain words
+SELECT v.p, l.item, l.n FROM (SELECT DISTINCT parent AS p FROM food WHERE parent <> 'all') v, LATERAL (SELECT item, count(*) AS n FROM sales JOIN food ON node = item WHERE parent = v.p GROUP BY item) l;
+SELECT parent AS p, item, count(*) AS n FROM sales JOIN food ON node = item WHERE parent <> 'all' GROUP BY ALL;
+-- aggregates over groups have plain words
+WITH i AS (SELECT parent, item, count(*) AS n FROM sales JOIN food ON node = item GROUP BY ALL), c AS (SELECT parent, sum(n) AS n FROM i GROUP BY parent) SELECT i.item, i.n AS n FROM i JOIN c USING (parent) WHERE i.parent = c.parent;
+SELECT item, count(*) AS n FROM sales GROUP BY item;
+-- aggregates over groups have plain words
+SELECT item, count(*) AS n FROM sales WHERE item IN (SELECT item FROM sales GROUP BY item HAVING count(*) > 9) AND EXISTS (SELECT 1 FROM sales o WHERE o.tid = sales.tid AND o.item = 'milk') GROUP BY item;
+SELECT item, count(*) AS n FROM sales WHERE item IN (SELECT item FROM sales GROUP BY item HAVING count(*) > 9) AND tid IN (SELECT tid FROM sales WHERE item = 'milk') GROUP BY item;
+-- aggregates over groups have plain words
+SELECT item, count(*) AS n FROM (SELECT tid, item FROM sales QUALIFY count(*) OVER (PARTITION BY item) > 0) GROUP BY item;
+SELECT item, count(*) AS n FROM sales GROUP BY item HAVING count(*) > 0;

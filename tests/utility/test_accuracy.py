@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -14,24 +14,11 @@ from sqlglot import exp
 
 from anondb.data.sources import open_source
 from anondb.data.transactions import Dataset, load_transactions
-from anondb.engine import DuckDBEngine, Engine, Table
+from anondb.engine import Engine, Table
 from anondb.errors import InputError
 from anondb.recoding import GlobalRecoding
 from anondb.utility.accuracy import ReleasedData, measure, of_release
 from anondb.utility.workload import Workload, owner_workload
-
-
-@pytest.fixture(scope="module")
-def shared() -> Iterator[Engine]:
-    opened = DuckDBEngine.open(threads=1)
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
-def engine(shared: Engine) -> Iterator[Engine]:
-    with shared.transaction():
-        yield shared
 
 
 def lists(key: str, column: str, rows: Sequence[Sequence[str]]) -> pa.Table:

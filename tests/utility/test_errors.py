@@ -4,7 +4,6 @@ draw."""
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -17,26 +16,13 @@ from utility.test_accuracy import ask, drop_all, load, random_case, release, row
 
 import anondb
 from anondb.api.database import Database
-from anondb.engine import DuckDBEngine, Engine
+from anondb.engine import Engine
 from anondb.models.anatomy import Anatomy
 from anondb.risk.query_log import measure_log
 from anondb.utility.accuracy import RelativeError, error_figures, measure
 
 CONTRACT = {"mean", "median", "mean_frequent", "median_frequent", "always_zero", "median_truth", "width"}
 Answer = tuple[int, Fraction, int, int]
-
-
-@pytest.fixture(scope="module")
-def shared() -> Iterator[Engine]:
-    opened = DuckDBEngine.open(threads=1)
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
-def engine(shared: Engine) -> Iterator[Engine]:
-    with shared.transaction():
-        yield shared
 
 
 def same(found: dict[str, float | None], answers: list[Answer], k: int | None) -> None:
