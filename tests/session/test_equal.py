@@ -17,7 +17,7 @@ for group in groups(Path(__file__).with_name("equal.sql")):
 CASES = [
     pytest.param(part.values[0], id=f"{rule}-{part.id}", marks=part.marks)
     for rule, found in RULES.items()
-    for part in parts(found)
+    for part in parts(found, 6)
     if part.values[0]
 ]
 
