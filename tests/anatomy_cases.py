@@ -83,11 +83,7 @@ def put_buckets(engine: Engine, rows: Sequence[Row], name: str | Table = "test_b
 
 
 def verified(
-    engine: Engine,
-    rows: Sequence[Row],
-    model: Anatomy,
-    original: Sequence[Collection[str]] | None = None,
-    **options: Any,
+    engine: Engine, rows: Sequence[Row], model: Anatomy, original: Sequence[Collection[str]] | None = None, **options: Any
 ) -> AnatomyVerification:
     """Verify rows in a transaction of their own."""
     with engine.transaction():

@@ -16,10 +16,7 @@ PART = 2  # of the seeds that a test has for ``make check`` beside those of ``ma
 
 ONE_IN = 10  # of the values that ``make test`` leaves ``make check`` takes
 
-FIRST_AND_OTHERS = [
-    pytest.param(slice(0, 2), id="first"),
-    pytest.param(slice(2, None), id="others", marks=pytest.mark.slow),
-]
+FIRST_AND_OTHERS = [pytest.param(slice(0, 2), id="first"), pytest.param(slice(2, None), id="others", marks=pytest.mark.slow)]
 """Parameters that are parts of the cases of a group: in ``make test`` the first two."""
 
 

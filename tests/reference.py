@@ -260,10 +260,7 @@ def p_item(size: int, queried: int = 1) -> Fraction:
 
 
 def estimate(
-    published: Transactions,
-    members: Mapping[str, Collection[str]],
-    query: Collection[str],
-    product_estimator: bool = False,
+    published: Transactions, members: Mapping[str, Collection[str]], query: Collection[str], product_estimator: bool = False
 ) -> Fraction:
     """Expected number of transactions with all of `query`, set semantics (metrics.md#are); joint unless told otherwise."""
     total = Fraction(0)
@@ -337,10 +334,7 @@ def nonempty_subsets(items: Collection[str]) -> list[frozenset[str]]:
 
 
 def consistent_originals(
-    published: Collection[str],
-    members: Mapping[str, Collection[str]],
-    domain: Collection[str],
-    suppression: str,
+    published: Collection[str], members: Mapping[str, Collection[str]], domain: Collection[str], suppression: str
 ) -> list[frozenset[str]]:
     """Every item set that one published transaction may come from (conventions.md#semantics).
 
@@ -402,12 +396,7 @@ class HghsResult:
 
 
 def minimal_threats_over_cuts(
-    children: Children,
-    root: str,
-    transactions: Transactions,
-    k: int,
-    m: Bound,
-    floor: Collection[str] | None = None,
+    children: Children, root: str, transactions: Transactions, k: int, m: Bound, floor: Collection[str] | None = None
 ) -> list[Itemset]:
     """T (hghs.md#step-0), level by level: the minimal threats of every cut, sorted.
 
@@ -460,12 +449,7 @@ def suppression_scenario(
 
 
 def hghs(
-    children: Children,
-    root: str,
-    transactions: Transactions,
-    k: int,
-    m: Bound,
-    floor: Collection[str] | None = None,
+    children: Children, root: str, transactions: Transactions, k: int, m: Bound, floor: Collection[str] | None = None
 ) -> HghsResult:
     """HgHs (hghs.md): from {root}, move to the cheapest child cut while that is strictly cheaper.
 
@@ -739,13 +723,7 @@ def partition(
         short = bool(big) and 0 < len(left) < k
         while short and leftover == "fill" and len(left) < k and any(len(members) > k for members in big.values()):
             _, _, _, n, new = min(
-                (
-                    len(under[node] & set(transactions[n])) * len(under[node]),
-                    sorted(new),
-                    sorted(transactions[n]),
-                    n,
-                    new,
-                )
+                (len(under[node] & set(transactions[n])) * len(under[node]), sorted(new), sorted(transactions[n]), n, new)
                 for new, members in big.items()
                 if len(members) > k
                 for n in members
@@ -779,12 +757,7 @@ def partition(
 
 
 def apriori(
-    children: Children,
-    root: str,
-    transactions: Transactions,
-    k: int,
-    m: Bound,
-    start: Collection[str] | None = None,
+    children: Children, root: str, transactions: Transactions, k: int, m: Bound, start: Collection[str] | None = None
 ) -> list[str]:
     """AA (apriori.md): the cut, sorted. Raises Infeasible where 0 < non-empty transactions < k.
 

@@ -133,12 +133,7 @@ def opened(
 
 
 def _replaced(
-    some: Collection[int],
-    group: Shown,
-    rows: Sequence[set[Shown]],
-    transactions: Transactions,
-    k: int,
-    pair_k: int,
+    some: Collection[int], group: Shown, rows: Sequence[set[Shown]], transactions: Transactions, k: int, pair_k: int
 ) -> set[int]:
     """The rows among some in which another label replaces that of the group."""
     chosen = set(some)

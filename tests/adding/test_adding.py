@@ -113,18 +113,7 @@ def test_flags_of_a_new_model(toys: None, shop: Path, monkeypatch: pytest.Monkey
     """Commands are made when the command line is imported, so a model that is registered before has its flags."""
     import subprocess
 
-    words = [
-        "anonymize",
-        str(shop),
-        "--transactions",
-        "sales",
-        "--model",
-        "floor",
-        "--floor",
-        "4",
-        "--algorithm",
-        "toy",
-    ]
+    words = ["anonymize", str(shop), "--transactions", "sales", "--model", "floor", "--floor", "4", "--algorithm", "toy"]
     code = f"import sys, toy_model, toy_algorithm; sys.argv = ['anondb', *{words!r}, '--json', '--queries', '5'];"
     done = subprocess.run(
         [sys.executable, "-c", code + "from anondb.cli import main; main()"], capture_output=True, text=True

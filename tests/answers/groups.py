@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 FILE = Path(__file__).with_name("spellings.sql")
-HEAD = re.compile(r"-- (\w+)(?: \[(\w+)\])?")
+HEAD = re.compile(r"-- ([\w ]+?)(?: \[(\w+)\])?")
 CLOSE = 1e-9  # of numbers that are equal, relative
 Row = Sequence[Any]
 

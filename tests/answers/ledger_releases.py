@@ -24,14 +24,7 @@ CHANCES = {
     "pharmacy": {"aspirin": 0.12, "plasters": 0.06},
     "spices": {"saffron": 0.02, "truffle": 0.01},
 }
-DEPARTMENTS = {
-    "dairy": "food",
-    "bakery": "food",
-    "fruit": "food",
-    "drinks": "food",
-    "pharmacy": "other",
-    "spices": "other",
-}
+DEPARTMENTS = {"dairy": "food", "bakery": "food", "fruit": "food", "drinks": "food", "pharmacy": "other", "spices": "other"}
 ITEMS = {item: chance for items in CHANCES.values() for item, chance in items.items()}
 CODES = {item: str(100 + n) for n, item in enumerate(ITEMS)}
 PERSONS = 200

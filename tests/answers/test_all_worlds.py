@@ -128,7 +128,7 @@ def written(release: str, step: int) -> list[str]:
 
 
 def test_worlds_at_once_answer_as_one_by_one(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    check(folder, "apriori_supports", ODD[::2], monkeypatch)
+    check(folder, "apriori_supports", ODD[::4], monkeypatch)
 
 
 def test_columns_may_have_the_name_of_the_number_of_the_world(tmp_path: Path) -> None:

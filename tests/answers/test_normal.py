@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import random
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -26,19 +27,24 @@ UNSTABLE = ("any_value", "arg_max", "arg_min", "first(", "mode(", "limit", "stri
 """What may give any of several rows or orders."""
 
 
+@functools.cache
+def aggregates() -> set[str]:
+    with duckdb.connect() as con:
+        listed = con.execute("SELECT function_name FROM duckdb_functions() WHERE function_type = 'aggregate'")
+        return {name for (name,) in listed.fetchall()}
+
+
 class Analyst:
     """The analyst's tables, in the database of the original."""
 
     def __init__(self, con: duckdb.DuckDBPyConnection) -> None:
         self._con = con
-        functions = con.execute("SELECT function_name FROM duckdb_functions() WHERE function_type = 'aggregate'").fetchall()
-        self._aggregates = {name for (name,) in functions}
 
     def rows(self, tree: exp.Query) -> list[tuple[Any, ...]]:
         return self._con.execute(tree.sql("duckdb")).fetchall()
 
     def is_aggregate(self, name: str) -> bool:
-        return name.lower() in self._aggregates
+        return name.lower() in aggregates()
 
 
 def originals(shop: Shop, seeds: range) -> Iterator[tuple[duckdb.DuckDBPyConnection, set[str]]]:
@@ -425,7 +431,7 @@ def beside(rnd: random.Random) -> str:
     )
 
 
-@pytest.mark.parametrize("seeds", portions(2, 6, 200))
+@pytest.mark.parametrize("seeds", portions(1, 6, 200))
 def test_groups_beside_groups_keep_their_results(shop: Shop, seeds: range) -> None:
     changed = 0
     for number, (con, nullable) in enumerate(originals(shop, seeds)):

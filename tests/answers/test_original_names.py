@@ -188,15 +188,7 @@ def test_types_without_those_of_the_manifest(items: list[str], kind: str) -> Non
 def test_facts_of_a_manifest() -> None:
     found = facts({"layout": "lists", "types": json.dumps({"i": "UUID"}), "k": "4", "partition": '{"week": "12"}'}, ["a"])
     assert found == Facts(
-        "t",
-        Column("i", "UUID"),
-        Column("x", "VARCHAR"),
-        True,
-        "sets",
-        9,
-        4,
-        7,
-        partition=(Column("week", "BIGINT"), "12"),
+        "t", Column("i", "UUID"), Column("x", "VARCHAR"), True, "sets", 9, 4, 7, partition=(Column("week", "BIGINT"), "12")
     )
     assert not facts({"layout": "rows"}, ["a"]).lists
 

@@ -98,12 +98,7 @@ def small(rnd: random.Random, leaves: list[str]) -> duckdb.DuckDBPyConnection:
     for tid in range(1, rnd.choice([0, 1, 2, 4, 8, 14, 40]) + 1):
         basket = sorted(set(rnd.choices(pool, k=rnd.choice([1, 1, 2, 3, 4, 6, 9]))))
         con.executemany("INSERT INTO sales VALUES (?, ?)", [(tid, item) for item in basket])
-        values = [
-            rnd.randint(18, 95),
-            rnd.choice(["female", "male"]),
-            rnd.choice(["Cork", "Delft"]),
-            rnd.randint(0, 91),
-        ]
+        values = [rnd.randint(18, 95), rnd.choice(["female", "male"]), rnd.choice(["Cork", "Delft"]), rnd.randint(0, 91)]
         con.execute("INSERT INTO customers VALUES ($1, $2, $3, $4, DATE '2026-03-01' + $5::INTEGER)", [tid, *values])
     return con
 

@@ -262,8 +262,7 @@ def test_results_depend_on_the_file_alone(shop: Shop) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "each", "bounds"),
-    [("halves", 4, "columns"), pytest.param("similar", 5, "spread", marks=pytest.mark.slow)],
+    ("name", "each", "bounds"), [("halves", 4, "columns"), pytest.param("similar", 5, "spread", marks=pytest.mark.slow)]
 )
 def test_a_question_that_was_interrupted_is_answered_later(name: str, each: int, bounds: str, folder: Path) -> None:
     """Ctrl-C before some statement, while files are copied and worlds made and drawn; some statements later each time."""

@@ -94,12 +94,7 @@ VALUES: dict[str, list[Any]] = {
     "place": ["a", "b", "c"],
     "col'or": ["red", "green", "NULL"],
 }
-PLACES = [
-    ("place", "all", None),
-    ("place", "north", "all"),
-    *(("place", x, "north") for x in "ab"),
-    ("place", "c", "all"),
-]
+PLACES = [("place", "all", None), ("place", "north", "all"), *(("place", x, "north") for x in "ab"), ("place", "c", "all")]
 
 
 def add_people(place: Path, rng: random.Random, n: int) -> None:

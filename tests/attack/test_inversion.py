@@ -55,12 +55,7 @@ def brute_force(
     )
 
 
-CASES = [
-    (["PQ", "P", "Q"], 2),
-    (["PQ", "PQ"], 2),
-    (["PQ", "PQ", "P"], 2),
-    (["PQ", "P", "Q", "P"], 2),
-]
+CASES = [(["PQ", "P", "Q"], 2), (["PQ", "PQ"], 2), (["PQ", "PQ", "P"], 2), (["PQ", "P", "Q", "P"], 2)]
 
 
 @pytest.mark.slow

@@ -59,10 +59,7 @@ def test_load_names_the_columns(run: Run, tmp_path: Path) -> None:
         assert reader.execute("SELECT tid, item, price FROM sales ORDER BY ALL").fetchall() == [
             *(("1", "bread", "2"), ("1", "milk", "3"), ("2", "milk", "3"))
         ]
-        assert reader.execute("SELECT tid, town FROM people ORDER BY ALL").fetchall() == [
-            ("1", "Cork"),
-            ("2", "Bergen"),
-        ]
+        assert reader.execute("SELECT tid, town FROM people ORDER BY ALL").fetchall() == [("1", "Cork"), ("2", "Bergen")]
     (tmp_path / "clash.csv").write_text("tid,customer,item\n1,2,a\n")
     (tmp_path / "lines.dat").write_text("a b\n")
     for file, words, code in (

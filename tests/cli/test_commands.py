@@ -423,11 +423,7 @@ def test_a_full_disk_behind_the_output_is_said(files: Path, as_json: bool) -> No
     words = ["anonymize", files / "s.dat", "--taxonomy", files / "s.tree", *SMALL, *(["--json"] if as_json else [])]
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
-            [sys.executable, "-m", "anondb", *map(str, words)],
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
+            [sys.executable, "-m", "anondb", *map(str, words)], stdout=full, stderr=subprocess.PIPE, text=True, check=False
         )
     assert done.returncode == 5 and "No disk space left for the output" in done.stderr and "Traceback" not in done.stderr
 
@@ -500,13 +496,7 @@ def test_reading_a_sealed_file_imports_what_it_needs(shop: Path) -> None:
     sealed = shop.with_name("sealed.duckdb")
     with anondb.connect(shop) as database:
         database.release("old").publish(sealed)
-    owners = {
-        "anondb.api",
-        "anondb.ledger.ledger",
-        "anondb.pipeline.anonymize",
-        "anondb.publications.publish",
-        "pandas",
-    }
+    owners = {"anondb.api", "anondb.ledger.ledger", "anondb.pipeline.anonymize", "anondb.publications.publish", "pandas"}
     without = {
         ("verify", str(sealed)): {"anondb.answers.worlds", "anondb.data.constraints", "anondb.warehouse.bounds_sql"},
         ("query", str(sealed), "SELECT count(*) FROM sales"): {"anondb.verify"},
@@ -639,11 +629,7 @@ def test_verify_a_release_and_a_sealed_file(run: Run, shop: Path) -> None:
 @pytest.mark.slow
 def test_verify_takes_what_is_not_said_from_the_release(run: Run, shop: Path) -> None:
     assert anonymize(run, shop, "--m", "inf", "--release", "inf").code == 0
-    assert run("verify", shop, "--release", "inf", "--k", 3, "--json").json["model"] == {
-        "name": "km",
-        "k": 3,
-        "m": "inf",
-    }
+    assert run("verify", shop, "--release", "inf", "--k", 3, "--json").json["model"] == {"name": "km", "k": 3, "m": "inf"}
     assert run("verify", shop, "--release", "inf", "--m", 1, "--json").json["model"] == {"name": "km", "k": 2, "m": 1}
 
 
@@ -816,16 +802,7 @@ def test_a_run_over_files_has_neither_releases_nor_a_ledger(run: Run, files: Pat
 @pytest.mark.slow
 def test_load(run: Run, files: Path) -> None:
     shop = files / "new.duckdb"
-    words = (
-        "--transactions",
-        files / "s.dat",
-        "--as",
-        "sales",
-        "--taxonomy",
-        files / "s.tree",
-        "--taxonomy-as",
-        "food",
-    )
+    words = ("--transactions", files / "s.dat", "--as", "sales", "--taxonomy", files / "s.tree", "--taxonomy-as", "food")
     records = ("--records", files / "s.csv", "--records-as", "people")
     found = run("load", shop, *words, *records, "--json")
     assert found.code == 0 and found.err == "" and shop.stat().st_mode & 0o777 == 0o600
@@ -846,16 +823,7 @@ def test_load(run: Run, files: Path) -> None:
 def test_load_a_file_with_empty_lines(run: Run, files: Path) -> None:
     (files / "e.dat").write_text("1 2\n\n1 2 2\r\n \n3 4\n3 4")
     shop = files / "new.duckdb"
-    words = (
-        "--transactions",
-        files / "e.dat",
-        "--as",
-        "sales",
-        "--taxonomy",
-        files / "s.tree",
-        "--taxonomy-as",
-        "food",
-    )
+    words = ("--transactions", files / "e.dat", "--as", "sales", "--taxonomy", files / "s.tree", "--taxonomy-as", "food")
     found = run("load", shop, *words)
     assert found.code == 0 and "sales: 6 rows (one row with a list" in found.out
     assert anonymize(run, shop, "--json").json["transactions"] == 6

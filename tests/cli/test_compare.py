@@ -141,6 +141,7 @@ def test_promises_side_by_side(run: Run, tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.usefixtures("here")
 def test_options_in_the_names_of_runs_are_explained_where_they_show(run: Run, tmp_path: Path) -> None:
     people = tmp_path / "people.csv"
     people.write_text("tid,age\n" + "".join(f"{t},{20 + t % 4}\n" for t in range(24)), "utf-8")
@@ -262,7 +263,7 @@ def test_a_failure_does_not_stop_the_rest(run: Run, shop: Path) -> None:
     found = run("compare", shop, *SHOP[:-1], "2,7", "--algorithms", "apriori,mm", "--json")
     assert found.code == 0
     assert [(r["algorithm"], r["parameters"]["k"], r["status"]) for r in found.json["runs"]] == [
-        *(("apriori", 2, "done"), ("apriori", 7, "infeasible"), ("mm", 2, "done"), ("mm", 7, "infeasible")),
+        *(("apriori", 2, "done"), ("apriori", 7, "infeasible"), ("mm", 2, "done"), ("mm", 7, "infeasible"))
     ]
     assert "fewer than k = 7" in found.json["runs"][1]["message"]
     none = run("compare", shop, *SHOP[:-1], "7", "--algorithms", "apriori")
@@ -314,9 +315,7 @@ def test_statements_of_a_log_that_no_release_answers_are_named(run: Run, tmp_pat
     [
         (("--algorithms", "mm,nothing"), "these can: mhghs, hghs, coat"),
         pytest.param(
-            ("--algorithms", "mhghs", "--model", "hkp"),
-            "cannot keep the model hkp; these can: mm",
-            marks=pytest.mark.slow,
+            ("--algorithms", "mhghs", "--model", "hkp"), "cannot keep the model hkp; these can: mm", marks=pytest.mark.slow
         ),
         (("--model", "km,anatomy"), "A comparison takes the models km, k, constraints, hkp, kkm, klm, not anatomy"),
         (("--model", "constraints"), "needs privacy_constraints"),
@@ -353,7 +352,7 @@ def test_bad_usage(run: Run, shop: Path, words: tuple[str, ...], message: str) -
 def test_plan() -> None:
     made = plan(["apriori", "mm"], ["km"], {"k": [2, 3], "m": ["1", "inf"]}, {"taxonomy": "food"})
     assert [(r.algorithm, r.parameters["k"], r.parameters["m"]) for r in made[:4]] == [
-        *(("apriori", 2, 1), ("apriori", 2, "inf"), ("apriori", 3, 1), ("apriori", 3, "inf")),
+        *(("apriori", 2, 1), ("apriori", 2, "inf"), ("apriori", 3, 1), ("apriori", 3, "inf"))
     ]
     assert made[0].options == {"taxonomy": "food", "item_supports": False}
     assert made[-1].options == {"item_supports": False} and len(made) == 8

@@ -162,10 +162,7 @@ def test_a_closed_connection() -> None:
         anondb.connect(connection).verify("sales")
 
 
-@each(
-    "options",
-    [{"threads": 0}, {"threads": "x"}, {"threads": True}, {"memory_limit": 5}, {"memory_limit": "much"}],
-)
+@each("options", [{"threads": 0}, {"threads": "x"}, {"threads": True}, {"memory_limit": 5}, {"memory_limit": "much"}])
 def test_options_of_our_own_connections(options: dict[str, Any]) -> None:
     with pytest.raises(InputError):
         anondb.connect(**options)
@@ -239,11 +236,7 @@ def test_a_view_that_changes_is_read_once(mine: duckdb.DuckDBPyConnection) -> No
     assert report is not None and report.verification.verified and report.accuracy.outside == 0
     assert len(release.table("transaction_ids").fetchall()) == report.transactions
     truth = mine.execute("SELECT count(DISTINCT tid) FROM dice").fetchall()[0][0]
-    assert 40 <= truth <= 61 and release.count_bounds([]) == (
-        report.transactions,
-        report.transactions,
-        report.transactions,
-    )
+    assert 40 <= truth <= 61 and release.count_bounds([]) == (report.transactions, report.transactions, report.transactions)
 
 
 @pytest.mark.slow
@@ -438,12 +431,7 @@ def test_a_release_just_made(shop: Path, tmp_path: Path) -> None:
             *("table", "id_column", "item_column", "layout", "types", "suppressed_items", "version"),
         }
         assert isinstance(release.table("transactions"), duckdb.DuckDBPyRelation)
-        assert release.table("released_items").order("ALL").fetchall() == [
-            ("Y", "c"),
-            ("Y", "d"),
-            ("a", "a"),
-            ("b", "b"),
-        ]
+        assert release.table("released_items").order("ALL").fetchall() == [("Y", "c"), ("Y", "d"), ("a", "a"), ("b", "b")]
         assert release.table("transaction_ids").order("ALL").fetchall() == [(n, True) for n in range(1, 7)]
         assert release.count_bounds(["a", "b"]) == (2, 2.0, 2) and release.count_bounds([]) == (6, 6.0, 6)
         assert release.count_bounds(["c"]) == (0, pytest.approx(2.368956, rel=1e-6), 4) and release.count_bounds(["z"]) == (

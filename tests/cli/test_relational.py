@@ -62,17 +62,7 @@ def anonymize(place: Path, *extra: str) -> tuple[int, dict[str, Any]]:
 def test_figures(place: Path, algorithm: str, delta: str, rum: str, groups: dict[tuple[str, ...], int]) -> None:
     sealed = place / f"{algorithm}.duckdb"
     code, report = anonymize(
-        place,
-        "--model",
-        "kkm",
-        "--algorithm",
-        algorithm,
-        "--delta",
-        delta,
-        "--release",
-        "figure",
-        "--publish",
-        str(sealed),
+        place, "--model", "kkm", "--algorithm", algorithm, "--delta", delta, "--release", "figure", "--publish", str(sealed)
     )
     assert code == 0
     assert report["verified"] and report["violations"] == 0
@@ -103,19 +93,7 @@ def test_diversity_and_a_bound_that_cannot_be_met(place: Path) -> None:
 
 def test_plain_tables_are_checked(place: Path, tmp_path: Path) -> None:
     """The original is not (2,2^2)-anonymous; the rows of Fig. 2a are, with the sensitive items out of sight."""
-    words = [
-        "--model",
-        "kkm",
-        "--k",
-        "2",
-        "--m",
-        "2",
-        "--records",
-        str(place / "people.csv"),
-        "--json",
-        "--witnesses",
-        "1",
-    ]
+    words = ["--model", "kkm", "--k", "2", "--m", "2", "--records", str(place / "people.csv"), "--json", "--witnesses", "1"]
     words += ["--quasi-identifiers", "Age,Origin,Gender", "--sensitive", str(place / "sensitive.csv")]
     done = CliRunner().invoke(program(), ["verify", str(place / "baskets.csv"), *words])
     found = json.loads(done.stdout)

@@ -41,13 +41,7 @@ def place(template: Path, tmp_path: Path) -> Path:
 
 def start(place: Path, *more: str, target: Path | None = None, **options: object) -> subprocess.Popen[str]:
     """The publishing process, ready to begin."""
-    words = [
-        sys.executable,
-        str(SCRIPT),
-        str(place / "shop.duckdb"),
-        str(target or place / "out" / "spring.duckdb"),
-        *more,
-    ]
+    words = [sys.executable, str(SCRIPT), str(place / "shop.duckdb"), str(target or place / "out" / "spring.duckdb"), *more]
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
     process = subprocess.Popen(
         words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env, **options

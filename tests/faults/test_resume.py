@@ -101,10 +101,7 @@ CASES = [(name, at) for name in MODELS for at in ("recode", "freeze")]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "at"),
-    some(CASES, *CASES[::3], check=(), ids="-".join),
-)
+@pytest.mark.parametrize(("name", "at"), some(CASES, *CASES[::3], check=(), ids="-".join))
 def test_goes_on_to_the_same_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, at: str) -> None:
     place, options = shop(tmp_path / "shop.duckdb"), MODELS[name]
     with anondb.connect(place) as database:
@@ -171,11 +168,7 @@ CHANGES = {
     "other algorithm": ("SELECT 1", {"algorithm": "apriori"}, ["load"]),
     "another limit": ("SELECT 1", {"max_suppression": 50}, ["load"]),
     "other queries": ("SELECT 1", {"size": 1}, ["load", "anonymize"]),
-    "other order of rows": (
-        "CREATE OR REPLACE TABLE sales AS FROM sales ORDER BY item DESC",
-        {},
-        ["load", "anonymize"],
-    ),
+    "other order of rows": ("CREATE OR REPLACE TABLE sales AS FROM sales ORDER BY item DESC", {}, ["load", "anonymize"]),
 }
 
 

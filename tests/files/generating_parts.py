@@ -92,11 +92,7 @@ def possible(content: str, meaning: Callable[[Table], Any], delimiters: tuple[st
 
 
 def purchase(rng: Random, n: int) -> list[str]:
-    return [
-        rng.choice(["c", ""]) + str(n),
-        rng.choice(["milk", "bread, dark", "hemlock", "a;b", 'say "x"']),
-        str(n % 7),
-    ]
+    return [rng.choice(["c", ""]) + str(n), rng.choice(["milk", "bread, dark", "hemlock", "a;b", 'say "x"']), str(n % 7)]
 
 
 def two_parts_of_transactions(seed: int) -> Made:

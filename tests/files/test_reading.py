@@ -381,11 +381,7 @@ def test_a_hierarchy_without_its_column_is_a_finding(tmp_path: Path) -> None:
     (tmp_path / "trees").mkdir()
     frame = many(lambda t: ["a", "b"], 20)
     people = pd.DataFrame({"tid": range(20), "zip": ["1", "2"] * 10})
-    how: dict[str, Any] = {
-        "records": people,
-        "quasi_identifiers": "zip:categorical",
-        "model": anondb.KkmAnonymity(2, 1),
-    }
+    how: dict[str, Any] = {"records": people, "quasi_identifiers": "zip:categorical", "model": anondb.KkmAnonymity(2, 1)}
     how |= {"hierarchies": tmp_path / "trees", "queries": 0}
     work = lambda: anondb.connect().anonymize(frame, **how)  # noqa: E731
     refused(work, "unconfirmed", "unused-hierarchies", "empty")

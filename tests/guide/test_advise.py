@@ -158,10 +158,7 @@ def test_a_sample_and_the_whole(here: Any, monkeypatch: pytest.MonkeyPatch) -> N
         advice = db.advise(frame, taxonomy=tree(), k=3)
         assert db.engine.connection.execute("SELECT count(*) FROM duckdb_tables()").fetchall() == [(0,)]
     assert (advice.sample, advice.sample_k) == (50, 2)
-    assert {s.source.rsplit("/", 1)[1]: run.parameters["k"] for s, run in here} == {
-        "sample.parquet": 2,
-        "whole.parquet": 3,
-    }
+    assert {s.source.rsplit("/", 1)[1]: run.parameters["k"] for s, run in here} == {"sample.parquet": 2, "whole.parquet": 3}
     assert [r.figures["transactions"] for r in advice.on_sample] == [50, 50]
     assert {r.figures["transactions"] for r in advice.on_whole} == {120} and advice.is_tested
     assert advice.on_whole[0].run == ranked(advice.on_sample)[0].run

@@ -23,11 +23,7 @@ def purchases(tmp_path: Path) -> Path:
 def test_tables_and_their_columns() -> None:
     with anondb.connect() as db:
         fill(db.engine.connection)
-        for statement in (
-            "CREATE SCHEMA old",
-            'CREATE VIEW old."my sales" AS SELECT * FROM sales',
-            "CREATE SCHEMA anondb",
-        ):
+        for statement in ("CREATE SCHEMA old", 'CREATE VIEW old."my sales" AS SELECT * FROM sales', "CREATE SCHEMA anondb"):
             db.sql(statement)
         assert {t.name: dict(t.columns) for t in db.tables()} == {
             "food": {"node": "VARCHAR", "parent": "VARCHAR"},

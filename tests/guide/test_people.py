@@ -162,20 +162,7 @@ def here(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
 
 @pytest.mark.slow
 def test_advice_tries_delta_and_names_a_command_that_runs(clinic: Path, run: Run, here: Any) -> None:
-    words = (
-        "advise",
-        clinic,
-        "--transactions",
-        "visits",
-        "--records",
-        "people",
-        "--k",
-        3,
-        "--m",
-        1,
-        "--time-limit",
-        600,
-    )
+    words = ("advise", clinic, "--transactions", "visits", "--records", "people", "--k", 3, "--m", 1, "--time-limit", 600)
     told = run(*words, "--json").json
     runs = {(r["algorithm"], r["delta"]): r["error"] for r in told["on_whole"]}
     assert len(runs) == 2 and told["is_tested"] and all(not figures["refused"] for figures in here)

@@ -43,12 +43,7 @@ def test_sizes_and_lengths() -> None:
             rare = [n for n in supports.values() if n < 3]
             assert (told.rare_items, told.rare_occurrences) == (len(rare), sum(rare))
             assert told.single_items == rare.count(1) and told.lengths is not None
-            shown = (
-                told.lengths.least,
-                told.lengths.lower_quartile,
-                told.lengths.median,
-                told.lengths.upper_quartile,
-            )
+            shown = (told.lengths.least, told.lengths.lower_quartile, told.lengths.median, told.lengths.upper_quartile)
             assert (*shown, told.lengths.most) == tuple(lengths[max(math.ceil(q * persons / 4) - 1, 0)] for q in range(5))
             assert told.lengths.mean == pytest.approx(sum(lengths) / persons)
 

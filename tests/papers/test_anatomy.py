@@ -108,11 +108,7 @@ def test_rule_accuracy(engine: Engine, inputs: Any, expected: Any) -> None:
         )
         found = rule_accuracy(engine, data.transactions, other, RuleThresholds(least, confidence, *lengths))
     mined = [ref.rules(side, least, confidence, *lengths) for side in sides]
-    assert (found.original, found.reconstructed, found.common) == (
-        len(mined[0]),
-        len(mined[1]),
-        len(mined[0] & mined[1]),
-    )
+    assert (found.original, found.reconstructed, found.common) == (len(mined[0]), len(mined[1]), len(mined[0] & mined[1]))
     assert found.original == expected["rules_original"] and found.reconstructed == expected["rules_reconstructed"]
     assert found.common == expected["common"] and str(found.accuracy_ratio) == expected["accuracy_ratio"]
     assert found.difference == expected["rules_reconstructed"] - expected["rules_original"]

@@ -116,10 +116,7 @@ def test_lra(engine: Engine, case: Json) -> None:
         chunks = list(recode_chunks(postings, 0, model, inputs["parts"]))
     names = [tid for tid, _ in inputs["transactions"]]
     found = [
-        {
-            "tids": [names[tids[n] - 1] for n in chunk.members.tolist()],
-            "cut": sorted(taxonomy.labels[n] for n in chunk.cut),
-        }
+        {"tids": [names[tids[n] - 1] for n in chunk.members.tolist()], "cut": sorted(taxonomy.labels[n] for n in chunk.cut)}
         for chunk in chunks
     ]
     assert found == expected["chunks"]

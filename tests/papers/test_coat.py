@@ -107,12 +107,7 @@ def test_example_3_13_stays_countable(engine: Engine) -> None:
             max_suppression="15",
         )  # fmt: skip
         report = countable(ItemSets.of([["a", "b"], ["d", "e"], ["g"], ["g", "h", "unknown"]]), recoding, dataset)
-    assert [(r.exact, r.suppressed, r.mixed) for r in report] == [
-        (True, 0, 0),
-        (False, 1, 0),
-        (False, 0, 1),
-        (True, 0, 0),
-    ]
+    assert [(r.exact, r.suppressed, r.mixed) for r in report] == [(True, 0, 0), (False, 1, 0), (False, 0, 1), (True, 0, 0)]
 
 
 @pytest.mark.slow

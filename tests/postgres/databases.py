@@ -58,11 +58,7 @@ class Databases:
 
     def copy(self, table: str, rows: list[tuple[Any, ...]]) -> None:
         """Add rows without a value in a statement."""
-        with (
-            self.session() as connection,
-            connection.cursor() as cursor,
-            cursor.copy(f"COPY {table} FROM STDIN") as copy,
-        ):
+        with self.session() as connection, connection.cursor() as cursor, cursor.copy(f"COPY {table} FROM STDIN") as copy:
             for row in rows:
                 copy.write_row(row)
 

@@ -13,18 +13,7 @@ import anondb
 from anondb.errors import AnondbError, InputError
 
 ODD = [
-    *(
-        "it's",
-        'say "a"',
-        "back\\slash",
-        "\\N",
-        "new\nline",
-        "carriage\r",
-        "tab\there",
-        "trailing  ",
-        "  leading",
-        "Case",
-    ),
+    *("it's", 'say "a"', "back\\slash", "\\N", "new\nline", "carriage\r", "tab\there", "trailing  ", "  leading", "Case"),
     *("case", "CASE", "\U0001f600", "e\u0301", "\u00e9", "a;b", "$$", "%s", "{a,b}", "NULL", "", "\u200b", "x" * 5000),
     *("\x01", "-- x", "CANARY7391"),
 ]

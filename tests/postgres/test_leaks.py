@@ -20,24 +20,11 @@ psycopg = pytest.importorskip("psycopg")
 CANARIES = ("CANARY5501", "canary_table", "canary_column", "918273600")
 # Figures of the whole server, which no right hides (docs/postgres.md#channels); a cluster of its own closes them.
 OF_THE_CLUSTER = (
-    *(
-        "pg_stat_activity",
-        "pg_stat_archiver",
-        "pg_stat_bgwriter",
-        "pg_stat_checkpointer",
-        "pg_stat_database",
-        "pg_stat_io",
-    ),
+    *("pg_stat_activity", "pg_stat_archiver", "pg_stat_bgwriter", "pg_stat_checkpointer", "pg_stat_database", "pg_stat_io"),
     *("pg_stat_wal", "pg_stat_slru", "pg_locks", "pg_stat_database_conflicts", "pg_stat_ssl", "pg_stat_gssapi"),
     *("pg_database", "pg_shmem_allocations", "pg_backend_memory_contexts", "pg_aios", "pg_replication_slots"),
     *("pg_stat_replication_slots", "pg_cursors", "pg_prepared_statements", "pg_timezone_names", "pg_timezone_abbrevs"),
-    *(
-        "pg_settings",
-        "pg_file_settings",
-        "pg_stat_progress_analyze",
-        "pg_stat_xact_all_tables",
-        "pg_stat_xact_sys_tables",
-    ),
+    *("pg_settings", "pg_file_settings", "pg_stat_progress_analyze", "pg_stat_xact_all_tables", "pg_stat_xact_sys_tables"),
     *("pg_stat_all_tables", "pg_stat_sys_tables", "pg_stat_all_indexes", "pg_stat_sys_indexes", "pg_statio_all_tables"),
     *("pg_statio_sys_tables", "pg_statio_all_indexes", "pg_statio_sys_indexes", "pg_statio_all_sequences"),
 )
@@ -206,12 +193,7 @@ def test_roles_that_read_anyway_are_refused(leaky: Databases, grant: str) -> Non
 @pytest.mark.slow
 def test_roles_that_read_the_raw_database(leaky: Databases) -> None:
     """Tables of the owner are said; the ledger, frozen releases and the owner's role are refused, whoever publishes."""
-    for text in (
-        "CREATE ROLE publisher LOGIN",
-        "CREATE ROLE owner LOGIN",
-        "CREATE ROLE insider",
-        "GRANT owner TO insider",
-    ):
+    for text in ("CREATE ROLE publisher LOGIN", "CREATE ROLE owner LOGIN", "CREATE ROLE insider", "GRANT owner TO insider"):
         leaky.sql(text)
     leaky.sql(f"GRANT CREATE ON DATABASE {leaky.releases} TO publisher")
     url, options = leaky.url("of_publisher", "publisher"), {"model": anondb.KmAnonymity(2, 1), "replace": True}

@@ -214,10 +214,7 @@ def test_accuracy_is_counted_there(databases: Databases, arrived: list[str], own
     names = [f"person {n}" for n in range(60)]
     rows = [(name, item) for n, name in enumerate(names) for place, item in enumerate(ITEMS) if (n >> place) & 1]
     queries = [("one", "milk"), ("one", "eggs"), ("two", "soap"), ("three", "of nobody")]
-    for table, columns, content in (
-        ("asked", "query_id text, item text", queries),
-        ("bought", "tid text, item text", rows),
-    ):
+    for table, columns, content in (("asked", "query_id text, item text", queries), ("bought", "tid text, item text", rows)):
         databases.sql(f"DROP TABLE IF EXISTS public.{table}")
         databases.sql(f"CREATE TABLE public.{table} ({columns})")
         databases.copy(f"public.{table}", content)

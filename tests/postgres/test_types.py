@@ -249,11 +249,7 @@ def test_where_else_they_are_refused(databases: Databases, db: Any, columns: Any
         assert error.code == "bad_type" and "'item'" in str(error)
     source = (databases.raw_url(), "--transactions", "refused", "--item", columns["refused"]["jsonb"])
     rule = ("--model", "k", "--k", "1")
-    for words in (
-        ("profile", *source),
-        ("anonymize", *source, *rule, "--taxonomy", "tree"),
-        ("verify", *source, *rule),
-    ):
+    for words in (("profile", *source), ("anonymize", *source, *rule, "--taxonomy", "tree"), ("verify", *source, *rule)):
         done = command(*words)
         assert done.returncode == 2 and "JSON" in done.stderr and "Traceback" not in done.stderr
         assert '"a"' not in done.stderr + done.stdout

@@ -32,16 +32,7 @@ def report(databases: Databases) -> dict[str, Any]:
             "--m",
             "2",
         ),
-        *(
-            "--release",
-            "spring",
-            "--publish",
-            databases.url("spring"),
-            "--analysts",
-            "analysts",
-            "--counters",
-            "counters",
-        ),
+        *("--release", "spring", "--publish", databases.url("spring"), "--analysts", "analysts", "--counters", "counters"),
         "--json",
     )
     assert done.returncode == 0, done.stderr

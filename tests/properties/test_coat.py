@@ -210,19 +210,7 @@ def test_the_same_with_one_thread_and_two() -> None:
 
 def test_labels_never_collide(engine: Engine) -> None:
     """docs/bad_inputs.md, 37: items that look like the labels of groups, and groups that would be written alike."""
-    transactions = [
-        ["a"],
-        ["b"],
-        ["(a,b)"],
-        ["(a,b)"],
-        ["(a,b)"],
-        ["c,d"],
-        ["e"],
-        ["c"],
-        ["d,e"],
-        ["(c,d,e)"],
-        ["(c,d,e)"],
-    ]
+    transactions = [["a"], ["b"], ["(a,b)"], ["(a,b)"], ["(a,b)"], ["c,d"], ["e"], ["c"], ["d,e"], ["(c,d,e)"], ["(c,d,e)"]]
     utility = [["a", "b"], ["(a,b)"], ["c,d", "e"], ["c", "d,e"], ["(c,d,e)"]]
     found = run(engine, transactions, 2, 1, utility=utility)
     assert found.recoding is not None and not found.suppressed

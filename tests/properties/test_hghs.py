@@ -373,11 +373,7 @@ def test_rounds_that_change_nothing_are_not_run(engine: Engine) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("leaves", "m"),
-    [
-        pytest.param(32_767, 2, marks=pytest.mark.slow),
-        pytest.param(40_000, 2, marks=pytest.mark.slow),
-        (70_000, 3),
-    ],
+    [pytest.param(32_767, 2, marks=pytest.mark.slow), pytest.param(40_000, 2, marks=pytest.mark.slow), (70_000, 3)],
 )
 def test_very_many_children(engine: Engine, leaves: int, m: int) -> None:
     """More children of one node than an int16 counts, and more nodes than a uint16 does."""

@@ -17,17 +17,7 @@ from portions import portions
 from reference_expected import expected_count, expected_holders
 from release.benches import ReleaseBench
 from release.cases import catalog, dataset
-from supports_cases import (
-    Bound,
-    asked,
-    freeze_with_supports,
-    frozen_lines,
-    number,
-    released,
-    rule_of,
-    tables_of,
-    weights_of,
-)
+from supports_cases import Bound, asked, freeze_with_supports, frozen_lines, number, released, rule_of, tables_of, weights_of
 from supports_random import random_release, random_similar
 from supports_worlds import (
     Release,

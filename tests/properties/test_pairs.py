@@ -191,11 +191,7 @@ def test_triples(engine: Engine, seeds: range, monkeypatch: pytest.MonkeyPatch) 
     "nodes, family, exhausted",
     [
         (["a", "y"], [NO_FAMILY, NO_FAMILY], True),
-        (
-            ["a", "y", "z"],
-            [NO_FAMILY, NO_FAMILY, NO_FAMILY],
-            False,
-        ),  # a chain extends a, so that a round is spent on it
+        (["a", "y", "z"], [NO_FAMILY, NO_FAMILY, NO_FAMILY], False),  # a chain extends a, so that a round is spent on it
         (["y", "z", "d"], [NO_FAMILY, NO_FAMILY, NO_FAMILY], True),  # no pair of y and z
         (["a", "b", "d"], [NO_FAMILY, 1, 2], False),  # as do nodes of two families
         (["a", "b", "d"], [1, 1, 2], True),  # but a pair of two families is none

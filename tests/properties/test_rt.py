@@ -65,8 +65,7 @@ def draw(rng: random.Random, n: int) -> tuple[Schema, list[dict[str, object]], l
     weights = rng.choice([None, {"age": Fraction(1, 2), "place": Fraction(1), "color": Fraction(0)}])
     low, high = min(known), max(known)
     schema = Schema(
-        {"age": ("numeric", (low, max(high, low + 1))), "place": ("tree", PLACES, "all"), "color": ("set", colors)},
-        weights,
+        {"age": ("numeric", (low, max(high, low + 1))), "place": ("tree", PLACES, "all"), "color": ("set", colors)}, weights
     )
     if low == high and None not in [r["age"] for r in rows]:
         schema.attributes["age"] = ("numeric", (low, low + 1))

@@ -219,11 +219,7 @@ def test_groups_have_the_names_of_nodes(engine: Engine) -> None:
     case.transactions = [["cola"], ["pepsi"], ["pepsi"], *[["tea"]] * 3]
     found, _, rows = run(engine, case)
     assert rows == [frozenset(["soft"])] * 3 + [frozenset(["tea"])] * 3
-    assert sorted(zip(found.member_of.tolist(), found.member_labels, strict=True)) == [
-        (0, "cola"),
-        (0, "pepsi"),
-        (1, "tea"),
-    ]
+    assert sorted(zip(found.member_of.tolist(), found.member_labels, strict=True)) == [(0, "cola"), (0, "pepsi"), (1, "tea")]
     case.children["soft"] = ["cola", "never"]
     case.children["all"] = ["top", "tea", "pepsi"]
     assert run(engine, case)[2] == [frozenset(["(cola,pepsi)"])] * 3 + [frozenset(["tea"])] * 3

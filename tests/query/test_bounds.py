@@ -38,10 +38,7 @@ def _leaf(draw: random.Random, ids: str) -> tuple[str, Predicate]:
         case 2:
             return f"{ids} NOT IN ({one})", lambda s: not s & chosen
         case 3:
-            return (
-                f"EXISTS (SELECT 1 FROM t u WHERE u.tid = {ids} AND u.item = '{labels[0]}')",
-                lambda s: labels[0] in s,
-            )
+            return (f"EXISTS (SELECT 1 FROM t u WHERE u.tid = {ids} AND u.item = '{labels[0]}')", lambda s: labels[0] in s)
         case 4:
             return (
                 f"{ids} IN ({one} GROUP BY u.tid HAVING count(DISTINCT u.item) = {least})",
@@ -53,10 +50,7 @@ def _leaf(draw: random.Random, ids: str) -> tuple[str, Predicate]:
                 lambda s: len(s & chosen) < least,
             )
         case 6:
-            return (
-                f"{ids} IN (SELECT u.tid FROM t u WHERE u.item NOT IN ({_text(labels)}))",
-                lambda s: bool(s - chosen),
-            )
+            return (f"{ids} IN (SELECT u.tid FROM t u WHERE u.item NOT IN ({_text(labels)}))", lambda s: bool(s - chosen))
         case 7:
             return (
                 f"{ids} IN (SELECT u.tid FROM t u WHERE u.item <> '{labels[0]}' GROUP BY u.tid HAVING "

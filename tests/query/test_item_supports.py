@@ -136,13 +136,7 @@ def test_real_algorithms(algorithm: str) -> None:
         edges = [(item, f"N{n // 3}") for n, item in enumerate(items)] + [(f"N{n}", "*") for n in range(3)]
         connection.executemany("INSERT INTO tree VALUES (?, ?)", edges)
         release = database.anonymize(
-            "t",
-            model=model,
-            algorithm=algorithm,
-            name="r",
-            queries=20,
-            item_supports=True,
-            **options,
+            "t", model=model, algorithm=algorithm, name="r", queries=20, item_supports=True, **options
         )
         assert release.verification.item_supports == 0 and release.manifest["item_supports"] == "true"
         for item, *alone in connection.execute("FROM release_r.item_counts").fetchall():

@@ -28,10 +28,7 @@ NODES = ["top", "r", "a", "b", "c", "a1", "a2", "b1", "b2"]
 MEMBERS = {v: leaves(CHILDREN, v) for v in NODES}
 NUMBERS = count()
 Queries = dict[str, Callable[[frozenset[str]], int]]
-THREE, ROWS = (
-    "SELECT count(*) FROM sales WHERE item IN ('a1', 'a2', 'c')",
-    "SELECT count(*) FROM sales WHERE item <> 'a1'",
-)
+THREE, ROWS = ("SELECT count(*) FROM sales WHERE item IN ('a1', 'a2', 'c')", "SELECT count(*) FROM sales WHERE item <> 'a1'")
 QUERIES: Queries = {
     "SELECT count(DISTINCT tid) FROM sales WHERE item = 'a1'": lambda o: "a1" in o,
     "SELECT count(DISTINCT tid) FROM sales WHERE item IN ('a1', 'b1')": lambda o: bool(o & {"a1", "b1"}),
@@ -180,11 +177,7 @@ def hiding(originals: set[frozenset[str]]) -> set[frozenset[str]]:
 
 
 def compare(
-    release: Asked,
-    sql: str,
-    value: Callable[[frozenset[str]], int],
-    possible: list[set[frozenset[str]]],
-    tight: bool,
+    release: Asked, sql: str, value: Callable[[frozenset[str]], int], possible: list[set[frozenset[str]]], tight: bool
 ) -> None:
     lower, estimate, upper = release.answer(sql).bounds
     low, high = sum(min(map(value, o)) for o in possible), sum(max(map(value, o)) for o in possible)
@@ -361,10 +354,7 @@ def test_rows_of_sets_count_once(bench: Engine) -> None:
 @pytest.mark.parametrize("owned", [False, True])
 def test_a_replaced_release(bench: Engine, owned: bool) -> None:
     """An open release of bags goes on with what takes its place, and keeps its rows once."""
-    engine, sql = (
-        DuckDBEngine(bench.connection, owned=owned),
-        "SELECT item, count(DISTINCT tid) FROM sales GROUP BY item",
-    )
+    engine, sql = (DuckDBEngine(bench.connection, owned=owned), "SELECT item, count(DISTINCT tid) FROM sales GROUP BY item")
     before = bench.connection.sql("SELECT count(*) FROM duckdb_tables() WHERE temporary").fetchall()
     fill(bench, [{"a1": 1}, {"b": 2}], semantics="atomic")
     database = Database(engine)

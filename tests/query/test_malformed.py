@@ -85,11 +85,7 @@ LENIENT = 0.012
     [(0, 100), pytest.param(2, 300, marks=pytest.mark.slow), pytest.param(1, 30_000, marks=pytest.mark.nightly)],
 )
 def test_what_duckdb_refuses_is_refused(
-    engine: Engine,
-    asked: Sessions,
-    original: duckdb.DuckDBPyConnection,
-    seed: int,
-    queries: int,
+    engine: Engine, asked: Sessions, original: duckdb.DuckDBPyConnection, seed: int, queries: int
 ) -> None:
     """A session reads some texts that DuckDB's parser refuses, such as [1, , 2]: at most the share ``LENIENT``."""
     schema = release(engine, TRANSACTIONS, untouched(TRANSACTIONS), "malformed")

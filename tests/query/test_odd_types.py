@@ -184,12 +184,11 @@ def released(database: anondb.Database, kind: str, role: str, draw: random.Rando
         k = draw.choice([1, 1, 3])
         return database.anonymize("t", model=anondb.KmAnonymity(k=k, m=1), name="r", queries=1, max_suppression=100)
     except AnondbError as error:
-        assert isinstance(error, InputError) and error.code in (
-            "bad_type",
-            "bad_number",
-            "bad_date",
-            "direct_identifier",
-        ), (kind, role, error)
+        assert isinstance(error, InputError) and error.code in ("bad_type", "bad_number", "bad_date", "direct_identifier"), (
+            kind,
+            role,
+            error,
+        )
         return None
 
 
@@ -217,8 +216,7 @@ def twins(connection: duckdb.DuckDBPyConnection, role: str, manifest: dict[str, 
             try:
                 twin.register("rows_given", connection.sql(rows).to_arrow_table())
                 twin.register(
-                    "people_given",
-                    connection.sql("SELECT tid, CAST(v AS VARCHAR) AS v FROM people").to_arrow_table(),
+                    "people_given", connection.sql("SELECT tid, CAST(v AS VARCHAR) AS v FROM people").to_arrow_table()
                 )
                 twin.execute("CREATE TABLE rows AS FROM rows_given")
                 twin.execute(
@@ -241,18 +239,7 @@ def twins(connection: duckdb.DuckDBPyConnection, role: str, manifest: dict[str, 
 
 # One of each sort of type: those that items may be told to have, those of attributes, and some that are refused.
 SORTS = [
-    *(
-        "TINYINT",
-        "UBIGINT",
-        "DECIMAL(5,2)",
-        "DOUBLE",
-        "BOOLEAN",
-        "DATE",
-        "TIMESTAMP",
-        "TIMESTAMP_NS",
-        "TIMESTAMPTZ",
-        "TIME",
-    ),
+    *("TINYINT", "UBIGINT", "DECIMAL(5,2)", "DOUBLE", "BOOLEAN", "DATE", "TIMESTAMP", "TIMESTAMP_NS", "TIMESTAMPTZ", "TIME"),
     *("UUID", "ENUM('a', 'A', 'a ')", "VARCHAR", "VARCHAR /* codes */", "VARCHAR /* dates */", "BLOB"),
 ]
 

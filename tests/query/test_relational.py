@@ -394,11 +394,7 @@ def test_lists_may_lack_persons_without_items(engine: Engine) -> None:
         schema = released(engine, ROWS, SETS, 1, layout="lists", delta=0)
     assert schema is not None
     release = opened(engine, schema)
-    for where, low, high in (
-        ("age = 44", 1, 2),
-        ("age > 25 AND NOT list_contains(item, 'p')", 0, 1),
-        ("age < 21", 1, 1),
-    ):
+    for where, low, high in (("age = 44", 1, 2), ("age > 25 AND NOT list_contains(item, 'p')", 0, 1), ("age < 21", 1, 1)):
         sql = f"SELECT count(*) FROM records JOIN held USING (tid) WHERE {where} AND NOT list_contains(item, 'x')"
         assert release.answer(sql).bounds[::2] == (low, high)
     assert release.answer("SELECT count(*) FROM held WHERE NOT list_contains(item, 'p')").bounds[::2] == (1, 2)

@@ -80,12 +80,7 @@ def test_nothing_else_is_published(owner: Engine) -> None:
     columns = rows(
         owner, "SELECT column_name, data_type FROM duckdb_columns() WHERE table_name = 'buckets' ORDER BY column_index"
     )
-    assert columns == [
-        ("bucket_id", "INTEGER"),
-        ("column_id", "INTEGER"),
-        ("items", "VARCHAR[]"),
-        ("copies", "INTEGER"),
-    ]
+    assert columns == [("bucket_id", "INTEGER"), ("column_id", "INTEGER"), ("items", "VARCHAR[]"), ("copies", "INTEGER")]
     manifest = dict(rows(owner, "FROM release_spring.manifest"))
     assert manifest.keys() == {
         *("release_id", "model", "l", "columns", "empty_values", "transactions", "semantics", "suppression"),

@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from sqlglot import parse_one
 
 from anondb.engine import DuckDBEngine
 from anondb.release.catalog import listed
-
-
-@pytest.fixture
-def engine() -> Iterator[DuckDBEngine]:
-    engine = DuckDBEngine.open(threads=1)
-    yield engine
-    engine.close()
 
 
 def stored(engine: DuckDBEngine, select: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterator
 
 import pytest
 from each import each
@@ -16,13 +15,6 @@ from anondb.release.objects import SchemaName
 
 Row = tuple[int | None, int | None, int]
 LABELS = [(0, "a"), (1, "b"), (2, "c")]
-
-
-@pytest.fixture(scope="module")
-def engine() -> Iterator[DuckDBEngine]:
-    engine = DuckDBEngine.open(threads=2)
-    yield engine
-    engine.close()
 
 
 def coded(engine: DuckDBEngine, rows: list[Row], labels: list[tuple[int, str]] = LABELS) -> Counter[tuple[int | None, str]]:

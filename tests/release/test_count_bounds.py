@@ -76,10 +76,7 @@ def test_bounds_are_right_and_tight_for_random_releases_and_all_queries(bench: B
             wanted = frozenset(query)
             truth = reference.true_bounds(published, members, domain, suppression, lambda o, w=wanted: w <= o)
             assert (lower, upper) == truth, (seed, query)
-            assert estimate == pytest.approx(expected_count(published, members, query, holders), abs=1e-9), (
-                seed,
-                query,
-            )
+            assert estimate == pytest.approx(expected_count(published, members, query, holders), abs=1e-9), (seed, query)
             assert lower <= estimate <= upper, (seed, query)
             asked += 1
         found = bench.item_counts()
@@ -166,11 +163,7 @@ def test_kinds_of_arguments(owner: Engine) -> None:
     assert rows(owner, ask.format("['b' COLLATE NOCASE]")) == [(0, 0, 0)]
     assert rows(owner, ask.format("[]")) == [(3, 3, 3)]
     described = rows(owner, "DESCRIBE FROM release_spring.count_bounds([])")
-    assert [row[:2] for row in described] == [
-        ("lower_bound", "BIGINT"),
-        ("estimate", "DOUBLE"),
-        ("upper_bound", "BIGINT"),
-    ]
+    assert [row[:2] for row in described] == [("lower_bound", "BIGINT"), ("estimate", "DOUBLE"), ("upper_bound", "BIGINT")]
     rows(owner, "SET default_collation = 'NOCASE'")
     with pytest.raises(duckdb.InvalidInputException, match="default_collation"):
         rows(owner, ask.format("['b']"))
@@ -260,12 +253,7 @@ def test_two_releases_attached(owner: Engine, sealed: Path, tmp_path: Path) -> N
     with duckdb.connect() as analyst:
         analyst.execute(f"ATTACH '{sealed}' AS s (READ_ONLY)")
         analyst.execute(f"ATTACH '{second}' AS t (READ_ONLY)")
-        for current, asked, answer in (
-            ("s", "s", TRUTH),
-            ("t", "t", [(1, 1.0, 1)]),
-            ("s", "t", None),
-            ("t", "s", None),
-        ):
+        for current, asked, answer in (("s", "s", TRUTH), ("t", "t", [(1, 1.0, 1)]), ("s", "t", None), ("t", "s", None)):
             analyst.execute(f"USE {current}")
             if answer is None:
                 with pytest.raises(duckdb.InvalidInputException, match="USE the release first"):
@@ -321,12 +309,7 @@ def test_the_body_is_a_query_that_runs_as_it_stands(bench: Bench) -> None:
         t: Table("memory", "release_r", t)
         for t in ("manifest", "transaction_items", "labels", "transaction_ids", "released_items")
     }
-    about = {
-        "release_id": "number",
-        "schema_name": "release_r",
-        "macro_name": "count_bounds",
-        "table_names": list(tables),
-    }
+    about = {"release_id": "number", "schema_name": "release_r", "macro_name": "count_bounds", "table_names": list(tables)}
     placed = load("release/in_place").bind({"manifest": tables["manifest"]}, about)
     checked = load("release/checked_items").bind({"in_place": placed}, {"items": "[a, c]"})
     parts = parts_of_bounds("release_r", GLOBAL, {"items": exp.convert(["a", "c"])})

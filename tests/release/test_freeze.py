@@ -184,11 +184,7 @@ def test_a_coded_release_is_its_frozen_rows(owner: Engine) -> None:
             owner, f"SELECT tid, label FROM {coded.transactions.sql()} JOIN {items.sql()} USING (item) ORDER BY 1, 2"
         )
         assert decoded == rows(owner, "SELECT transaction_id, item FROM release_spring.transactions ORDER BY 1, 2")
-        assert rows(owner, f"SELECT item, label FROM {items.sql()} ORDER BY 1") == [
-            (0, "Fruit"),
-            (1, "bread"),
-            (2, "milk"),
-        ]
+        assert rows(owner, f"SELECT item, label FROM {items.sql()} ORDER BY 1") == [(0, "Fruit"), (1, "bread"), (2, "milk")]
 
 
 def test_an_error_leaves_nothing(owner: Engine, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,25 +8,12 @@ from pathlib import Path
 import duckdb
 import pytest
 from portions import some
-from release.cases import frozen
 
 import anondb
 from anondb.engine import DuckDBEngine
 from anondb.errors import AnondbError, InputError
 from anondb.release import inspect as inspect_module
 from anondb.release.inspect import inspect
-from anondb.release.publish import publish
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    place = tmp_path_factory.mktemp("made")
-    owner = DuckDBEngine.open(place / "shop.duckdb")
-    labels = [[f"only{i}", "apple"] for i in range(40)] + [["apple", "pear"]] * 40
-    blocks = {"Fruit": ["apple", "pear"], "Other": [f"only{i}" for i in range(40)]}
-    done = publish(owner, frozen(owner, labels, blocks).schema, place / "spring.duckdb").path
-    owner.close()
-    return done
 
 
 @pytest.fixture
@@ -168,10 +155,7 @@ OTHER_CHANGES = {
     ),
     "a value that no record has": ("records", "INSERT INTO released_values VALUES ('colour', 'ghost', 'secret')"),
     "a value that stands for nothing": ("records", "UPDATE records SET colour = 'ghost' WHERE transaction_id = 7"),
-    "a record of nobody": (
-        "records",
-        "INSERT INTO records SELECT * REPLACE (5000 AS transaction_id) FROM records LIMIT 1",
-    ),
+    "a record of nobody": ("records", "INSERT INTO records SELECT * REPLACE (5000 AS transaction_id) FROM records LIMIT 1"),
     "a record twice": ("records", "INSERT INTO records FROM records WHERE transaction_id = 7"),
     "a record too few": ("records", "DELETE FROM records WHERE transaction_id = 7"),
     "another suppression than that of the rows": ("records", FLIPPED),
@@ -195,8 +179,7 @@ OTHER_CHANGES = {
 @pytest.mark.parametrize(
     "what",
     some(
-        OTHER_CHANGES,
-        *("no copies", "a value that stands for nothing", "a range that is not its ends", "words for a list"),
+        OTHER_CHANGES, *("no copies", "a value that stands for nothing", "a range that is not its ends", "words for a list")
     ),
 )
 def test_changes_of_other_kinds_are_found(
@@ -242,8 +225,7 @@ def test_classes_that_are_complete_in_part_are_counted() -> None:
     with engine.transaction():
         classes = engine.put("classes", {"transaction_id": ("INTEGER", [1, 2, 3, 4]), "class": ("INTEGER", [1, 1, 2, 2])})
         ids = engine.put(
-            "ids",
-            {"transaction_id": ("INTEGER", [1, 2, 3, 4]), "complete": ("BOOLEAN", [True, False, False, False])},
+            "ids", {"transaction_id": ("INTEGER", [1, 2, 3, 4]), "complete": ("BOOLEAN", [True, False, False, False])}
         )
         assert engine.scalar("release/sealed_classes", {"classes": classes, "transaction_ids": ids}) == 1
     engine.close()

@@ -10,13 +10,7 @@ from release.cases import frozen, rows
 
 from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import InputError
-from anondb.ledger.ledger import (
-    LedgerEntry,
-    entries,
-    find,
-    mark_dropped,
-    record,
-)
+from anondb.ledger.ledger import LedgerEntry, entries, find, mark_dropped, record
 from anondb.ledger.tables import DECISIONS
 from anondb.publications.published_rows import drop_release
 from anondb.recoding import Decision

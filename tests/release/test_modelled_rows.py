@@ -143,9 +143,7 @@ def test_the_digest_covers_the_rows_by_its_definition(place: Path, tmp_path: Pat
         con.execute("COPY FROM DATABASE one TO twin")
     assert anondb.verify_file(copy, expect=digest).holds
     forged = changed(
-        place,
-        tmp_path,
-        "UPDATE modelled.sales SET item = CASE item WHEN 'wine' THEN 'beer' ELSE 'wine' END WHERE rowid = 0",
+        place, tmp_path, "UPDATE modelled.sales SET item = CASE item WHEN 'wine' THEN 'beer' ELSE 'wine' END WHERE rowid = 0"
     )
     assert not anondb.verify_file(forged, expect=digest).expected
 

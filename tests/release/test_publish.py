@@ -176,11 +176,7 @@ def test_a_schema_without_a_release(owner: Engine, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "where",
-    some(
-        ["_hand_over", "_check_sealed", "sync", "os.replace", "os.chmod", "check", "interrupt"],
-        "check",
-    ),
+    "where", some(["_hand_over", "_check_sealed", "sync", "os.replace", "os.chmod", "check", "interrupt"], "check")
 )
 def test_a_failure_leaves_no_file_and_no_directory(
     owner: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str

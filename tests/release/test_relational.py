@@ -135,11 +135,7 @@ def read(engine: Engine) -> tuple[Dataset, Records]:
     with open_source(engine, "held", "transactions") as source, open_source(engine, "people", "records") as people:
         dataset = load_transactions(engine, source, more_ids=people)
     records = load_records(
-        engine,
-        "people",
-        dataset,
-        quasi_identifiers="age,size,born,place,col'or:categorical",
-        hierarchies={"place": PLACES},
+        engine, "people", dataset, quasi_identifiers="age,size,born,place,col'or:categorical", hierarchies={"place": PLACES}
     )
     return dataset, records
 

@@ -10,7 +10,6 @@ from pathlib import Path
 import duckdb
 import pytest
 from portions import some
-from release.cases import frozen
 from sqlglot import exp
 
 from anondb.engine import DuckDBEngine
@@ -18,18 +17,7 @@ from anondb.engine.clean import clean_writer
 from anondb.release.findings import file_findings
 from anondb.release.inspect import inspect
 from anondb.release.objects import GLOBAL, ROW_ORDER
-from anondb.release.publish import BUILD_NAME, hand_over_table, publish, rows_file, written
-
-
-@pytest.fixture(scope="module")
-def sealed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    place = tmp_path_factory.mktemp("rewritten")
-    owner = DuckDBEngine.open(place / "shop.duckdb")
-    labels = [[f"only{i}", "apple"] for i in range(40)] + [["apple", "pear"]] * 40
-    blocks = {"Fruit": ["apple", "pear"], "Other": [f"only{i}" for i in range(40)]}
-    made = publish(owner, frozen(owner, labels, blocks).schema, place / "spring.duckdb").path
-    owner.close()
-    return made
+from anondb.release.publish import BUILD_NAME, hand_over_table, rows_file, written
 
 
 def rewritten(sealed: Path, target: Path, orders: Mapping[str, str]) -> Path:
@@ -50,9 +38,9 @@ def rewritten(sealed: Path, target: Path, orders: Mapping[str, str]) -> Path:
 
 
 @pytest.mark.slow
-def test_the_rows_in_their_order_are_the_file_again(sealed: Path, tmp_path: Path) -> None:
-    again = rewritten(sealed, tmp_path / "again.duckdb", {})
-    assert inspect(again).clean and again.read_bytes() == sealed.read_bytes()
+def test_the_rows_in_their_order_are_the_file_again(made: Path, tmp_path: Path) -> None:
+    again = rewritten(made, tmp_path / "again.duckdb", {})
+    assert inspect(again).clean and again.read_bytes() == made.read_bytes()
 
 
 ORDERS = {
@@ -66,8 +54,8 @@ ORDERS = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("table", some(ORDERS, "transaction_items"))
-def test_rows_in_another_order_are_found(sealed: Path, tmp_path: Path, table: str) -> None:
-    found = inspect(rewritten(sealed, tmp_path / "other.duckdb", {table: ORDERS[table]}))
+def test_rows_in_another_order_are_found(made: Path, tmp_path: Path, table: str) -> None:
+    found = inspect(rewritten(made, tmp_path / "other.duckdb", {table: ORDERS[table]}))
     assert [f.check for f in found.findings] == ["order"] and table in found.findings[0].what
 
 
@@ -81,14 +69,14 @@ PADDING = {
 
 @pytest.mark.parametrize("place", [20, 120, 3_000, 4_200, 8_000, 8_400, 12_000])
 @pytest.mark.parametrize("text", PADDING)
-def test_bytes_in_the_padding_of_headers_are_found(sealed: Path, tmp_path: Path, text: str, place: int) -> None:
+def test_bytes_in_the_padding_of_headers_are_found(made: Path, tmp_path: Path, text: str, place: int) -> None:
     changed = tmp_path / "changed.duckdb"
-    content = bytearray(sealed.read_bytes())
+    content = bytearray(made.read_bytes())
     content[place : place + len(PADDING[text])] = PADDING[text]
     begin = place // 4_096 * 4_096
     content[begin : begin + 8] = checksum(content[begin + 8 : begin + 4_096]).to_bytes(8, "little")
     changed.write_bytes(content)
-    assert [f.check for f in file_findings(changed)] == ["bytes"] and not file_findings(sealed)
+    assert [f.check for f in file_findings(changed)] == ["bytes"] and not file_findings(made)
 
 
 def other_version(sealed: Path, target: Path) -> bytearray:
@@ -109,9 +97,9 @@ def checksum(header: bytes | bytearray) -> int:
 
 
 @pytest.mark.slow
-def test_a_file_of_another_version_is_not_passed_in_silence(sealed: Path, tmp_path: Path) -> None:
+def test_a_file_of_another_version_is_not_passed_in_silence(made: Path, tmp_path: Path) -> None:
     changed = tmp_path / "changed.duckdb"
-    other_version(sealed, changed)
+    other_version(made, changed)
     reader = duckdb.connect(str(changed), read_only=True)  # DuckDB reads it
     reader.close()
     found = inspect(changed)
@@ -120,9 +108,9 @@ def test_a_file_of_another_version_is_not_passed_in_silence(sealed: Path, tmp_pa
 
 
 @pytest.mark.slow
-def test_what_hides_behind_another_version_is_found(sealed: Path, tmp_path: Path) -> None:
+def test_what_hides_behind_another_version_is_found(made: Path, tmp_path: Path) -> None:
     changed = tmp_path / "changed.duckdb"
-    content = other_version(sealed, changed)
+    content = other_version(made, changed)
     changed.write_bytes(content + b"secret" * 43_691)  # more than a block
     assert {f.what for f in inspect(changed).findings} >= {
         "the size of the file is not a multiple of the size of its blocks"
@@ -131,7 +119,7 @@ def test_what_hides_behind_another_version_is_found(sealed: Path, tmp_path: Path
     assert not inspect(changed).clean
 
 
-def test_a_block_after_the_end_is_found(sealed: Path, tmp_path: Path) -> None:
+def test_a_block_after_the_end_is_found(made: Path, tmp_path: Path) -> None:
     changed = tmp_path / "changed.duckdb"
-    changed.write_bytes(sealed.read_bytes() + b"secret words".ljust(262_144, b"\0"))
+    changed.write_bytes(made.read_bytes() + b"secret words".ljust(262_144, b"\0"))
     assert "bytes" in {f.check for f in inspect(changed).findings}

@@ -30,12 +30,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "km": {},
     "supports": {"item_supports": True},
     "anatomy": {"model": anondb.Anatomy("3/2"), "columns": 2, "empty_values": "ignore"},
-    "kkm": {
-        "model": anondb.KkmAnonymity(5, 2),
-        "records": "persons",
-        "quasi_identifiers": ["age"],
-        "delta": 0.9,
-    },
+    "kkm": {"model": anondb.KkmAnonymity(5, 2), "records": "persons", "quasi_identifiers": ["age"], "delta": 0.9},
 }
 
 

@@ -14,17 +14,7 @@ from typing import Any
 import duckdb
 import pytest
 from portions import some
-from release.signed import (
-    CHANGED_OBJECTS,
-    CHANGED_ROWS,
-    QUESTION,
-    copied,
-    opens,
-    opens_at_all,
-    said,
-    signed_again,
-    ways,
-)
+from release.signed import CHANGED_OBJECTS, CHANGED_ROWS, QUESTION, copied, opens, opens_at_all, said, signed_again, ways
 
 import anondb
 from anondb.errors import InputError, VerificationFailed
@@ -53,12 +43,7 @@ class Published:
             )
             nodes = "SELECT DISTINCT item AS node, CASE WHEN item < 'i3' THEN 'A' ELSE 'B' END AS parent FROM sales"
             db.sql(f"CREATE TABLE food AS {nodes} UNION VALUES ('A', 'all'), ('B', 'all')")
-            options: dict[str, Any] = {
-                "model": KmAnonymity(15, 2),
-                "taxonomy": "food",
-                "item_supports": True,
-                "queries": 1,
-            }
+            options: dict[str, Any] = {"model": KmAnonymity(15, 2), "taxonomy": "food", "item_supports": True, "queries": 1}
             db.anonymize("sales", publish=self.file, sign=place / "publisher.key", **options)
             assert db.sql("SELECT count(*) FROM release_sales.item_supports").fetchall() == [(7,)]
             ledger = db.sql("SELECT table_name FROM duckdb_tables() WHERE schema_name = 'anondb'").fetchall()
@@ -106,11 +91,7 @@ def test_a_signed_folder_opens_in_every_way(published: Published) -> None:
 @pytest.mark.parametrize("by_environment", some([False, True], False, check=()))
 def test_others_are_refused_everywhere(published: Published, by_environment: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Unsigned releases, and those that another key signed."""
-    places = [
-        (published.unsigned, published.key),
-        (published.folder, published.other),
-        (published.file, published.other),
-    ]
+    places = [(published.unsigned, published.key), (published.folder, published.other), (published.file, published.other)]
     for number, (place, key) in enumerate(places[: 1 if by_environment else 3]):
         if by_environment:
             monkeypatch.setenv("ANONDB_TRUSTED", key)

@@ -41,11 +41,7 @@ def test_small_cells_are_drawn_together(number: int) -> None:
     assert len(shown) <= MOST_CELLS + 6 and sum(c.cells for c in shown) == number
     assert sum(c.weight for c in shown) == pytest.approx(sum(c.weight for c in drawn_cells))
     assert all(
-        c.note == "n"
-        or re.fullmatch(
-            "[0-9]+ % of all, in at most [0-9]+ transactions each: c[0-9][^…]*(; …)?",
-            c.note,
-        )
+        c.note == "n" or re.fullmatch("[0-9]+ % of all, in at most [0-9]+ transactions each: c[0-9][^…]*(; …)?", c.note)
         for c in shown
     )
     kinds = "[0-9,]+ (suppressed items|items as themselves|groups of (2 to 4|20 to 49|500 to 999) items)"

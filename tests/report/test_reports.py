@@ -262,13 +262,7 @@ def test_the_owners_figures(with_some: Path, tmp_path: Path, run: Run) -> None:
     assert set(report["seconds"]) >= {"load", "anonymize", "verify"} and all(s >= 0 for s in report["seconds"].values())
     for raw in ("<script", "</svg><b>", "two\nlines", "x" * 100, '"quoted"'):
         assert raw not in page
-    for visible in (
-        "&lt;script&gt;",
-        "two\\nlines",
-        "\N{GRINNING FACE}",
-        "\N{HORIZONTAL ELLIPSIS}",
-        "&quot;quoted&quot;",
-    ):
+    for visible in ("&lt;script&gt;", "two\\nlines", "\N{GRINNING FACE}", "\N{HORIZONTAL ELLIPSIS}", "&quot;quoted&quot;"):
         assert visible in page
 
 

@@ -440,11 +440,9 @@ def kept_by(algorithm: str) -> Callable[[Any, Any], Model]:
     models = METHODS[algorithm].models
     if "km" in models:
         return KmAnonymity
-    return {
-        "k": lambda k, m: TransactionalK(k),
-        "kkm": lambda k, m: KkmAnonymity(k, m),
-        "anatomy": lambda k, m: Anatomy(k),
-    }[models[0]]
+    return {"k": lambda k, m: TransactionalK(k), "kkm": lambda k, m: KkmAnonymity(k, m), "anatomy": lambda k, m: Anatomy(k)}[
+        models[0]
+    ]
 
 
 def goes_with(algorithm: str, case: Case, path: Path) -> dict[str, Any]:
@@ -467,15 +465,7 @@ def goes_with(algorithm: str, case: Case, path: Path) -> dict[str, Any]:
     return options
 
 
-MUST_DO = {
-    "3",
-    "18-enum",
-    "43",
-    "57",
-    "90",
-    "91",
-    "98",
-}  # nothing is wrong with these: a release, by whatever algorithm
+MUST_DO = {"3", "18-enum", "43", "57", "90", "91", "98"}  # nothing is wrong with these: a release, by whatever algorithm
 
 
 def bad_input_of(case: Case, algorithm: str, template: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -515,11 +505,7 @@ LARGER_SAMPLE = [pair for n, pair in enumerate(ALL) if n % 47 == 0 and pair not 
 @pytest.mark.parametrize("algorithm", METHODS)
 @each("case", [case for case in CASES if not case.slow])
 def test_bad_input_of_every_algorithm(
-    case: Case,
-    algorithm: str,
-    template: Path,
-    tmp_path_factory: pytest.TempPathFactory,
-    caplog: pytest.LogCaptureFixture,
+    case: Case, algorithm: str, template: Path, tmp_path_factory: pytest.TempPathFactory, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.clear()
     bad_input_of(case, algorithm, template, tmp_path_factory.mktemp("case"), caplog)
@@ -588,17 +574,7 @@ def test_a_headless_csv_file_is_not_quoted(tmp_path: Path) -> None:
     assert C not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "source",
-        "taxonomy",
-        "name",
-        "id",
-        "item",
-        "release",
-    ],
-)
+@pytest.mark.parametrize("name", ["source", "taxonomy", "name", "id", "item", "release"])
 def test_32_names_that_are_no_unicode(name: str, tmp_path: Path) -> None:
     options: dict[str, Any] = {"source": "sales", "taxonomy": "food", "model": KmAnonymity(2, 2)}
     with duckdb.connect() as connection:

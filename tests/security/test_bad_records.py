@@ -176,10 +176,7 @@ def test_infeasible_clusters(database: Database) -> None:
 @pytest.mark.slow
 def test_merged_clusters_are_counted(database: Database) -> None:
     """In each cluster of two one person holds the item; together they are two."""
-    sql(
-        database,
-        "CREATE TABLE two AS SELECT * FROM (VALUES (1, 'aa'), (3, 'aa')) t(tid, item)",
-    )
+    sql(database, "CREATE TABLE two AS SELECT * FROM (VALUES (1, 'aa'), (3, 'aa')) t(tid, item)")
     options = {"model": anondb.KkmAnonymity(2, 2), "records": "people", "quasi_identifiers": "age"}
     made = database.anonymize("two", **options, algorithm="rfirst", infeasible="merge", name="two")
     found = made.report.to_json()["relational"]

@@ -80,11 +80,7 @@ def test_leaves_that_no_column_holds_are_no_members(sealed: Path) -> None:
         ({"seen": "VARCHAR"}, "", "1 ranges of another type"),
         ({}, "UPDATE released_values SET value = '01' WHERE value = '1'", "values of another type"),
         ({}, "UPDATE records SET age_lo = 50, age_hi = 20, age = '[50:20]'", "60 ranges without a value"),
-        (
-            {},
-            "UPDATE records SET age_lo = NULL, age_hi = NULL, age = NULL, age_null = false",
-            "60 ranges without a value",
-        ),
+        ({}, "UPDATE records SET age_lo = NULL, age_hi = NULL, age = NULL, age_null = false", "60 ranges without a value"),
         ({}, "UPDATE records SET age_null = NULL WHERE transaction_id = 1", "1 ranges without a value"),
     ],
 )

@@ -213,8 +213,7 @@ def test_macros_that_hide_nothing_do_not_matter(
 
 
 @pytest.mark.parametrize(
-    "path",
-    some(["helpers,main", "main,helpers", "other.main,memory.main", '"a.b","x""y".main,memory.main'], "main,helpers"),
+    "path", some(["helpers,main", "main,helpers", "other.main,memory.main", '"a.b","x""y".main,memory.main'], "main,helpers")
 )
 def test_the_search_path_is_followed(mine: tuple[duckdb.DuckDBPyConnection, Database], path: str) -> None:
     connection, database = mine
@@ -257,12 +256,7 @@ def test_a_macro_of_the_same_script(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "command",
-    some(
-        ["anonymize", "verify", "releases", "accuracy", "run", "publish", "attack", "explain"],
-        "verify",
-        "run",
-        check=(),
-    ),
+    some(["anonymize", "verify", "releases", "accuracy", "run", "publish", "attack", "explain"], "verify", "run", check=()),
 )
 def test_the_command_line(
     tmp_path: Path, command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

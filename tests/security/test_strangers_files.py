@@ -112,10 +112,7 @@ def exit_code(command: list[str], monkeypatch: pytest.MonkeyPatch) -> int:
     return int(str(caught.value.code))
 
 
-INTERFACES: dict[str, Callable[[Path], object]] = {
-    "open_release": anondb.open_release,
-    "verify_file": anondb.verify_file,
-}
+INTERFACES: dict[str, Callable[[Path], object]] = {"open_release": anondb.open_release, "verify_file": anondb.verify_file}
 
 
 class Touched:
@@ -198,11 +195,7 @@ def test_a_release_in_a_schema_of_another_name(
 
 @pytest.mark.parametrize(
     "body",
-    [
-        PROFILE,
-        f"SELECT 1 AS tid, {WAIT} AS item",
-        "SELECT 1 AS tid, content AS item FROM read_text('{out}/witness.txt')",
-    ],
+    [PROFILE, f"SELECT 1 AS tid, {WAIT} AS item", "SELECT 1 AS tid, content AS item FROM read_text('{out}/witness.txt')"],
 )
 def test_verify_chooses_no_view(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str) -> None:
     """The only table that fits may be a trap: the user has to name a view."""

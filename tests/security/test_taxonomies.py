@@ -168,10 +168,7 @@ ROWS = [(n // 3, (n * 7) % 11) for n in range(90)]
 
 @pytest.mark.parametrize(
     ("transactions", "taxonomy"),
-    some(
-        list(product(["csv", "dat", "table", "frame", "parquet"], ["csv", "tree", "paths"])),
-        ("csv", "csv"),
-    ),
+    some(list(product(["csv", "dat", "table", "frame", "parquet"], ["csv", "tree", "paths"])), ("csv", "csv")),
 )
 def test_files_of_text_fit_whatever_is_a_number(tmp_path: Path, transactions: str, taxonomy: str) -> None:
     """In a .dat or CSV file a number is text: labels such as ANY stand beside it."""

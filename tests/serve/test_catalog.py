@@ -64,10 +64,7 @@ def test_queries_of_the_original_are_not_translated(client: Any) -> None:
     assert client.execute("SELECT a, pg_mine(1) AS b FROM pg_numbers").fetchall() == [(1.5, 2)]
     client.execute("DROP TABLE pg_numbers")
     assert len(client.execute("SELECT current_user, range FROM range(5)").fetchall()) == 5
-    for sql in (
-        "SELECT count(*) FROM duckdb_secrets() -- pg_",
-        "SELECT relname FROM pg_class, read_text('/etc/passwd')",
-    ):
+    for sql in ("SELECT count(*) FROM duckdb_secrets() -- pg_", "SELECT relname FROM pg_class, read_text('/etc/passwd')"):
         with pytest.raises(psycopg.Error):
             client.execute(sql)
 

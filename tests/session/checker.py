@@ -121,6 +121,16 @@ def _within(low: Any, value: Any, high: Any) -> bool:
     return (low is None or float(low) - slack <= value) and (high is None or value <= float(high) + slack)
 
 
+def rows(named: tuple[str, anondb.Session], sql: str) -> list[tuple[object, ...]]:
+    """The rows of an answer, whose numbers all have lower bounds where nothing was suppressed."""
+    result = named[1].sql(sql)
+    bounds = [n for n, column in enumerate(result.columns) if column.endswith("_lower")]
+    listed = result.fetchall()
+    assert bounds and (named[0] == "suppressed" or all(row[n] is not None for row in listed for n in bounds)), sql
+    rounded = [tuple(round(cell, 9) if isinstance(cell, float) else cell for cell in row) for row in listed]
+    return sorted(rounded, key=repr)
+
+
 def without_bounds(session: anondb.Session, sql: str) -> str:
     """Why a query has no bounds: the refusal, or the note beside bounds that are NULL."""
     try:

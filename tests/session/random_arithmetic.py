@@ -12,10 +12,7 @@ def _rows(a: Analyst) -> tuple[str, str]:
         join = a.one("JOIN", "JOIN", "LEFT JOIN")
         return f"sales {join} records USING (tid)", a.one(test, a.value("records"), f"({test} AND {a.value('records')})")
     if a.rnd.random() < 0.3:
-        return (
-            "(SELECT tid, count(*) AS n FROM sales GROUP BY tid) s",
-            f"n {a.one('>', '<=', '=')} {a.one('1', '2', '3')}",
-        )
+        return ("(SELECT tid, count(*) AS n FROM sales GROUP BY tid) s", f"n {a.one('>', '<=', '=')} {a.one('1', '2', '3')}")
     return "sales", test
 
 
@@ -104,23 +101,13 @@ def totals(a: Analyst) -> Asked:
         if a.rnd.random() < 0.4:
             inner = f"SELECT {key} AS k0, {number} AS n FROM {rows}{a.where('item')} GROUP BY {key}"
             over = a.one(
-                "sum(n) OVER ()",
-                "nullif(sum(n) OVER (), 0)",
-                "sum(n) OVER (PARTITION BY k0)",
-                "sum(n) OVER (ORDER BY k0)",
+                "sum(n) OVER ()", "nullif(sum(n) OVER (), 0)", "sum(n) OVER (PARTITION BY k0)", "sum(n) OVER (ORDER BY k0)"
             )
             return Asked(("k0", f"{a.one('', '100.0 * ')}n / {over} AS n1"), f"FROM ({inner}){a.one('', ' WHERE n > 1')}")
         columns = (f"{key} AS k0", f"{number} * 1.0 / {total} AS n1", f"sum({number}) OVER () AS n2")
         return Asked(columns, f"FROM {rows}{a.where('item')} GROUP BY {key}")
     value = a.one(
-        "n * (n - 1) / 2",
-        "n * n",
-        "5 - n",
-        "CASE WHEN n > 2 THEN 7 ELSE 1 END",
-        "sqrt(n)",
-        "n % 2",
-        "abs(n - 2)",
-        "1 / n",
+        "n * (n - 1) / 2", "n * n", "5 - n", "CASE WHEN n > 2 THEN 7 ELSE 1 END", "sqrt(n)", "n % 2", "abs(n - 2)", "1 / n"
     )
     inner = f"SELECT tid, {a.one('count(*)', 'count(DISTINCT item)')} AS n FROM sales{a.where()} GROUP BY tid"
     if a.rnd.random() < 0.3:

@@ -156,9 +156,7 @@ def running_totals(a: Analyst) -> Asked:
     if a.rnd.random() < 0.3:
         case = f"CASE WHEN {window} > {a.rnd.randint(1, 9)} THEN 'a' ELSE 'b' END AS k"
         return Asked(
-            ("k AS k0", "count(*) AS c1"),
-            f"FROM (SELECT item, n, {case} FROM ({counts}){met}) GROUP BY k",
-            filtered=True,
+            ("k AS k0", "count(*) AS c1"), f"FROM (SELECT item, n, {case} FROM ({counts}){met}) GROUP BY k", filtered=True
         )
     return Asked(("item AS k0", f"{window} AS n1"), f"FROM ({counts}){met}", filtered="n >" in met)
 

@@ -112,10 +112,7 @@ def published(file: Path) -> list[tuple[Any, ...]]:
 @contextmanager
 def opened(sealed: Sealed, others: Sequence[Original] = ()) -> Iterator[Case]:
     """A session on the release, with the analyst's own tables, and the originals in DuckDB."""
-    with (
-        anondb.open(sealed.files, threads=1) as session,
-        closing(Case(sealed, session, [sealed.original, *others])) as case,
-    ):
+    with anondb.open(sealed.files, threads=1) as session, closing(Case(sealed, session, [sealed.original, *others])) as case:
         for name in ("food", "prices"):
             session.register(name, case.originals[0][1].table(name).arrow())
         yield case

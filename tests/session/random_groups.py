@@ -146,10 +146,7 @@ def joined_groups(a: Analyst) -> Asked:
     swapped = a.rnd.random() < 0.3 and "LEFT" not in how
     sources = f"y {how.replace('JOIN y', 'JOIN x')}" if swapped else f"x {how}"
     return Asked(
-        ("x.k AS k0", f"{value} AS n1", "n AS n2"),
-        f"FROM {sources}{met}",
-        f"WITH x AS ({one}), y AS ({two})",
-        filtered=True,
+        ("x.k AS k0", f"{value} AS n1", "n AS n2"), f"FROM {sources}{met}", f"WITH x AS ({one}), y AS ({two})", filtered=True
     )
 
 
@@ -174,9 +171,7 @@ def attribute_groups(a: Analyst) -> Asked:
         inner = f"SELECT town FROM records GROUP BY town HAVING count(*) >= {a.rnd.randint(1, 4)}"
         met = f"{a.one('', f'{a.value()} AND ')}town {a.one('', 'NOT ')}IN ({inner})"
         return Asked(
-            ("town AS k0", f"{counted} AS n1", "avg(age) AS n2"),
-            f"FROM records WHERE {met} GROUP BY town",
-            filtered=True,
+            ("town AS k0", f"{counted} AS n1", "avg(age) AS n2"), f"FROM records WHERE {met} GROUP BY town", filtered=True
         )
     value = a.one(
         "sum(age) / count(DISTINCT tid)",

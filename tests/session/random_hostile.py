@@ -226,12 +226,7 @@ class Hostile:
         if numbers:
             number = self.rnd.choice(numbers)
             made += [f"{number} {self.one('>', '>=', '=', '<', '<=', '<>')} {self.one_of(0, 1, 1, 2, 3)}"] * 3
-            made += [
-                f"{number} IS NULL",
-                f"coalesce({number}, 0) < 2",
-                f"{number} % 2 = 0",
-                f"{number} NOT IN (1, NULL)",
-            ]
+            made += [f"{number} IS NULL", f"coalesce({number}, 0) < 2", f"{number} % 2 = 0", f"{number} NOT IN (1, NULL)"]
             if len(numbers) > 1:
                 one, two = self.rnd.sample(numbers, 2)
                 made += [f"{one} {self.one('<', '=', '>=', '<>')} {two}"] * 2

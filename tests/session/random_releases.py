@@ -97,18 +97,7 @@ def draw_original(rnd: random.Random, records: bool) -> Original:
     tree = {leaf: rnd.choice([*parents, parents[0]]) for leaf in leaves}
     tree |= dict.fromkeys(sorted(set(tree.values())), "all")
     priced = [item for item in [*items, UNHELD[1]] if rnd.random() < 0.9]
-    values: list[float | None] = [
-        0.0,
-        0.5,
-        1.25,
-        2.0,
-        3.0,
-        -1.0,
-        10.0,
-        0.1,
-        0.7,
-        *([None] if rnd.random() < 0.3 else []),
-    ]
+    values: list[float | None] = [0.0, 0.5, 1.25, 2.0, 3.0, -1.0, 10.0, 0.1, 0.7, *([None] if rnd.random() < 0.3 else [])]
     prices = [(item, rnd.choice(values)) for item in priced]
     prices += [(item, rnd.choice(values)) for item in priced if rnd.random() < 0.5] if rnd.random() < 0.1 else []
     kind = rnd.choice(["DOUBLE", "DOUBLE", "DECIMAL(9, 2)"])

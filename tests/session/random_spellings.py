@@ -87,17 +87,11 @@ def by_item_of_row(a: Analyst) -> Asked:
 def beside_rows(a: Analyst) -> Asked:
     """LATERAL aggregates."""
     lateral = a.one(
-        ", LATERAL ({}) l",
-        " CROSS JOIN LATERAL ({}) l",
-        " JOIN LATERAL ({}) l ON true",
-        " LEFT JOIN LATERAL ({}) l ON true",
+        ", LATERAL ({}) l", " CROSS JOIN LATERAL ({}) l", " JOIN LATERAL ({}) l ON true", " LEFT JOIN LATERAL ({}) l ON true"
     )
     test = a.test("o.item")
     call = a.one(
-        "count(*)",
-        "count(DISTINCT o.tid)",
-        f"count(*) FILTER (WHERE {test})",
-        f"sum(CASE WHEN {test} THEN 1 ELSE 0 END)",
+        "count(*)", "count(DISTINCT o.tid)", f"count(*) FILTER (WHERE {test})", f"sum(CASE WHEN {test} THEN 1 ELSE 0 END)"
     )
     shape = a.rnd.random()
     name = a.one("n", "l.n")
@@ -125,16 +119,11 @@ def all_counts(a: Analyst) -> Asked:
     columns, sign = ("item AS k0", "n AS n1"), a.one(">=", ">", "<=", "<")
     if a.rnd.random() < 0.3:
         return Asked(
-            ("item AS k0", "count(*) AS n1"),
-            f"FROM sales GROUP BY item HAVING count(*) {sign} ALL ({some})",
-            filtered=True,
+            ("item AS k0", "count(*) AS n1"), f"FROM sales GROUP BY item HAVING count(*) {sign} ALL ({some})", filtered=True
         )
     if a.rnd.random() < 0.4:
         return Asked(
-            columns,
-            f"FROM c WHERE n {sign} ALL ({a.one('SELECT n FROM c', some)})",
-            f"WITH c AS ({counts})",
-            filtered=True,
+            columns, f"FROM c WHERE n {sign} ALL ({a.one('SELECT n FROM c', some)})", f"WITH c AS ({counts})", filtered=True
         )
     compared = a.one(f"d.n {sign} c.n", f"c.n {sign} d.n")
     return Asked(

@@ -69,8 +69,7 @@ def categories(a: Analyst) -> Asked:
         return Asked(columns, f"FROM sales JOIN food ON item = node{a.where()} GROUP BY parent")
     if shape < 0.8:
         test = a.one(
-            f"JOIN food ON item = node WHERE parent = {parent}",
-            f"JOIN food f ON f.node = sales.item AND parent = {parent}",
+            f"JOIN food ON item = node WHERE parent = {parent}", f"JOIN food f ON f.node = sales.item AND parent = {parent}"
         )
         return Asked(a.numbers(a.counting, 2), f"FROM sales {test}")
     test = f"item {a.one('', 'NOT ')}IN (SELECT node FROM food WHERE parent = {parent})"

@@ -51,10 +51,7 @@ def ranges_of_sizes(a: Analyst) -> Asked:
         more = a.one("", "", ", (1, 2)", ", (1, 3)", ", (NULL, 1)")  # rows of one group are refused
         table, test = f"(VALUES (0, 1), (1, 2), (2, 9){more}) AS t(k, high)", "s.n BETWEEN t.k AND t.high"
     else:
-        table, test = (
-            "generate_series(0, 3) AS t(k)",
-            a.one("s.n >= t.k", "s.n > t.k + 1", "s.n = t.k", "t.k * 2 <= s.n"),
-        )
+        table, test = ("generate_series(0, 3) AS t(k)", a.one("s.n >= t.k", "s.n > t.k + 1", "s.n = t.k", "t.k * 2 <= s.n"))
     if a.rnd.random() < 0.4:
         return Asked(("t.k AS k0", "count(s.tid) AS c0"), f"FROM {table} LEFT JOIN {sizes} s ON {test} GROUP BY t.k")
     key = a.one("t.k", "t.k", "t.k % 2")

@@ -39,10 +39,7 @@ def weekly_sizes(a: Analyst) -> Asked:
     if a.rnd.random() < 0.5:
         over = ("avg(n)", "max(n)", "min(n)", "median(n)", "quantile_disc(n, 0.8)", "stddev_pop(n)", "var_samp(n)")
         return Asked(a.numbers(lambda: a.one(*over), 2), f"FROM {sizes}{test}")
-    columns = (
-        "week AS k0",
-        *a.numbers(lambda: a.one("count(*)", "avg(n)", "max(n)", "min(n)", "sum(n)", "median(n)"), 2),
-    )
+    columns = ("week AS k0", *a.numbers(lambda: a.one("count(*)", "avg(n)", "max(n)", "min(n)", "sum(n)", "median(n)"), 2))
     return Asked(columns, f"FROM {sizes}{test} GROUP BY week")
 
 

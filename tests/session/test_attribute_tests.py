@@ -26,12 +26,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
         people = pd.DataFrame([(n, *PEOPLE[n % 4]) for n in range(24)], columns=["tid", "town", "age", "day"])
         people["day"], people["age"] = pd.to_datetime(people["day"]).dt.date, people["age"].astype("Int64")
         release = db.anonymize(
-            sales,
-            model=anondb.KkmAnonymity(2, 1),
-            records=people,
-            quasi_identifiers="town,age,day",
-            name="r",
-            queries=1,
+            sales, model=anondb.KkmAnonymity(2, 1), records=people, quasi_identifiers="town,age,day", name="r", queries=1
         )
         release.publish(place / "r.duckdb")
     with anondb.open(place / "r.duckdb") as opened:

@@ -6,12 +6,7 @@ import pytest
 from portions import some
 from session.conftest import Named
 
-CONDITIONS = [
-    "true",
-    "item IN ('milk', 'bread')",
-    "item <> 'bread'",
-    "tid IN (SELECT tid FROM sales WHERE item = 'milk')",
-]
+CONDITIONS = ["true", "item IN ('milk', 'bread')", "item <> 'bread'", "tid IN (SELECT tid FROM sales WHERE item = 'milk')"]
 HIDDEN = {"plain": 0, "supports": 0, "suppressed": 4}  # items of which nobody but their number is told
 
 CERTAIN = {"plain": 0, "supports": 2, "suppressed": 1}  # of dairy and bakery, those that a row shows

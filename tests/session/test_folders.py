@@ -128,10 +128,7 @@ REFUSED = [
 
 @pytest.mark.slow
 def test_conditions_on_the_column_that_divides_the_files(folder: Path) -> None:
-    with (
-        anondb.open(folder / "weeks") as session,
-        duckdb.connect(str(folder / "owner.duckdb"), read_only=True) as owner,
-    ):
+    with anondb.open(folder / "weeks") as session, duckdb.connect(str(folder / "owner.duckdb"), read_only=True) as owner:
         for text in CHOSEN:
             ((estimate, lower, upper),) = session.sql(text).fetchall()
             ((truth,),) = owner.execute(text).fetchall()

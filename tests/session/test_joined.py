@@ -91,10 +91,7 @@ ANSWERED = [
 ]
 HARD: list[tuple[str, str | None]] = [
     (f"SELECT tag, count(DISTINCT tid) AS n {of('tags')} WHERE w > 3 GROUP BY tag", None),
-    (
-        f"SELECT count(DISTINCT tid) FILTER (WHERE w > 3) AS n {of('tags')} WHERE tag = 'x'",
-        None,
-    ),
+    (f"SELECT count(DISTINCT tid) FILTER (WHERE w > 3) AS n {of('tags')} WHERE tag = 'x'", None),
     *(
         (f"SELECT count(DISTINCT tid) AS n {of('tags')} WHERE {test}", None)
         for test in (
@@ -104,14 +101,8 @@ HARD: list[tuple[str, str | None]] = [
             "((tag = 'y' AND sales.tid IS NOT NULL) AND w < 3) IS TRUE",
         )
     ),
-    (
-        f"SELECT count(*) AS n FROM (SELECT tid {of('tags')} WHERE w > 3 GROUP BY tid HAVING bool_or(tag = 'x'))",
-        None,
-    ),
-    (
-        f"SELECT count(DISTINCT CASE WHEN tag = 'x' THEN NULL ELSE tid END) AS n {of('tags')}",
-        "GROUP BY an expression",
-    ),
+    (f"SELECT count(*) AS n FROM (SELECT tid {of('tags')} WHERE w > 3 GROUP BY tid HAVING bool_or(tag = 'x'))", None),
+    (f"SELECT count(DISTINCT CASE WHEN tag = 'x' THEN NULL ELSE tid END) AS n {of('tags')}", "GROUP BY an expression"),
     (f"SELECT count(*) AS n FROM (SELECT tid, item {of('tags')})", None),
     (f"SELECT w, count(*) AS n {of('odd')} GROUP BY w", "NaN"),
     ("SELECT hash(item) AS k, count(*) AS n FROM sales GROUP BY 1", "UBIGINT"),
@@ -124,10 +115,7 @@ HARD: list[tuple[str, str | None]] = [
     ("SELECT count(*) AS n FROM sales s JOIN dts t USING (item) WHERE NOT (t.f OR s.tid IS NULL)", None),
     ("SELECT count(*) AS n FROM sales s JOIN dts t USING (item) WHERE (t.f AND s.tid IS NOT NULL) IS FALSE", None),
     ("SELECT count(*) AS n FROM sales WHERE (item IN (SELECT item FROM nulls)) IS FALSE", None),
-    (
-        "SELECT count(*) AS n FROM sales s LEFT JOIN dec p USING (item) WHERE NOT (p.price < 2 AND s.tid IS NOT NULL)",
-        None,
-    ),
+    ("SELECT count(*) AS n FROM sales s LEFT JOIN dec p USING (item) WHERE NOT (p.price < 2 AND s.tid IS NOT NULL)", None),
     (every("dts", "bool_and(f)"), None),
     (every("dts", "NOT bool_or(f)"), None),
     ("SELECT count(*) AS n FROM sales JOIN keys USING (item, tid)", "a join of an id with a value that is not an id"),
@@ -207,11 +195,7 @@ def test_the_truth_is_between_the_bounds(sales: Asked, people: Asked, sql: str) 
             else:
                 low, high = (None if end is None else float(end) for end in ends)
                 value, slack = float(truth[name]), 1e-9 * abs(float(truth[name]))
-                assert (low is None or low - slack <= value) and (high is None or value <= high + slack), (
-                    name,
-                    row,
-                    truth,
-                )
+                assert (low is None or low - slack <= value) and (high is None or value <= high + slack), (name, row, truth)
 
 
 @pytest.mark.slow

@@ -77,11 +77,7 @@ def test_an_aggregate_of_two_known_columns_reads_both(named: Named) -> None:
 
 @each(
     "number",
-    [
-        "0.00000000012::DECIMAL(38, 15)",
-        "-1.50::DECIMAL(9, 2)",
-        "12345678901234567890123456789012345678::DECIMAL(38, 0)",
-    ],
+    ["0.00000000012::DECIMAL(38, 15)", "-1.50::DECIMAL(9, 2)", "12345678901234567890123456789012345678::DECIMAL(38, 0)"],
 )
 def test_the_decimal_of_a_scalar_subquery_is_exact(named: Named, number: str) -> None:
     sql = f"SELECT (SELECT max(d) FROM (VALUES ({number})) t(d)) AS v"

@@ -12,35 +12,10 @@ from session.conftest import Named
 from session.test_chosen_items import check_shop, wrong
 from session.test_odd_queries import refused
 
+import anondb
+
 SIZES = "(SELECT tid, count(*) AS n FROM sales GROUP BY tid) p"
 PRICED = "FROM sales JOIN prices USING (item)"
-DEAREST = f"(SELECT tid, max(price) AS hi, min(price) AS lo {PRICED} GROUP BY tid) p"
-KINDS = "(SELECT tid, count(DISTINCT parent) AS n FROM sales JOIN food ON item = node GROUP BY tid) p"
-WITH_NULLS = "(VALUES ('milk', 'a'), ('bread', NULL), ('figs', 'b'), ('figs', 'c')) f(node, parent)"
-ASKED = [
-    f"SELECT quantile_cont(n, [0.25, 0.5, 0.75]) AS n0, quantile_disc(n, [0.1]) AS n1 FROM {SIZES}",
-    "SELECT quantile_cont(n, [0.5, 1]) AS n0 FROM (SELECT item, count(*) AS n FROM sales GROUP BY item) i",
-    f"SELECT [min(n), max(n)] AS n0, quantile_cont(n, [0.5]) FILTER (WHERE n > 1) AS n1 FROM {SIZES}",
-    f"SELECT avg(hi) AS n0, avg(lo) AS n1, avg(hi) - avg(lo) AS n2, count(*) AS c3 FROM {DEAREST}",
-    f"SELECT max(hi) AS n0, min(lo) AS n1, median(lo) AS n2, sum(hi) AS n3, stddev(hi) AS n4 FROM {DEAREST}",
-    f"SELECT count(*) AS c0 FROM {DEAREST} WHERE lo < 1.75",
-    f"SELECT count(*) FILTER (WHERE hi >= 2) AS c0, avg(lo) FILTER (WHERE hi = 2.25) AS n1 FROM {DEAREST}",
-    "SELECT avg(m) AS n0 FROM (SELECT tid, max(price * 2) AS m FROM sales JOIN prices USING (item) "
-    "WHERE item LIKE 'b%' GROUP BY 1) p",
-    f"SELECT n AS k0, count(*) AS c1 FROM {KINDS} GROUP BY n",
-    f"SELECT count(*) FILTER (WHERE n >= 2) / count(*) AS n0, avg(n) AS n1, max(n) AS n2, median(n) AS n3 FROM {KINDS}",
-    f"SELECT n > 1 AS k0, count(*) AS c1 FROM {KINDS} GROUP BY ALL",
-    f"SELECT n AS k0, count(*) AS c1 FROM (SELECT tid, count(DISTINCT parent) AS n FROM sales LEFT JOIN {WITH_NULLS} "
-    "ON item = node GROUP BY tid) GROUP BY n",
-    f"SELECT count(*) AS c0 FROM (SELECT tid FROM sales JOIN {WITH_NULLS} ON item = node GROUP BY tid "
-    "HAVING count(DISTINCT parent) FILTER (WHERE item <> 'milk') BETWEEN 1 AND 2)",
-]
-
-
-@pytest.mark.slow
-@each("sql", ASKED)
-def test_the_truth_is_inside_the_bounds(named: Named, shop: Path, sql: str) -> None:
-    assert not wrong(named, shop, sql, filtered=False)
 
 
 def test_bounds_of_a_list_are_lists(named: Named) -> None:
@@ -125,8 +100,7 @@ def test_counts_beside_groups(named: Named, shop: Path, sql: str) -> None:
 
 def test_an_id_beside_groups_is_refused(named: Named) -> None:
     refused(
-        named[1],
-        "SELECT a.item, (SELECT max(s.tid) FROM sales s WHERE s.item = a.item) AS n FROM sales a GROUP BY a.item",
+        named[1], "SELECT a.item, (SELECT max(s.tid) FROM sales s WHERE s.item = a.item) AS n FROM sales a GROUP BY a.item"
     )
 
 
@@ -155,3 +129,15 @@ def test_triples_without_a_fixed_item_are_refused(named: Named) -> None:
     for test in ("c.item <> 'milk'", "c.item > a.item", "c.item IN ('milk', 'bread')"):
         sql = f"SELECT a.item, b.item, count(*) {TRIPLE} GROUP BY a.item, b.item".replace("c.item = 'milk'", test)
         assert without_bounds(named[1], sql)
+
+
+@pytest.mark.slow
+def test_a_table_whose_rows_were_merged_has_another_name(tmp_path: Path) -> None:
+    """Its attributes have this name, too: a table of theirs under the old name would lack the items."""
+    rows = "SELECT i // 3 AS tid, chr((97 + (i * i) % 5)::INTEGER) AS item, 20 + (i // 3) % 2 AS age FROM range(36) r(i)"
+    with anondb.connect(tmp_path / "r.raw") as db:
+        db.sql(f"CREATE TABLE sales AS {rows} UNION ALL SELECT 1, 'b', 21")
+        asked = {"model": anondb.KkmAnonymity(2, 1), "quasi_identifiers": "age"}
+        db.anonymize("sales", name="spring", queries=0, **asked).publish(tmp_path / "r.duckdb")
+    with anondb.open(tmp_path / "r.duckdb") as session:
+        assert session.tables["spring"] == ["tid", "item", "age"] and "sales" not in session.tables

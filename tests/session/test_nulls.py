@@ -13,43 +13,11 @@ from session.test_chosen_items import check_shop, wrong
 import anondb
 
 LEFT = "FROM sales LEFT JOIN prices USING (item)"
-PER = f"SELECT tid, sum(coalesce(price, 0)) AS v {LEFT} GROUP BY tid"
-ASKED = [
-    f"SELECT count_if(cheap) AS n0, sum(cheap) AS n1, sum(cheap::INTEGER) AS n2, avg(cheap::INTEGER) AS n3 {LEFT}",
-    f"SELECT count_if(cheap) AS n0, sum(NOT cheap) AS n1 {LEFT} WHERE cheap IS NULL",
-    "SELECT count_if(cheap) AS n0, sum(price > 1) AS n1 FROM sales JOIN prices USING (item) WHERE item = 'butter'",
-    f"SELECT item AS k, count_if(price > 1.6) AS n, sum(price > 1.6) AS n2, avg(price) AS n3 {LEFT} GROUP BY item",
-    "SELECT cheap AS k, count(*) AS c, count_if(cheap) AS n FROM sales JOIN prices USING (item) GROUP BY cheap",
-    f"SELECT price > 1.6 AS k, count(*) AS c, count(DISTINCT tid) AS c1 {LEFT} GROUP BY 1",
-    f"SELECT price AS k, count(*) AS c, count(DISTINCT tid) AS c1 {LEFT} GROUP BY price",
-    f"SELECT coalesce(price, 1.5) AS k, count(DISTINCT tid) AS c {LEFT} GROUP BY 1",
-    f"SELECT CASE WHEN price > 2 THEN 'high' WHEN price <= 2 THEN 'low' END AS k, count(*) AS c {LEFT} GROUP BY 1",
-    f"SELECT DISTINCT cheap AS k {LEFT}",
-    f"SELECT sum(coalesce(price, 0)) AS n0, avg(coalesce(price, 0)) AS n1 {LEFT}",
-    f"SELECT item AS k, sum(coalesce(price, 0)) AS n {LEFT} GROUP BY item",
-    f"SELECT bool_and(coalesce(price, 1) > -1) AS b0, bool_or(coalesce(price, 1) > 5) AS b1 {LEFT}",
-    f"SELECT coalesce(price, 1)::VARCHAR AS k, count(*) AS c {LEFT} GROUP BY 1",
-    f"SELECT greatest(price, 1.6) AS k, count(*) AS c {LEFT} GROUP BY 1",
-    f"SELECT coalesce(price, '5') AS k, count(DISTINCT tid) AS c {LEFT} GROUP BY 1",
-    f"SELECT coalesce(price, 3) // 2 AS k, typeof(price) AS k1, count(*) AS c {LEFT} GROUP BY ALL",
-    f"SELECT count(*) FILTER (WHERE NOT CASE WHEN price > 1.6 THEN 'd' ELSE 'c' END = 'd') AS c {LEFT}",
-    f"SELECT count(NOT cheap) AS c0, count(NOT price > 1.6) AS c1 {LEFT}",
-    "SELECT price > 1.6 OR sales.item = 'butter' AS k, count(*) AS c FROM sales JOIN prices USING (item) GROUP BY 1",
-    f"SELECT count(DISTINCT tid) AS c {LEFT} WHERE NOT (cheap IS NULL OR sales.item = 'milk')",
-    f"SELECT count(*) AS c FROM ({PER}) WHERE v >= 3",
-    f"SELECT avg(v) AS n0, max(v) AS n1 FROM ({PER})",
-]
 OF_OTHERS = [  # the value of items without a row is not 0
     f"SELECT sum(coalesce(price, 1)) AS n0, avg(coalesce(price, 1)) AS n1, sum(2 * coalesce(price, 1) + 1) AS n2 {LEFT}",
     f"SELECT item AS k, sum(coalesce(price, 1)) AS n {LEFT} GROUP BY item",
     f"SELECT count(*) AS c FROM (SELECT tid, sum(coalesce(price, 1)) AS v {LEFT} GROUP BY tid) WHERE v > 3",
 ]
-
-
-@pytest.mark.slow
-@each("sql", ASKED)
-def test_the_truth_is_inside_the_bounds(named: Named, shop: Path, sql: str) -> None:
-    assert not wrong(named, shop, sql, filtered=False)
 
 
 @each("sql", OF_OTHERS)
@@ -63,20 +31,14 @@ def test_items_without_a_row(named: Named, shop: Path, sql: str) -> None:
 @each(
     "sql, words",
     [
-        (
-            f"SELECT count(*) FROM (SELECT tid, sum(price) AS v {LEFT} GROUP BY tid) WHERE v < 3",
-            None,
-        ),
+        (f"SELECT count(*) FROM (SELECT tid, sum(price) AS v {LEFT} GROUP BY tid) WHERE v < 3", None),
         (f"SELECT count_if(cheap AND tid > 3) {LEFT}", "the operator > of an id"),
         (
             "SELECT coalesce(parent, price::VARCHAR) AS k, count(*) FROM sales JOIN prices USING (item)"
             " JOIN food f ON f.node = sales.item GROUP BY 1",
             None,
         ),
-        (
-            "SELECT count(*) FROM sales WHERE CASE WHEN item = 'milk' THEN 0.30000000000000001 ELSE 0.2 END = 0.3",
-            None,
-        ),
+        ("SELECT count(*) FROM sales WHERE CASE WHEN item = 'milk' THEN 0.30000000000000001 ELSE 0.2 END = 0.3", None),
         ("SELECT count(*) FROM sales WHERE (SELECT true)", None),
         ("SELECT count(*) FROM sales WHERE item = 'milk' AND NOT ((SELECT true))", None),
         ("SELECT count(*) FROM sales WHERE (SELECT 'milk') = item", None),

@@ -192,10 +192,7 @@ def test_bounds_and_estimates_see_through_names(named: Named, script: str) -> No
         ("CREATE TABLE t AS SELECT 17 AS p; SELECT count(*) FROM sales WHERE tid IN (FROM t)", "id"),
         ("SET VARIABLE p = 17; SELECT count(*) FROM sales WHERE tid = getvariable('p')", "id"),
         ("CREATE VIEW t AS FROM sales; DELETE FROM t", "a view"),
-        (
-            "CREATE TABLE t AS SELECT 1 AS a; CREATE TABLE u AS SELECT item, a FROM sales, t; INSERT INTO t VALUES (2)",
-            "'u'",
-        ),
+        ("CREATE TABLE t AS SELECT 1 AS a; CREATE TABLE u AS SELECT item, a FROM sales, t; INSERT INTO t VALUES (2)", "'u'"),
         ("CREATE TABLE t AS SELECT 1; CREATE TABLE t AS SELECT 2", "OR REPLACE"),
         ("PREPARE p AS COPY sales TO 'x.csv'", "COPY"),
         ("EXECUTE never(1)", "no prepared"),

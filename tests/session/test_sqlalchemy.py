@@ -68,8 +68,7 @@ SELECTS: dict[str, tuple[Any, str]] = {
     ),
     "a union": (
         sa.union_all(
-            sa.select(sa.literal("a").label("w"), N).select_from(SALES),
-            sa.select(sa.literal("b"), N).where(ITEM == "milk"),
+            sa.select(sa.literal("a").label("w"), N).select_from(SALES), sa.select(sa.literal("b"), N).where(ITEM == "milk")
         ),
         "SELECT 'a' AS w, count(*) AS n FROM sales UNION ALL SELECT 'b', count(*) FROM sales WHERE item = 'milk'",
     ),

@@ -83,10 +83,7 @@ EXAMPLES = [
     Example(  # three times a third is less than 1 in numbers
         "report/range_histogram",
         [(0, 0.0, 0.0), (1, 0.0, 0.0), (2, 1.0, 1.0)],
-        {
-            "original": ("value DOUBLE", [(1.0,)]),
-            "ranges": ("low DOUBLE, high DOUBLE, persons DOUBLE", [(1.0, 1.0, 1)]),
-        },
+        {"original": ("value DOUBLE", [(1.0,)]), "ranges": ("low DOUBLE, high DOUBLE, persons DOUBLE", [(1.0, 1.0, 1)])},
         {"first": 0.0, "width": 1 / 3, "bins": 3},
         ordered=True,
     ),
@@ -170,10 +167,7 @@ EXAMPLES = [
     Example(
         "transactions/bags",
         [(1, 0, 2), (3, 1, 1)],
-        {
-            "source": ("tid INTEGER, item VARCHAR", [(1, "a"), (1, "a"), (3, "b")]),
-            "items": ITEMS,
-        },
+        {"source": ("tid INTEGER, item VARCHAR", [(1, "a"), (1, "a"), (3, "b")]), "items": ITEMS},
     ),
     Example("transactions/ids", [(1, "x"), (2, "y"), (3, "z")], {"source": SOURCE}),
     Example("warehouse/load/items", [(0, ""), (1, "a"), (2, "b"), (3, "é")], {"source": SOURCE}),
@@ -185,15 +179,7 @@ EXAMPLES = [
     ),
     Example(
         "warehouse/load/uniform_ids",
-        [
-            (None, "1.5"),
-            (None, "-3"),
-            (None, "1"),
-            (None, "2024-02-28"),
-            (None, "O'Hara "),
-            ("1e3", None),
-            ("9:5", None),
-        ],
+        [(None, "1.5"), (None, "-3"), (None, "1"), (None, "2024-02-28"), (None, "O'Hara "), ("1e3", None), ("9:5", None)],
         {
             "ids": (
                 "tid INTEGER, id VARCHAR",
@@ -255,7 +241,7 @@ EXAMPLES = [
             "held": (
                 "label INTEGER, tid INTEGER, member INTEGER",
                 [(1, 1, 0), (1, 1, 1), (2, 1, 2), (1, 2, 0), (1, 2, 1), (1, 3, 0), (2, 3, 2)],
-            ),
+            )
         },
         {"least": 2},
         ordered=True,
@@ -275,17 +261,12 @@ EXAMPLES = [
     Example(
         "transactions/null_counts",
         [(3, 1, 2, 2)],
-        {
-            "source": ("id VARCHAR, item VARCHAR", [("x", "é"), (None, None), ("z", None)]),
-        },
+        {"source": ("id VARCHAR, item VARCHAR", [("x", "é"), (None, None), ("z", None)])},
     ),
     Example(
         "transactions/prefixed_twice",
         [(2,)],
-        {
-            "transactions": TRANSACTIONS,
-            "items": ("item INTEGER, label VARCHAR", [(0, "E11.9"), (1, "E11.2.x"), (2, "E11")]),
-        },
+        {"transactions": TRANSACTIONS, "items": ("item INTEGER, label VARCHAR", [(0, "E11.9"), (1, "E11.2.x"), (2, "E11")])},
     ),
     Example("transactions/pairs", [(0, 1, 2)], {"transactions": TRANSACTIONS}),
     Example("transactions/null_counts", [(0, 0, 0, 0)], {"source": ("id VARCHAR, item VARCHAR", [])}),
@@ -323,10 +304,7 @@ EXAMPLES = [
         ordered=True,
     ),
     Example(
-        "warehouse/threats/pairs_within",
-        [(1, 4, 2), (2, 3, 2), (2, 4, 2), (3, 4, 2)],
-        {"fresh": REACHABLE},
-        {"k": 3, **ALL},
+        "warehouse/threats/pairs_within", [(1, 4, 2), (2, 3, 2), (2, 4, 2), (3, 4, 2)], {"fresh": REACHABLE}, {"k": 3, **ALL}
     ),
     Example("warehouse/threats/pairs_within", [], {"fresh": REACHABLE}, {"k": 2, **ALL}),
     Example(
@@ -358,12 +336,7 @@ EXAMPLES = [
         ordered=True,
     ),
     Example("itemsets/join_mass", [(0, 3), (1, 1)], {"occurrences": SETS}, ordered=True),
-    Example(
-        "itemsets/joined",
-        [(1, 0, 1), (1, 0, 2), (2, 0, 1)],
-        {"occurrences": SETS},
-        {"first_from": 0, "first_to": 0},
-    ),
+    Example("itemsets/joined", [(1, 0, 1), (1, 0, 2), (2, 0, 1)], {"occurrences": SETS}, {"first_from": 0, "first_to": 0}),
     Example("itemsets/joined", [(1, 1, 2)], {"occurrences": SETS}, {"first_from": 1, "first_to": 9}),
     Example("itemsets/candidates", [(0, 1, 2), (0, 2, 1), (1, 2, 1)], {"joined": JOINED}, ordered=True),
     Example(
@@ -375,10 +348,7 @@ EXAMPLES = [
     Example(
         "itemsets/grown",
         [(1, 0, 1, 5), (2, 0, 1, 5), (1, 1, 2, 6)],
-        {
-            "occurrences": SETS,
-            "kept": ("first_set INTEGER, second_set INTEGER, itemset INTEGER", [(0, 1, 5), (1, 2, 6)]),
-        },
+        {"occurrences": SETS, "kept": ("first_set INTEGER, second_set INTEGER, itemset INTEGER", [(0, 1, 5), (1, 2, 6)])},
     ),
     Example(
         "warehouse/threats/frequent_pairs",
@@ -390,10 +360,7 @@ EXAMPLES = [
     Example(
         "warehouse/threats/pair_occurrences",
         [(t, 2, 4, 4, -1) for t in (1, 2)],
-        {
-            "reachable": REACHABLE,
-            "frequent": ("n1 INTEGER, n2 INTEGER", [(2, 4)]),
-        },
+        {"reachable": REACHABLE, "frequent": ("n1 INTEGER, n2 INTEGER", [(2, 4)])},
     ),
     Example(
         "warehouse/threats/prefix_mass",
@@ -455,11 +422,7 @@ def test_catalog(engine: Engine) -> None:
     run("CREATE OR REPLACE TEMP TABLE sales AS SELECT 1 AS tid, 2 AS item")
     found = engine.query("transactions/catalog", wanted="sales")
     rows = list(zip(*(c.tolist() for c in found.values()), strict=True))
-    assert [r[:3] for r in rows] == [
-        ("memory", "main", "Sales"),
-        ("memory", "other", "SALES"),
-        ("temp", "main", "sales"),
-    ]
+    assert [r[:3] for r in rows] == [("memory", "main", "Sales"), ("memory", "other", "SALES"), ("temp", "main", "sales")]
     assert [r[3] for r in rows][:2] == [True, False]
     with_both = engine.query("transactions/tables_with", catalog_name="memory", id_column="tid", item_column="item")
     assert list(zip(*(c.tolist() for c in with_both.values()), strict=True)) == [("memory", "main", "Sales")]

@@ -9,17 +9,9 @@ import pytest
 
 import anondb
 from anondb.demo import make_shop
-from anondb.engine import DuckDBEngine, Engine
 
 BASKETS = {1: "ab", 2: "ab", 3: "ac", 4: "bc", 5: "ad", 6: "bd"}
 EDGES = [("all", None), ("X", "all"), ("Y", "all"), ("a", "X"), ("b", "X"), ("c", "Y"), ("d", "Y")]
-
-
-@pytest.fixture(scope="module")
-def engine() -> Iterator[Engine]:
-    engine = DuckDBEngine.open()
-    yield engine
-    engine.close()
 
 
 @pytest.fixture(scope="session")

@@ -28,10 +28,7 @@ def test_policy_file(demo_shop: Path) -> None:
     assert results[-1].rows[0][-1] == "fresh" and len(results[3].rows) == 5
 
 
-NOTEBOOKS = {
-    "owner": ["'apples', 'figs'", "strictly cheaper", "would not hold any more"],
-    "analyst": ["unsupported_query"],
-}
+NOTEBOOKS = {"owner": ["'apples', 'figs'", "strictly cheaper", "would not hold any more"], "analyst": ["unsupported_query"]}
 
 
 @pytest.mark.slow

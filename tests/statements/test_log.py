@@ -95,8 +95,7 @@ def test_attributes_that_are_texts_in_the_source_are_numbers_as_in_the_release(t
 
 
 @pytest.mark.parametrize(
-    ("text", "code"),
-    [("DROP TABLE sales", "bad_workload"), ("SELECT count(DISTINCT tid) FROM", "syntax_error")],
+    ("text", "code"), [("DROP TABLE sales", "bad_workload"), ("SELECT count(DISTINCT tid) FROM", "syntax_error")]
 )
 def test_what_is_no_log(shop: Database, tmp_path: Path, text: str, code: str) -> None:
     path = tmp_path / "log.sql"

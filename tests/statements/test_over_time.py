@@ -318,13 +318,7 @@ def test_folders_of_parquet_files(db: anondb.Database) -> None:
         assert session.sql("SELECT count(*) FROM sales WHERE item = 'a'").fetchall() == [(6.0, 6, 6)]
 
 
-@pytest.mark.parametrize(
-    ("options", "code"),
-    [
-        ("format = 'csv'", "bad_parameter"),
-        ("mode = '0666'", "bad_parameter"),
-    ],
-)
+@pytest.mark.parametrize(("options", "code"), [("format = 'csv'", "bad_parameter"), ("mode = '0666'", "bad_parameter")])
 def test_formats_and_modes_that_there_are_not(db: anondb.Database, options: str, code: str) -> None:
     assert failure(db, CREATE.replace("'weeks'", f"'weeks', {options}")).code == code
     assert not Path("weeks").exists() and db.releases() == []

@@ -190,18 +190,7 @@ def test_a_log_on_releases_of_tables(source: str, tmp_path: Path) -> None:
 def test_a_run_over_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "sales.csv").write_text("tid,item\n" + "".join(f"{t},{i}\n" for t, i in PAIRS + PAIRS[:3]))
     place = tmp_path / "spring.duckdb"
-    words = [
-        "anondb",
-        "anonymize",
-        str(tmp_path / "sales.csv"),
-        "--k",
-        "2",
-        "--m",
-        "1",
-        "--publish",
-        str(place),
-        "--json",
-    ]
+    words = ["anondb", "anonymize", str(tmp_path / "sales.csv"), "--k", "2", "--m", "1", "--publish", str(place), "--json"]
     monkeypatch.setattr(sys, "argv", words)
     with pytest.raises(SystemExit) as ended:
         main()

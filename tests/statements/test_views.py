@@ -622,10 +622,7 @@ def test_refresh_after_a_change_of_the_columns(db: anondb.Database) -> None:
         "CREATE TABLE halves AS SELECT 1 + dense_rank() OVER (ORDER BY item) % 2 AS column_id, item"
         " FROM (SELECT DISTINCT item FROM sales)"
     )
-    made(
-        db,
-        "CREATE ANONYMIZED VIEW v AS FROM sales WITH (model = 'anatomy', l = 1, columns = 'halves', queries = 1)",
-    )
+    made(db, "CREATE ANONYMIZED VIEW v AS FROM sales WITH (model = 'anatomy', l = 1, columns = 'halves', queries = 1)")
     assert not refreshed(db, "v").changed
     db.sql("UPDATE halves SET column_id = 3 - column_id WHERE item = (SELECT min(item) FROM sales)")
     assert shown(db, "WITH (status = true)")[0]["status"] == "stale"

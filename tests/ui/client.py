@@ -106,11 +106,7 @@ class Client:
 @contextmanager
 def window(*words: str, folder: Path, end: signal.Signals = signal.SIGINT) -> Iterator[Client]:
     """Start ``anondb ui`` in a folder, and end it as Ctrl-C does."""
-    environment = os.environ | {
-        "PYTHONPATH": str(Path(__file__).parents[2]),
-        "PYTHONUNBUFFERED": "1",
-        "TMPDIR": str(folder),
-    }
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2]), "PYTHONUNBUFFERED": "1", "TMPDIR": str(folder)}
     command = [sys.executable, "-m", "anondb", "ui", *words, "--no-browser"]
     process = subprocess.Popen(
         command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

@@ -84,11 +84,7 @@ def commands_on(page: str) -> list[list[str]]:
 def test_candidates_stand_beside_a_command_and_leave_the_database_as_it_is(tried: str, place: Path) -> None:
     assert tried.count('name="pair"') == 2 and "<svg" in tried and "recommended" in tried
     meant = html.unescape(re.sub("<[^>]*>", "", tried[tried.index("What the words mean") :]))
-    for words in (
-        "22-anonymity: An attacker who knows up to m items",
-        "candidate: a release by",
-        "loss (NCP): the share",
-    ):
+    for words in ("22-anonymity: An attacker who knows up to m items", "candidate: a release by", "loss (NCP): the share"):
         assert words in meant
     main = [words for look, words in re.findall(r"<button([^>]*)>(.*?)</button>", tried) if "plain" not in look]
     assert main == ["Try candidates", "Choose"], "look at two is no step on the way"

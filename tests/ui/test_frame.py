@@ -55,12 +55,7 @@ def test_strangers_are_refused(client: Client, method: str, path: str, headers: 
 
 
 def test_web_sockets_are_closed(client: Client) -> None:
-    upgrade = {
-        "Connection": "Upgrade",
-        "Upgrade": "websocket",
-        "Sec_WebSocket_Version": "13",
-        "Sec_WebSocket_Key": "eA==",
-    }
+    upgrade = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec_WebSocket_Version": "13", "Sec_WebSocket_Key": "eA=="}
     reply = client.ask("GET", "/load", **upgrade)
     assert reply.status in (200, 403)  # an ordinary answer, never an upgrade
 

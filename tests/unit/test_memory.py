@@ -68,8 +68,7 @@ def test_a_connection_that_was_passed_in_keeps_its_settings() -> None:
 
 
 @pytest.mark.parametrize(
-    ("shown", "expected"),
-    [("2.7 GiB", "2.75 GiB"), ("381.4 MiB", "381.45 MiB"), ("unlimited", None), ("80 bytes", None)],
+    ("shown", "expected"), [("2.7 GiB", "2.75 GiB"), ("381.4 MiB", "381.45 MiB"), ("unlimited", None), ("80 bytes", None)]
 )
 def test_words_for_the_same_limit(shown: str, expected: str | None) -> None:
     assert same_limit(shown) == expected

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -14,24 +14,11 @@ from sqlglot import exp
 
 from anondb.data.sources import open_source
 from anondb.data.transactions import Dataset, load_transactions
-from anondb.engine import DuckDBEngine, Engine, Table
+from anondb.engine import Engine, Table
 from anondb.errors import InputError
 from anondb.recoding import GlobalRecoding
 from anondb.utility.accuracy import ReleasedData, measure, of_release
 from anondb.utility.workload import Workload, owner_workload
-
-
-@pytest.fixture(scope="module")
-def shared() -> Iterator[Engine]:
-    opened = DuckDBEngine.open(threads=1)
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
-def engine(shared: Engine) -> Iterator[Engine]:
-    with shared.transaction():
-        yield shared
 
 
 def lists(key: str, column: str, rows: Sequence[Sequence[str]]) -> pa.Table:
@@ -204,14 +191,12 @@ def test_an_existing_release_gives_the_same_answers(engine: Engine) -> None:
     occurring = {g for _, g in published}
     code = {label: n for n, label in enumerate(sorted(occurring))}
     rows = engine.put(
-        "frozen_rows",
-        {"tid": ("INTEGER", [n for n, _ in published]), "item": ("INTEGER", [code[g] for _, g in published])},
+        "frozen_rows", {"tid": ("INTEGER", [n for n, _ in published]), "item": ("INTEGER", [code[g] for _, g in published])}
     )
     labels = engine.put("frozen_labels", {"item": ("INTEGER", list(code.values())), "label": ("VARCHAR", list(code))})
     stands = [("+".join(b), i) for b in blocks for i in b if "+".join(b) in occurring]
     items = engine.put(
-        "frozen_items",
-        {"released_item": ("VARCHAR", [g for g, _ in stands]), "item": ("VARCHAR", [i for _, i in stands])},
+        "frozen_items", {"released_item": ("VARCHAR", [g for g, _ in stands]), "item": ("VARCHAR", [i for _, i in stands])}
     )
     again = of_release(engine, rows, labels, items, suppressed=bool((recoding.image < 0).any()))
     second = rows_of(engine, measure(engine, dataset, again, workload, target="second").answers)

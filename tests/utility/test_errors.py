@@ -4,7 +4,6 @@ draw."""
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -17,26 +16,13 @@ from utility.test_accuracy import ask, drop_all, load, random_case, release, row
 
 import anondb
 from anondb.api.database import Database
-from anondb.engine import DuckDBEngine, Engine
+from anondb.engine import Engine
 from anondb.models.anatomy import Anatomy
 from anondb.risk.query_log import measure_log
 from anondb.utility.accuracy import RelativeError, error_figures, measure
 
 CONTRACT = {"mean", "median", "mean_frequent", "median_frequent", "always_zero", "median_truth", "width"}
 Answer = tuple[int, Fraction, int, int]
-
-
-@pytest.fixture(scope="module")
-def shared() -> Iterator[Engine]:
-    opened = DuckDBEngine.open(threads=1)
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
-def engine(shared: Engine) -> Iterator[Engine]:
-    with shared.transaction():
-        yield shared
 
 
 def same(found: dict[str, float | None], answers: list[Answer], k: int | None) -> None:
@@ -114,8 +100,7 @@ def test_random_releases(engine: Engine) -> None:
 
 ITEMS = "abcdefgh"
 TREE = pd.DataFrame(
-    [(item, f"N{n // 2}") for n, item in enumerate(ITEMS)] + [(f"N{n}", "*") for n in range(4)],
-    columns=["node", "parent"],
+    [(item, f"N{n // 2}") for n, item in enumerate(ITEMS)] + [(f"N{n}", "*") for n in range(4)], columns=["node", "parent"]
 )
 KINDS: dict[str, tuple[Any, dict[str, Any], int | None]] = {
     "mhghs": (anondb.KmAnonymity(k=3, m=2), {"taxonomy": TREE}, 3),
@@ -229,13 +214,7 @@ def test_the_report_of_records_has_the_same_figures() -> None:
     with anondb.connect() as database:
         fill(database, 6)
         made = database.anonymize(
-            "held",
-            model=anondb.KkmAnonymity(3, 1),
-            records="people",
-            quasi_identifiers="age",
-            delta=0.9,
-            name="r",
-            size=1,
+            "held", model=anondb.KkmAnonymity(3, 1), records="people", quasi_identifiers="age", delta=0.9, name="r", size=1
         )
         assert made.report is not None
         found = made.report.to_json()["relational"]["accuracy"]

@@ -3,7 +3,7 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from itertools import combinations
 from typing import Any
@@ -27,19 +27,6 @@ from anondb.utility.loss import generalized_items
 from anondb.utility.workload import Workload, owner_workload, random_workload
 
 Itemsets = list[tuple[int, ...]]
-
-
-@pytest.fixture(scope="module")
-def opened() -> Iterator[DuckDBEngine]:
-    engine = DuckDBEngine.open(threads=1)
-    yield engine
-    engine.close()
-
-
-@pytest.fixture
-def engine(opened: DuckDBEngine) -> Iterator[Engine]:
-    with opened.transaction():
-        yield opened
 
 
 def load(engine: Engine, transactions: Sequence[Sequence[int]]) -> Dataset:

@@ -78,11 +78,7 @@ BASES = {
     "global-2-3": base("abc ab*2 ac bc a*2 b*2 c d*4 -", {"A": "abc", "D": "de"}, 2, 3),
     "global-2-inf": base("abcd*2 ab*3 cd*2 a*4 b d*3 e*3 f*2", {"A": "abcd", "E": "ef"}, 2, math.inf),
     "local-2-2": base(
-        "ac*3 bc*2 abc ab*4 a*2 cd*3 d*2",
-        {"A": "ab", "a": "a", "b": "b", "c": "c", "C": "cd"},
-        2,
-        2,
-        "Ac*6 ab*4 a*2 C*5",
+        "ac*3 bc*2 abc ab*4 a*2 cd*3 d*2", {"A": "ab", "a": "a", "b": "b", "c": "c", "C": "cd"}, 2, 2, "Ac*6 ab*4 a*2 C*5"
     ),
     "global-5-2": base("a*41 ab c b*9 ac*12 abc", {"A": "abc"}, 5, 2),
 }

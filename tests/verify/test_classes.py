@@ -76,10 +76,7 @@ def test_golden_cases(engine: Engine) -> None:
 
 
 def test_bags_and_sets_differ(engine: Engine) -> None:
-    assert verified(engine, [["a", "a"], ["a"]], 2, witnesses=9).witnesses == (
-        Witness(("a",), 1),
-        Witness(("a", "a"), 1),
-    )
+    assert verified(engine, [["a", "a"], ["a"]], 2, witnesses=9).witnesses == (Witness(("a",), 1), Witness(("a", "a"), 1))
     assert verified(engine, [["a"], ["a"]], 2).verified
 
 

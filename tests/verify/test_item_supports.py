@@ -15,16 +15,7 @@ import reference_supports as ref
 from each import each
 from portions import portions, some
 from reference_supports import Line
-from supports_cases import (
-    Bound,
-    Published,
-    freeze_with_supports,
-    tables_of,
-    verdicts,
-    verified,
-    weighted,
-    weights_of,
-)
+from supports_cases import Bound, Published, freeze_with_supports, tables_of, verdicts, verified, weighted, weights_of
 from supports_random import random_release
 from supports_worlds import TooManyWorldsError, exposed, within, worlds
 from verify.support_mutants import BASES, MUTATIONS, RULE_ONLY, Base, Lines
@@ -246,10 +237,7 @@ def random_table(seed: int) -> tuple[Base, Lines]:
         elif kind < 0.3:
             lines[at] = rnd.choice([(u, x, None, high), (u, x, low, None)])
         else:
-            other = (
-                rnd.choice([(low or 0) + rnd.randint(-1, 1), 0]),
-                rnd.choice([(high or 0) + rnd.randint(-2, 2), *near]),
-            )
+            other = (rnd.choice([(low or 0) + rnd.randint(-1, 1), 0]), rnd.choice([(high or 0) + rnd.randint(-2, 2), *near]))
             lines[at] = (u, x, *other)
         if not lines:
             break

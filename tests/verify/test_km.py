@@ -36,11 +36,7 @@ def check(engine: Engine, transactions: list[list[str]], k: int, m: int | float,
     wanted = expected(transactions, k, m)
     found = verified(engine, transactions, k, m, witnesses=witnesses, **more)  # type: ignore[arg-type]
     assert (found.verified, found.violations) == (not wanted, len(wanted)), (transactions, k, m)
-    assert found.witnesses == tuple(Witness(x, support(x, transactions)) for x in wanted[:witnesses]), (
-        transactions,
-        k,
-        m,
-    )
+    assert found.witnesses == tuple(Witness(x, support(x, transactions)) for x in wanted[:witnesses]), (transactions, k, m)
     assert found.model == KmAnonymity(k, m)
 
 

@@ -167,11 +167,7 @@ def engines(
             with databases.session(databases.releases) as connection:
                 return [connection.execute(call, [q]).fetchone() for q in queries]
 
-        yield {
-            "duckdb": lambda queries: [*map(release.count_bounds, queries)],
-            "spark": in_spark,
-            "postgres": in_postgres,
-        }
+        yield {"duckdb": lambda queries: [*map(release.count_bounds, queries)], "spark": in_spark, "postgres": in_postgres}
     for name, value in before.items():
         spark.conf.unset(name) if value is None else spark.conf.set(name, value)
 

@@ -19,14 +19,7 @@ from portions import portions
 from properties.trees import random_transactions, random_tree, taxonomy_of
 from realdata import DATA, needs
 from sqlglot import exp
-from warehouse.warehouses import (
-    OnDataFusion,
-    OnDuckDB,
-    OnPostgres,
-    OnSpark,
-    OnSQLite,
-    image_of,
-)
+from warehouse.warehouses import OnDataFusion, OnDuckDB, OnPostgres, OnSpark, OnSQLite, image_of
 
 from anondb.algorithms.hghs import budget
 from anondb.algorithms.hghs.mhghs import mhghs

@@ -96,10 +96,7 @@ def test_the_interface(spark: Any, place: Any) -> None:
         db.anonymize("sales", taxonomy="food", model=MODEL, to="spring")
     assert caught.value.code == "release_exists"
     said: list[str] = []
-    with (
-        anondb.connect(spark, format="nothing", on_statement=said.append) as other,
-        pytest.raises(InputError) as caught,
-    ):
+    with anondb.connect(spark, format="nothing", on_statement=said.append) as other, pytest.raises(InputError) as caught:
         other.anonymize("sales", taxonomy="food", model=MODEL, to="autumn")
     assert caught.value.code == "no_such_format" and not said  # before any work
     assert spark.sql("SELECT count(*) FROM spring.transactions").collect()[0][0] == 6
@@ -262,15 +259,7 @@ def test_no_id_is_fetched(spark: Any, place: Any, tmp_path: Path, monkeypatch: p
         return table
 
     monkeypatch.setattr(spark_room.SparkWarehouse, "rows", rows)
-    names = [
-        "Zo\u00eb O'Hara",
-        "a\\b\n",
-        "0042.50",
-        "TRUE",
-        "2024-02-28",
-        "6B1F0C0E-0000-4000-8000-00000000000a",
-        "\x00 x",
-    ]
+    names = ["Zo\u00eb O'Hara", "a\\b\n", "0042.50", "TRUE", "2024-02-28", "6B1F0C0E-0000-4000-8000-00000000000a", "\x00 x"]
     shop = pa.table({"tid": [name for name in names for _ in "ab"], "item": ["item 00", "item 01"] * len(names)})
     with anondb.connect(tmp_path / "own.duckdb") as db:
         kept = []

@@ -13,14 +13,7 @@ import pytest
 
 TABLES = {"labels", "manifest", "released_items", "transaction_ids", "transaction_items"}
 EARLY = ["SHA2", "CREATE SCHEMA"]
-LATE = [
-    "AS item_id",
-    "AS complete",
-    "_anondb_release_labels",
-    "AS tid, item_id AS item",
-    "CREATE VIEW",
-    "CREATE FUNCTION",
-]
+LATE = ["AS item_id", "AS complete", "_anondb_release_labels", "AS tid, item_id AS item", "CREATE VIEW", "CREATE FUNCTION"]
 
 
 @pytest.mark.nightly

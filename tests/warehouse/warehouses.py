@@ -84,10 +84,7 @@ class OnDataFusion:
 
     def source(self, pairs: Sequence[Pair]) -> Any:
         self.made += 1
-        columns = {
-            "tid": pa.array([t for t, _ in pairs], pa.int64()),
-            "item": pa.array([i for _, i in pairs], pa.string()),
-        }
+        columns = {"tid": pa.array([t for t, _ in pairs], pa.int64()), "item": pa.array([i for _, i in pairs], pa.string())}
         parquet.write_table(pa.table(columns), self.folder / f"sales{self.made}.parquet")
         return f"sales{self.made}"
 
@@ -105,10 +102,7 @@ class OnSpark:
     def source(self, pairs: Sequence[Pair]) -> Any:
         import pyarrow as pa
 
-        columns = {
-            "tid": pa.array([t for t, _ in pairs], pa.int64()),
-            "item": pa.array([i for _, i in pairs], pa.string()),
-        }
+        columns = {"tid": pa.array([t for t, _ in pairs], pa.int64()), "item": pa.array([i for _, i in pairs], pa.string())}
         return self.session.createDataFrame(pa.table(columns))
 
 
