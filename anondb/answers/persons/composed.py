@@ -370,9 +370,11 @@ class Composer:
         number = self._measured(kind, value, wanted, share)
         if isinstance(call, exp.Min | exp.Max):
             atoms = [self._reader.atom(tree) for tree in self._trees(value)]
-            if any(isinstance(a, Of) and self._reader.attribute(a).ends == "DATE" for a in atoms):
+            of = next((self._reader.attribute(a) for a in atoms if isinstance(a, Of)), None)
+            if of is not None and of.ends == "DATE":
                 first = exp.cast(exp.Literal.string("1970-01-01"), "DATE")
-                return exp.Add(this=first, expression=exp.cast(exp.paren(number), "INTEGER"))
+                day = exp.Add(this=first, expression=exp.cast(exp.paren(number), "INTEGER"))
+                return day if of.kind == "DATE" else exp.cast(exp.paren(day), of.kind)
         return number
 
 
