@@ -75,6 +75,14 @@ def kind_of(stated: str, labels: Sequence[str]) -> Kind | None:
     return next(fitting, None) if labels else None
 
 
+def range_type(stated: str, ends: str | None) -> str:
+    """The type in which queries see a column with ranges, by the type that the manifest names and that of the ends.
+
+    Whole numbers of DuckDB's widest types are DECIMAL in the manifest, of which ``//`` is no whole number.
+    """
+    return ends if ends == "BIGINT" and stated in ("DECIMAL(20,0)", "DECIMAL(38,0)") else stated
+
+
 @dataclass(frozen=True)
 class Attribute:
     """A relational attribute of a release.
@@ -96,7 +104,7 @@ class Attribute:
     @property
     def kind(self) -> str:
         """The type in which queries see its values: that of the original, where the file names it."""
-        return self.ends if self.ends is not None and self.type == TEXT else self.type
+        return self.ends if self.ends is not None and self.type == TEXT else range_type(self.type, self.ends)
 
     @property
     def by_value(self) -> bool:

@@ -219,9 +219,9 @@ def _unpivoted(
     elif using:
         name, value = on[0].this.name, using[0].name
         on = list(on[0].expressions)
-    for column in [column for column in on if isinstance(column, exp.Columns | exp.Star)]:
-        at = on.index(column)
-        on[at : at + 1] = map(reads.named, source.columns(exp.select(column.copy()).from_(rows.subquery("turned"))))
+    for pattern in [part for part in on if isinstance(part, exp.Columns | exp.Star)]:
+        at = on.index(pattern)
+        on[at : at + 1] = map(reads.named, source.columns(exp.select(pattern.copy()).from_(rows.subquery("turned"))))
     if not on or not all(isinstance(column, exp.Column) for column in on):
         raise unsupported("UNPIVOT of columns that are not named", "Name the columns.")
     kept = source.others(rows, {lowered(column.name) for column in on})

@@ -142,8 +142,9 @@ class Scratch:
         named = {lowered(e.this.name): e.expression for e in call.expressions if isinstance(e, exp.PropertyEQ)}
         placed = [e for e in call.expressions if not isinstance(e, exp.PropertyEQ)]
         given = dict(zip(macro.parameters, placed, strict=False)) | named
-        arguments = {name: given.get(name, default) for name, default in macro.parameters.items()}
-        if len(given) < len(call.expressions) or not given.keys() <= arguments.keys() or None in arguments.values():
+        filled = {name: given.get(name, default) for name, default in macro.parameters.items()}
+        arguments = {name: value for name, value in filled.items() if value is not None}
+        if len(given) < len(call.expressions) or not given.keys() <= filled.keys() or len(arguments) < len(filled):
             raise InputError(
                 "The call of a macro has the wrong number of arguments.", code="bad_sql", hint="Pass all of them."
             )
