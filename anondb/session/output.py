@@ -74,7 +74,8 @@ def output(
             listed.append(exp.Case(ifs=decided))
             continue
         listed.append(_number(estimate, kind) if column.bounded else _whole(estimate, kind))
-        labelled = labelled or ((column.unknown or column.bounded) and not numeric)
+        labelled = labelled or (column.bounded and not numeric)
+        labelled = labelled or (column.unknown and (not numeric or kind.startswith(("DATE", "TIMESTAMP"))))
         if column.unknown or (column.bounded and not numeric):
             reason = f", since no rule reads this: {column.why}" if column.why else ""
             notes.append(f"The column {name!r} is computed from estimates, and has no bounds{reason}.")
