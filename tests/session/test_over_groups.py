@@ -140,6 +140,11 @@ def rows(session: Session, sql: str) -> list[tuple[object, ...]]:
             "GROUP BY item",
             "SELECT item, count(*) AS n FROM sales GROUP BY item HAVING count(*) > 0",
         ),
+        (f"SELECT s.item, min(t.n) AS n FROM sales s JOIN ({COUNTS}) t USING (item) GROUP BY s.item", COUNTS),
+        (
+            "SELECT f.parent, count(tid) AS n FROM food f LEFT JOIN sales s ON s.item = f.node GROUP BY f.parent",
+            "SELECT f.parent, count(s.tid) AS n FROM food f LEFT JOIN sales s ON s.item = f.node GROUP BY f.parent",
+        ),
     ],
 )
 def test_groups_have_the_bounds_of_plain_ones(session: Session, sql: str, plain: str) -> None:
