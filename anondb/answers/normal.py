@@ -103,9 +103,8 @@ def normal(
     movable = _has_clear_names(tree, {*tables, *own})  # sources keep their meaning wherever they stand
     steps: tuple[Callable[[exp.Expr], exp.Expr], ...] = (
         *_FIRST,
-        lambda query: with_named_tables(query, {**tables, **own}),
         lambda query: with_own_tables(unwrapped(with_outer_ctes(query)), tables, item) if movable else query,
-        lambda query: without_idle_distinct(query, analyst.is_aggregate),
+        lambda query: with_named_tables(without_idle_distinct(query, analyst.is_aggregate), {**tables, **own}),
         lambda query: with_variances(query, present),
         with_ordered_pairs,
         lambda query: with_totals(query, present),
