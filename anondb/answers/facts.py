@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from anondb.query.values import range_type
 from anondb.release.conditions import ReleasedAttribute
 from anondb.release.objects import RECORDS, layout_of, partition_of
 
@@ -101,7 +102,8 @@ def facts_of(
 
     def attribute(released: ReleasedAttribute) -> Attribute:
         listed = (value for value in (categories or {}).get(released.name, ()) if value is not None)
-        return Attribute(column(released.name, released.ends or _read_as(listed)), released.ends, released.has_null)
+        stated = column(released.name, released.ends or _read_as(listed))
+        return Attribute(replace(stated, type=range_type(stated.type, released.ends)), released.ends, released.has_null)
 
     return Facts(
         table=manifest["table"],

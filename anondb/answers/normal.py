@@ -24,7 +24,7 @@ from anondb.answers.ranged.numbered import with_numbers_of_rows
 from anondb.answers.ranged.ordered_pairs import with_ordered_pairs
 from anondb.answers.ranged.originals import Originals
 from anondb.answers.ranged.over_groups import as_one
-from anondb.answers.ranged.plain_sources import without_inner_rows
+from anondb.answers.ranged.plain_sources import with_named_tables, without_inner_rows
 from anondb.answers.ranged.plain_words import (
     unwrapped,
     with_outer_ctes,
@@ -104,7 +104,7 @@ def normal(
     steps: tuple[Callable[[exp.Expr], exp.Expr], ...] = (
         *_FIRST,
         lambda query: with_own_tables(unwrapped(with_outer_ctes(query)), tables, item) if movable else query,
-        lambda query: without_idle_distinct(query, analyst.is_aggregate),
+        lambda query: with_named_tables(without_idle_distinct(query, analyst.is_aggregate), {**tables, **own}),
         lambda query: with_variances(query, present),
         with_ordered_pairs,
         lambda query: with_totals(query, present),

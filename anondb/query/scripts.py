@@ -42,7 +42,19 @@ def sql_tokens(text: str) -> list[Token] | None:
 
 def reworded(tokens: list[Token]) -> list[Token]:
     """The tokens of a statement as sqlglot reads them."""
-    return _with_ends_outside(_with_keys_apart(_with_unions(_with_names(tokens))))
+    return _with_ends_outside(_with_keys_apart(_with_unions(_with_names(_with_defaults(tokens)))))
+
+
+def _with_defaults(tokens: list[Token]) -> list[Token]:
+    """The tokens of CREATE MACRO with DEFAULT in place of ``:=`` between its parameters, as columns have it."""
+    begin = next((n for n, token in enumerate(tokens) if token.token_type is TokenType.L_PAREN), 0)
+    if not any(token.text.upper() in ("MACRO", "FUNCTION") for token in tokens[:begin]):
+        return tokens
+    result = list(tokens)
+    for n in range(begin, _closed(tokens, begin)):
+        if tokens[n].token_type is TokenType.COLON_EQ:
+            result[n : n + 1] = _tokens("DEFAULT")
+    return result
 
 
 def _with_names(tokens: list[Token]) -> list[Token]:

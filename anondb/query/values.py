@@ -75,6 +75,14 @@ def kind_of(stated: str, labels: Sequence[str]) -> Kind | None:
     return next(fitting, None) if labels else None
 
 
+def range_type(stated: str, ends: str | None) -> str:
+    """The type in which queries see a column with ranges, by the type that the manifest names and that of the ends.
+
+    Whole numbers of DuckDB's widest types are DECIMAL in the manifest, of which ``//`` is no whole number.
+    """
+    return ends if ends == "BIGINT" and stated in ("DECIMAL(20,0)", "DECIMAL(38,0)") else stated
+
+
 @dataclass(frozen=True)
 class Attribute:
     """A relational attribute of a release.
@@ -95,8 +103,8 @@ class Attribute:
 
     @property
     def kind(self) -> str:
-        """The type in which queries see its values."""
-        return self.ends or self.type
+        """The type in which queries see its values: that of the original, where the file names it."""
+        return self.ends if self.ends is not None and self.type == TEXT else range_type(self.type, self.ends)
 
     @property
     def by_value(self) -> bool:
@@ -261,7 +269,7 @@ def _listed(node: exp.In, attribute: Attribute) -> frozenset[Value] | None:
             raise unsupported("IN on a relational attribute without a list of literals")
         return None
     kinds = {part.to if isinstance(part, exp.Cast) else None for part in map(bare, listed)}
-    if attribute.ends == "TIMESTAMP" and len(kinds) > 1:  # DuckDB casts all to one type, which may truncate some
+    if attribute.kind == "TIMESTAMP" and len(kinds) > 1:  # DuckDB casts all to one type, which may truncate some
         return None
     values = [_same(part, attribute) for part in listed]
     return None if None in values else frozenset(value for value in values if value is not None)
@@ -277,7 +285,12 @@ def _number(node: exp.Expr, attribute: Attribute, what: str) -> Fraction | None:
 def _same(node: exp.Expr, attribute: Attribute) -> Value | None:
     """Read a literal compared for equality; DuckDB converts numbers to as many decimals as the literal has."""
     literal, decimals = node.find(exp.Literal), re.fullmatch(r"DECIMAL\(\d+, ?(\d+)\)", attribute.ends or "")
-    if decimals and literal is not None and len(literal.name.partition(".")[2]) < int(decimals[1]):
+    if (
+        decimals
+        and attribute.kind.startswith("DECIMAL")
+        and literal is not None
+        and len(literal.name.partition(".")[2]) < int(decimals[1])
+    ):
         return None
     return _literal(node, attribute)
 
@@ -317,14 +330,14 @@ def _category(node: exp.Expr, attribute: Attribute) -> str:
 
 def _time(node: exp.Expr, attribute: Attribute) -> Fraction | None:
     """Convert a date or timestamp literal to days since 1970."""
-    text, kind = (node.this, node.to.sql("duckdb")) if isinstance(node, exp.Cast) else (node, attribute.ends)
+    text, kind = (node.this, node.to.sql("duckdb")) if isinstance(node, exp.Cast) else (node, attribute.kind)
     if kind not in ("DATE", "TIMESTAMP"):
         return None
     form = _DATE if kind == "DATE" else _TIME
     if not isinstance(text, exp.Literal) or not text.is_string:
         return None
     written = text.name.replace("T", " ", 1)
-    if text is node and attribute.ends == "DATE" and _TIME.fullmatch(written):
+    if text is node and attribute.kind == "DATE" and _TIME.fullmatch(written):
         form = _TIME  # DuckDB reads the date of a text
     elif text is node and "." in written:  # DuckDB truncates it if the column is coarser
         return None
@@ -334,7 +347,7 @@ def _time(node: exp.Expr, attribute: Attribute) -> Fraction | None:
         moment = datetime.fromisoformat(written)
     except ValueError:  # such as the 30th of February
         return None
-    if attribute.ends == "DATE" and text is node:
+    if attribute.kind == "DATE" and text is node:
         moment = datetime(moment.year, moment.month, moment.day)
     elapsed = moment.replace(tzinfo=UTC) - datetime(1970, 1, 1, tzinfo=UTC)
     return Fraction((elapsed.days * 86_400 + elapsed.seconds) * 1_000_000 + elapsed.microseconds, DAY)

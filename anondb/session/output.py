@@ -64,6 +64,7 @@ def output(
     columns: list[str] = []
     notes: list[str] = []
     ends: list[int] = []
+    labelled = False  # by estimates, so that other originals have other rows
     for n, (name, kind, column) in enumerate(zip(names, types, relation.columns, strict=True)):
         estimate, lower, upper = (exp.column(f"c{n}{end}", "result") for end in ("", "_l", "_u"))
         columns.append(name)
@@ -73,6 +74,8 @@ def output(
             listed.append(exp.Case(ifs=decided))
             continue
         listed.append(_number(estimate, kind) if column.bounded else _whole(estimate, kind))
+        labelled = labelled or (column.bounded and not numeric)
+        labelled = labelled or (column.unknown and (not numeric or kind.startswith(("DATE", "TIMESTAMP"))))
         if column.unknown or (column.bounded and not numeric):
             reason = f", since no rule reads this: {column.why}" if column.why else ""
             notes.append(f"The column {name!r} is computed from estimates, and has no bounds{reason}.")
@@ -85,7 +88,7 @@ def output(
             columns += [f"{name}{end}" for end in (LOW, HIGH)]
             ends.append(len(columns) - 1)
     if relation.asked or (bounds and relation.unsure):
-        listed.append(exp.column("sure", "result"))
+        listed.append(exp.false() if labelled else exp.column("sure", "result"))
         columns.append(CERTAIN)
         if any(column.spread for column in relation.columns):
             listed.append(exp.column(IN_WORLDS, "result"))

@@ -1,5 +1,5 @@
 """What stands for several columns, written out: PIVOT as GROUP BY with a FILTER for each column, UNPIVOT as UNION ALL, and
-COLUMNS(...) as an expression for each column."""
+COLUMNS(...), ``* LIKE 'x%'`` and ``* EXCLUDE``, REPLACE and RENAME as an expression for each column."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from anondb.query.refusals import too_complex, unsupported
 from anondb.session.parameters import literal_of
 
 MAX_COLUMNS = 200
+_LIKE = exp.Like | exp.ILike | exp.SimilarTo | exp.Glob
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ def written_out(tree: exp.Expr, source: Source) -> exp.Expr:
         selected = exp.select("*").from_(rows.copy())
         parts = [part.copy() for part in on]
         replacement: exp.Expr = (
-            _unpivoted(pivot.args.get("into"), selected, parts, using, seen)
+            _unpivoted(pivot, selected, parts, using, seen)
             if pivot.args.get("unpivot")
             else _pivoted(pivot.args.get("group"), selected, parts, using, seen)
         )
@@ -91,6 +92,7 @@ def written_out(tree: exp.Expr, source: Source) -> exp.Expr:
             return replacement
         place.replace(replacement)
     for select in list(tree.find_all(exp.Select)):
+        _write_stars(select, replace(source, around=_seen(select)))
         _write_columns(select, replace(source, around=_seen(select)))
     return tree
 
@@ -113,6 +115,29 @@ def _seen(node: exp.Expr) -> list[exp.CTE]:
         ctes[:0] = listed[:before]
         inner, outer = outer, outer.parent
     return ctes
+
+
+def _write_stars(select: exp.Select, source: Source) -> None:
+    """Write a star that leaves out, replaces or renames columns as those that it gives."""
+    listed: list[exp.Expr] = []
+    for selected in select.expressions:
+        column = selected.this if isinstance(selected, _LIKE) else selected
+        star = column.this if isinstance(column, exp.Column) else column
+        if not isinstance(star, exp.Star) or (column is selected and not any(star.args.values())):
+            listed.append(selected)
+            continue
+        replaced = {lowered(e.alias): e.this for e in star.args.get("replace") or ()}
+        renamed = {lowered(e.this.name): e.alias for e in star.args.get("rename") or ()}
+        unchanged = selected.copy()
+        for part in unchanged.find_all(exp.Star):
+            part.set("rename", None)
+        names = source.columns(_selecting(select, unchanged, grouped=False))
+        for name in names if len(set(map(lowered, names))) == len(names) else ():
+            value = replaced.get(lowered(name), reads.named(name, column.text("table") or None))
+            listed.append(exp.alias_(value.copy(), renamed.get(lowered(name), name), quoted=True))
+        if not names or len(set(map(lowered, names))) < len(names):  # DuckDB alone understands it
+            listed.append(selected)
+    select.set("expressions", listed)
 
 
 def _write_columns(select: exp.Select, source: Source) -> None:
@@ -185,21 +210,24 @@ def _pivoted(
 
 
 def _unpivoted(
-    into: exp.UnpivotColumns | None, rows: exp.Select, on: list[exp.Expr], using: Sequence[exp.Expr], source: Source
+    pivot: exp.Pivot, rows: exp.Select, on: list[exp.Expr], using: Sequence[exp.Expr], source: Source
 ) -> exp.Query:
-    """UNPIVOT: one row for each column that is not NULL."""
-    name, value = "name", "value"
+    """UNPIVOT: one row for each column that is not NULL, with INCLUDE NULLS for each column."""
+    name, value, into = "name", "value", pivot.args.get("into")
     if into is not None:
         name, (value, *_) = into.this.name, [column.name for column in into.expressions]
     elif using:
         name, value = on[0].this.name, using[0].name
         on = list(on[0].expressions)
+    for pattern in [part for part in on if isinstance(part, exp.Columns | exp.Star)]:
+        at = on.index(pattern)
+        on[at : at + 1] = map(reads.named, source.columns(exp.select(pattern.copy()).from_(rows.subquery("turned"))))
     if not on or not all(isinstance(column, exp.Column) for column in on):
         raise unsupported("UNPIVOT of columns that are not named", "Name the columns.")
     kept = source.others(rows, {lowered(column.name) for column in on})
     parts = []
     for column in on:
-        there = exp.Not(this=exp.Is(this=column.copy(), expression=exp.null()))
+        there = None if pivot.args.get("include_nulls") else exp.Not(this=exp.Is(this=column.copy(), expression=exp.null()))
         cells = [*kept, exp.Literal.string(column.name).as_(name, quoted=True), column.copy().as_(value, quoted=True)]
         parts.append(exp.select(*(cell.copy() for cell in cells)).from_(rows.subquery("turned")).where(there))
     return reads.union(parts)

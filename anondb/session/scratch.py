@@ -6,7 +6,7 @@ possible worlds see through it: each query that names it gets it as a common tab
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -48,9 +48,9 @@ class Named:
 
 @dataclass(frozen=True)
 class Macro:
-    """A macro: its parameters, and its expression or, of a table macro, its query."""
+    """A macro: its parameters, each with its default, if any, and its expression or, of a table macro, its query."""
 
-    parameters: Sequence[str]
+    parameters: Mapping[str, exp.Expr | None]
     body: exp.Expr
 
 
@@ -139,11 +139,15 @@ class Scratch:
         if macro is None:
             value = self._variables.get(lowered(call.expressions[0].name))
             return exp.null() if value is None else value.copy()
-        if len(call.expressions) != len(macro.parameters):
+        named = {lowered(e.this.name): e.expression for e in call.expressions if isinstance(e, exp.PropertyEQ)}
+        placed = [e for e in call.expressions if not isinstance(e, exp.PropertyEQ)]
+        given = dict(zip(macro.parameters, placed, strict=False)) | named
+        filled = {name: given.get(name, default) for name, default in macro.parameters.items()}
+        arguments = {name: value for name, value in filled.items() if value is not None}
+        if len(given) < len(call.expressions) or not given.keys() <= filled.keys() or len(arguments) < len(filled):
             raise InputError(
                 "The call of a macro has the wrong number of arguments.", code="bad_sql", hint="Pass all of them."
             )
-        arguments = dict(zip(macro.parameters, call.expressions, strict=True))
         body = macro.body.copy()
         for column in list(body.find_all(exp.Column)):
             if not column.table and lowered(column.name) in arguments:
@@ -179,9 +183,10 @@ class Scratch:
 
     # ---------------------------------------------------------------- macros and variables
 
-    def set_macro(self, name: str, parameters: Sequence[str], body: exp.Expr) -> None:
+    def set_macro(self, name: str, parameters: Mapping[str, exp.Expr | None], body: exp.Expr) -> None:
         """Make a macro."""
-        self.macros[lowered(name)] = Macro([lowered(parameter) for parameter in parameters], self._with_macros(body.copy()))
+        named = {lowered(parameter): default for parameter, default in parameters.items()}
+        self.macros[lowered(name)] = Macro(named, self._with_macros(body.copy()))
 
     def set_variable(self, name: str, value: exp.Expr) -> None:
         """Give a variable a value: a constant, or its query with the tables of now, where it reads the original's."""

@@ -106,12 +106,10 @@ class Statements:
         return Done()
 
     def _create_macro(self, target: exp.UserDefinedFunction, body: exp.Expr) -> Done:
-        parts = target.expressions
-        if not all(isinstance(part, exp.Identifier) for part in parts):
-            raise unsupported("a parameter with a type or a default", "Name the parameters alone.")
+        parameters = {part.name: _default_of(part) for part in target.expressions}
         if is_function(target.this.name):
             raise InputError("DuckDB has a function of this name.", code="bad_name", hint="Choose another name.")
-        self._scratch.set_macro(target.this.name, [part.name for part in parts], body)
+        self._scratch.set_macro(target.this.name, parameters, body)
         return Done()
 
     def _insert(self, tree: exp.Insert) -> Done:
@@ -227,6 +225,17 @@ class Statements:
             else:
                 raise unsupported("SET of this setting", "Pass memory_limit, max_seconds and threads to anondb.open.")
         return Done(notes=notes)
+
+
+def _default_of(parameter: exp.Expr) -> exp.Expr | None:
+    """The default of a macro's parameter; None without one."""
+    if isinstance(parameter, exp.Identifier):
+        return None
+    constraints = parameter.args.get("constraints") or []
+    if parameter.args.get("kind") or not all(isinstance(c.kind, exp.DefaultColumnConstraint) for c in constraints):
+        raise unsupported("a parameter with a type", "Name the parameters alone, or with a default: b := 2.")
+    default: exp.Expr = constraints[0].kind.this
+    return default
 
 
 def _query(source: exp.Expr) -> exp.Query:

@@ -634,3 +634,9 @@ SELECT item, count(*) AS n FROM sales WHERE item IN (SELECT item FROM sales GROU
 -- aggregates over groups have plain words
 SELECT item, count(*) AS n FROM (SELECT tid, item FROM sales QUALIFY count(*) OVER (PARTITION BY item) > 0) GROUP BY item;
 SELECT item, count(*) AS n FROM sales GROUP BY item HAVING count(*) > 0;
+-- aggregates over groups have plain words
+SELECT s.item, min(t.n) AS n FROM sales s JOIN (SELECT item, count(*) AS n FROM sales GROUP BY item) t USING (item) GROUP BY s.item;
+SELECT item, count(*) AS n FROM sales GROUP BY item;
+-- aggregates over groups have plain words
+SELECT f.parent, count(tid) AS n FROM food f LEFT JOIN sales s ON s.item = f.node GROUP BY f.parent;
+SELECT f.parent, count(s.tid) AS n FROM food f LEFT JOIN sales s ON s.item = f.node GROUP BY f.parent;

@@ -371,11 +371,12 @@ class Composer:
         number = self._measured(kind, value, wanted, share)
         if isinstance(call, exp.Min | exp.Max):
             atoms = [self._reader.atom(tree) for tree in self._trees(value)]
-            kinds = {self._reader.attribute(atom).ends for atom in atoms if isinstance(atom, Of)}
-            if "DATE" in kinds:
+            of = next((self._reader.attribute(a) for a in atoms if isinstance(a, Of)), None)
+            if of is not None and of.ends == "DATE":
                 first = exp.cast(exp.Literal.string("1970-01-01"), "DATE")
-                return exp.Add(this=first, expression=exp.cast(exp.paren(number), "INTEGER"))
-            if "TIMESTAMP" in kinds:
+                day = exp.Add(this=first, expression=exp.cast(exp.paren(number), "INTEGER"))
+                return day if of.kind == "DATE" else exp.cast(exp.paren(day), of.kind)
+            if of is not None and of.ends == "TIMESTAMP":
                 moment = exp.Round(this=exp.paren(number) * exp.Literal.number(DAY))
                 return exp.func("make_timestamp", exp.cast(moment, "BIGINT"), dialect="duckdb")
         return number

@@ -23,11 +23,12 @@ from anondb.answers.ranged.leading import largest
 from anondb.answers.ranged.relation import Column, Ranged, marked
 from anondb.answers.ranged.rows_of_persons import RowsOfPersons
 from anondb.answers.ranged.sources import grouped
+from anondb.errors import InputError
 from anondb.query.aggregates import SPREADS
 from anondb.query.item_tests import Labels, finite
 from anondb.query.parsing import lowered
 from anondb.query.predicates import ALWAYS, IDS, ITEMS, MEASURE, NEVER, ROWS, OnSum, Plan, both, leaves, negate, on_item
-from anondb.query.refusals import only, too_complex, unsupported
+from anondb.query.refusals import REFUSED, only, too_complex, unsupported
 from anondb.query.summed import SUM, VALUES
 from anondb.query.values import TEXT
 
@@ -79,6 +80,7 @@ class _Grouped(Aggregates):
     def __init__(self, people: Persons, compiler: Compiler) -> None:
         super().__init__(people.counts, compiler)
         self.people = people
+        self._unread: dict[Basic, InputError] = {}
 
     def grouped(self, node: exp.Select, env: Env, ended: bool) -> Grouped:
         scopes = self.scopes(node, env)
@@ -108,7 +110,7 @@ class _Grouped(Aggregates):
             listed = rows if keys else {key: of[:-1] for key, of in rows.items()}
             tree = self.releases.put([*map(self.common, kinds)], listed, len(basics))
         columns = [Column(f"#k{n}", item=item, plain=item) for n, item in enumerate(items)]
-        columns += [_column(n, basics, len(keys), maybe=not keys and not sure) for n in range(len(basics))]
+        columns += [self._column(n, basics, len(keys), maybe=not keys and not sure) for n in range(len(basics))]
         relation = Ranged(marked(tree, columns), tuple(columns), flagged=bool(keys), open=some and bool(keys))
         return Grouped(replace(relation, unsure=bool(keys) and not sure), {key: n for n, key in enumerate(keys)}, replaced)
 
@@ -174,8 +176,26 @@ class _Grouped(Aggregates):
                     parts = zip([*basics, Basic("rows")], rows[key], bounds, strict=True)
                     bounds = [self._together(*part) for part in parts]
                 rows[key] = bounds
+        if basics and len(self._unread) == len(dict.fromkeys(basics)):
+            raise next(iter(self._unread.values()))
         there = {key: bounds for key, bounds in rows.items() if not trees[0] or bounds[-1][1] != 0}
         return there, open_ and bool(trees[0])
+
+    def _read(self, basic: Basic, scopes: Sequence[Scope]) -> Bounds:
+        """The bounds of an aggregate over a group; none if no rule reads it, beside others that are read."""
+        try:
+            return (None, None) if basic in self._unread else self.value_of(basic, scopes)
+        except InputError as error:
+            if error.code != "unsupported_query":
+                raise
+            self._unread[basic] = error
+            return None, None
+
+    def _column(self, number: int, basics: Sequence[Basic], keys: int, *, maybe: bool) -> Column:
+        """The column of an aggregate."""
+        error = self._unread.get(basics[number])
+        why = str(error).removeprefix(REFUSED).rstrip(".")
+        return _column(number, basics, keys, maybe=maybe) if error is None else Column(f"#{number}", unknown=True, why=why)
 
     def _is_open(self, what: Item | Of | Number) -> bool:
         listed = isinstance(what, Item) or (isinstance(what, Number) and finite(what.weights.test) is None)
@@ -227,7 +247,7 @@ class _Grouped(Aggregates):
             there = self.value_of(Basic("ids"), group.scopes)
             if there[1] == 0 and group.values:
                 return {}
-            return {group.values: [*(self.value_of(basic, group.scopes) for basic in basics), there]}
+            return {group.values: [*(self._read(basic, group.scopes) for basic in basics), there]}
         scopes, whats = group.scopes, list(dict.fromkeys(what for _, what in group.listed))
         persons: dict[Row, Bounds] = {}
         for scope in scopes:
@@ -285,7 +305,7 @@ class _Grouped(Aggregates):
     ) -> dict[Row, Bounds]:
         """An aggregate of the rows of each listed value."""
         _check_number(keys)
-        return {key: self.value_of(basic, [self._at(whats, key, scope) for scope in scopes]) for key in keys}
+        return {key: self._read(basic, [self._at(whats, key, scope) for scope in scopes]) for key in keys}
 
     def _at(self, whats: Sequence[Any], key: Row, scope: Scope) -> Scope:
         """The rows of a listed value."""

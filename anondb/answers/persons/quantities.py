@@ -106,7 +106,11 @@ class Quantities(Domains):
         """The condition that an attribute has one of some of its values."""
         attribute = self.attribute(atom)
         column = exp.column("value")
-        literals = [_cell(value, attribute.ends or "VARCHAR", plain=True) for value in values if value is not None]
+        literals = [
+            _cell(value, attribute.kind if attribute.ends else "VARCHAR", plain=True)
+            for value in values
+            if value is not None
+        ]
         asked: list[exp.Expr] = [exp.Is(this=column, expression=exp.null())] if None in values else []
         asked += [exp.In(this=column, expressions=literals)] if literals else []
         conditions = [on_value(test, attribute, left=True) for test in asked]

@@ -214,6 +214,8 @@ def _function(node: exp.Expr, of: dict[int, Value]) -> Value:
             return values.rising(node, this)
         if isinstance(node, exp.Cast | exp.TryCast) and node.to.this in exp.DataType.NUMERIC_TYPES:
             return _cast(node, this)
+        if isinstance(node, exp.Cast) and node.to.is_type("TIMESTAMP") and isinstance(bare(node.this), exp.Add):
+            return values.rising(node, this)  # a day; the order of texts is another
         if isinstance(node, exp.Abs):
             return values.absolute(node, this)
         if isinstance(node, exp.Pow) and (power := _power(node, this, rest[0])) is not None:

@@ -40,7 +40,8 @@ def with_joined_totals(tree: exp.Expr, ids: Collection[str], item: str) -> exp.E
     Args:
         tree: the query.
         ids: the names of ids, in lower case: rows of single persons stay as they are.
-        item: the column of items, in lower case: groups by it alone are read beside each row (``joined_groups``).
+        item: the column of items, in lower case: groups by it alone are read beside each row (``joined_groups``), but not
+            their extremes.
     """
     if tree.find(exp.Join) is None or tree.find(exp.Group) is None:
         return tree
@@ -64,9 +65,10 @@ def _written(select: exp.Select, named: Mapping[str, exp.CTE], ids: Collection[s
         return None
     if any(part.find(exp.Query, exp.Window) for part in _shown(select)):
         return None
+    extremes = any(part.find(exp.Min, exp.Max, exp.First) for part in _shown(select))
     for place, join in enumerate(joins):
         own, computed = group_columns(join.this, named)
-        coarser = own and not own & {*ids} and own != {item}
+        coarser = own and not own & {*ids} and (own != {item} or extremes)
         made = _with_join(select.copy(), place, own, computed) if coarser else None
         if made is not None:
             return made

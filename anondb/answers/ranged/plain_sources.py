@@ -37,6 +37,31 @@ def without_inner_rows(tree: exp.Expr, tables: Columns) -> exp.Expr:
     return copy
 
 
+def with_named_tables(tree: exp.Expr, tables: Columns) -> exp.Expr:
+    """A query whose aggregates name the table of each column that one of several joined tables has.
+
+    Args:
+        tree: the query.
+        tables: the columns of each table of the original and of the analyst, in lower case.
+    """
+    if tree.find(exp.Join) is None:
+        return tree
+    copy, ctes = tree.copy(), {lowered(cte.alias) for cte in tree.find_all(exp.CTE)}
+    for select in copy.find_all(exp.Select):
+        joins = select.args.get("joins") or []
+        sources = [place.this for place in (select.args["from_"], *joins)] if joins and select.args.get("from_") else []
+        named = [lowered(s.name) if isinstance(s, exp.Table) and not (s.db or s.alias_column_names) else "" for s in sources]
+        if not sources or any(name in ctes or name not in tables for name in named):
+            continue
+        shared = {lowered(name.name) for join in joins for name in join.args.get("using") or ()}
+        for column in [c for c in select.find_all(exp.Column) if not c.table and c.parent_select is select]:
+            name = lowered(column.name)
+            of = [s for s, table in zip(sources, named, strict=True) if name in tables[table] and name not in shared]
+            if len(of) == 1 and column.find_ancestor(exp.AggFunc, exp.Query) is not select:
+                column.set("table", exp.to_identifier(of[0].alias_or_name, quoted=True))
+    return copy
+
+
 def _only_table(inner: exp.Select, tables: Columns) -> exp.Table | None:
     """The table of which a SELECT computes columns for each row that it chooses; None for others."""
     clause = inner.args.get("from_") if clauses_of(inner) <= _PLAIN else None

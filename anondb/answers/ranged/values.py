@@ -317,6 +317,8 @@ def rising(node: exp.Expr, value: Value) -> Value:
     """A function that never falls while its first argument rises; TRY_CAST and roots give NULL or NaN for some numbers."""
     low, high = (of_value(node, end) for end in value.bounds)
     condition: exp.Expr | None = None
+    if isinstance(node, exp.Ln | exp.Exp):  # an infinite end is none, and would give NaN times 0
+        low, high = (_finite(end) for end in (low, high))
     if isinstance(node, exp.TryCast):
         condition = none_null(low, high)
     elif isinstance(node, exp.Sqrt | exp.Ln) and value.least is None:
@@ -324,6 +326,11 @@ def rising(node: exp.Expr, value: Value) -> Value:
     if condition is not None:
         low, high = (when(condition, end) for end in (low, high))
     return Value(low, high, least=None if value.least is None or isinstance(node, exp.Ln) else 0)
+
+
+def _finite(end: exp.Expr) -> exp.Expr:
+    """A floating number; NULL if it is infinite or NaN."""
+    return when(exp.Anonymous(this="isfinite", expressions=[exp.cast(end, "DOUBLE")]), end)
 
 
 def of_value(node: exp.Expr, value: exp.Expr) -> exp.Expr:
