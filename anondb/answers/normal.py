@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
-from typing import Any, Protocol
 
 from sqlglot import exp
 
@@ -38,19 +37,10 @@ from anondb.answers.ranged.running_joins import with_running
 from anondb.answers.ranged.totals import with_totals
 from anondb.answers.ranged.unions import with_all
 from anondb.answers.ranged.values_beside import with_values_beside
+from anondb.answers.roles import AnalystTables
 from anondb.query.parsing import is_null, lowered
 
 _FIRST = (with_plain_words, with_written_rows, with_queried_rows, with_all)
-
-
-class AnalystTables(Protocol):
-    """The analyst's tables."""
-
-    def rows(self, tree: exp.Query) -> Sequence[tuple[Any, ...]]:
-        """The rows of a query over the analyst's tables, or over none."""
-
-    def is_aggregate(self, name: str) -> bool:
-        """Whether a function of DuckDB computes one value from several rows."""
 
 
 def _is_present(

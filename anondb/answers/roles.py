@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Protocol
+from typing import Any, Protocol
 
 from sqlglot import exp
 
@@ -118,16 +118,17 @@ class Scope:
         return None if self.outer is None else self.outer.role(column)
 
 
-class Functions(Protocol):
-    """What RoleReader asks about DuckDB's functions."""
+class AnalystTables(Protocol):
+    """The analyst's tables, and DuckDB's functions."""
+
+    def rows(self, tree: exp.Query) -> Sequence[tuple[Any, ...]]:
+        """The rows of a query over the analyst's tables, or over none."""
 
     def is_aggregate(self, name: str) -> bool:
         """Whether a function computes one value from several rows."""
-        ...
 
     def varies(self, tree: exp.Expr) -> bool:
         """Whether a query may have other rows each time, whatever the tables are."""
-        ...
 
 
 def parts_of(part: object) -> list[exp.Expr]:

@@ -9,12 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from anondb.answers.in_worlds import COPY, WORLD, Drawn, InWorlds, finite, written
+from anondb.answers.in_worlds import COPY, WORLD, InWorlds, finite, written
 from anondb.answers.roles import Role
 from anondb.engine import Table
+
+if TYPE_CHECKING:
+    from anondb.answers.tables import Drawn
 
 LOW, HIGH = "_low", "_high"
 ONLY_BOUNDS = "Only bounds hold for every original."

@@ -33,7 +33,7 @@ UNSUPPORTED, BAG, LARGE = (
 
 
 class WorldTables:
-    """Worlds whose tables have the names of the original (``in_worlds.Drawn``)."""
+    """Worlds whose tables have the names of the original."""
 
     def __init__(
         self,
@@ -53,7 +53,7 @@ class WorldTables:
         self.possible = all(release.manifest["suppression"] == "none" for release in files)
 
     def prepared(self, tree: exp.Expr, items: frozenset[str] | None) -> exp.Expr:
-        """Draw what a query needs, and return it as it reads the tables (``in_worlds.Drawn``)."""
+        """Draw what a query needs, and return it as it reads the tables."""
         persons = self._persons
         counted = None if persons is None else over_holders(tree, persons)
         if counted is None:
@@ -128,7 +128,7 @@ def _says_nothing(file: File) -> bool:
 
 
 class OwnTables:
-    """The analyst's tables alone, as the only world of queries that read nothing else (``in_worlds.Drawn``)."""
+    """The analyst's tables alone, as the only world of queries that read nothing else."""
 
     count, possible = 1, False
 
@@ -148,3 +148,7 @@ class OwnTables:
     def use(self, world: int | None) -> None:
         """Make the analyst's tables those that a query names; without a number, leave them."""
         self._engine.run(search_path("memory.main" if world is None else OWN), "the search path")
+
+
+Drawn = WorldTables | OwnTables
+"""Possible worlds as tables."""

@@ -11,7 +11,7 @@ from sqlglot import exp
 from anondb.answers.ranged.aggregates import has_aggregate
 from anondb.answers.ranged.clauses import conditions_of, places_of
 from anondb.answers.ranged.equivalents import link, terms_of_order
-from anondb.answers.roles import Env, Functions, Relation, Role, Scope, parts_of
+from anondb.answers.roles import AnalystTables, Env, Relation, Role, Scope, parts_of
 from anondb.query.parsing import bare, lowered, operands
 from anondb.query.refusals import name_of
 
@@ -31,7 +31,7 @@ class ValueRoles(ABC):
         ids: the names of the id columns, in lower case.
     """
 
-    functions: Functions
+    functions: AnalystTables
     ids: set[str]
     chosen: set[int]
 

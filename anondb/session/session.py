@@ -10,10 +10,8 @@ from typing import Any
 
 from sqlglot import exp
 
-from anondb.answers.answer import ID_HINT, answered, modelled
 from anondb.answers.asked import is_empty
 from anondb.answers.estimates import Estimated
-from anondb.answers.in_worlds import Drawn
 from anondb.answers.named import counts_of_items, items_named
 from anondb.answers.normal import normal
 from anondb.answers.persons.people import Persons
@@ -38,6 +36,7 @@ from anondb.query.parsing import SELECT, Statement, lowered, parse_script
 from anondb.query.reading import Together
 from anondb.query.refusals import unsupported
 from anondb.release.reader import SealedRelease, contradictions_told
+from anondb.session.answer import ID_HINT, answered, modelled
 from anondb.session.catalog import Catalog, is_of_catalog, summarized
 from anondb.session.database import HIDDEN, SessionDatabase
 from anondb.session.files import Parts, notes_on, weakest
@@ -231,7 +230,7 @@ class Session:
         rows = materialized(self._database.engine, selected_from(estimated.relation, listed), failed)
         return Result(rows, columns, [*notes, *remarks, *self.notes], limits=self._limits)
 
-    # ---------------------------------------------------------------- what an answer takes (``answers.answer.House``)
+    # ---------------------------------------------------------------- what an answer takes (``session.answer``)
 
     @property
     def engine(self) -> DuckDBEngine:
@@ -249,7 +248,7 @@ class Session:
         return self.worlds.spread
 
     @property
-    def own(self) -> Drawn:
+    def own(self) -> OwnTables:
         """The analyst's tables alone."""
         return OwnTables(self._database.engine)
 
@@ -283,7 +282,7 @@ class Session:
         return [kind for _, kind in self._releases.bind(tree)]
 
     def bounds_of(self, tree: exp.Expr, *, ended: bool) -> tuple[Ranged, list[str]]:
-        """The rows of a query with bounds, and notes (``answers.answer.House``).
+        """The rows of a query with bounds, and notes.
 
         Raises:
             InputError: ``unsupported_query``, ``query_too_complex`` or ``ambiguous_item``: no rule reads it.

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from sqlglot import exp
 
 from anondb.answers.persons.bounds import Bounds, Row
+from anondb.answers.ranged.relation import Ranged
 from anondb.query.predicates import Plan
 from anondb.query.values import Attribute
 
@@ -95,6 +96,16 @@ class Counts(Protocol):
 
     def parts(self) -> Sequence[Any]:
         """The value of the column that divides the files, in each of them."""
+
+    @property
+    def persons_tables(self) -> Mapping[str, Mapping[str, bool]]:
+        """The columns of each of the original's tables, in lower case, and whether one is the id."""
+
+    def table(self, node: exp.Table) -> Ranged | None:
+        """The rows of a table of the analyst, or of the release; None if there is none of this name."""
+
+    def plain(self, labels: frozenset[str]) -> bool:
+        """Whether texts are spelled as items of every possible type are."""
 
     def described(self, node: exp.Table) -> Described:
         """The columns of a table of persons."""

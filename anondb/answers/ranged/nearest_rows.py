@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from anondb.answers.persons.counts import Counts
 from anondb.answers.ranged.aggregates import Rows
-from anondb.answers.ranged.compiler import Tables
 from anondb.answers.ranged.expressions import Resolve, read
 from anondb.answers.ranged.relation import Sources
 from anondb.answers.ranged.running import MOST_ROWS, told_apart
@@ -44,7 +44,7 @@ class _Order:
         return made
 
 
-def nearest_row(node: exp.Window, rows: Rows, sources: Sources, resolve: Resolve, tables: Tables) -> Value | None:
+def nearest_row(node: exp.Window, rows: Rows, sources: Sources, resolve: Resolve, tables: Counts) -> Value | None:
     """A number of a row before or after each row, as columns of the rows of the only source; None for other windows, and
     where all rows are there for certain.
 

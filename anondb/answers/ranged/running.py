@@ -15,9 +15,9 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from anondb.answers.persons.counts import Counts
 from anondb.answers.quotients import filtered
 from anondb.answers.ranged.aggregates import AGGREGATES, Rows
-from anondb.answers.ranged.compiler import Tables
 from anondb.answers.ranged.expressions import Resolve, read
 from anondb.answers.ranged.relation import ONE_GROUP, Sources, fresh, star_of
 from anondb.answers.ranged.truths import compared, connected
@@ -46,7 +46,7 @@ def rank_as_number(node: exp.Window) -> exp.Expr | None:
     return exp.Add(this=copy, expression=exp.Literal.number(1))
 
 
-def running(node: exp.Window, rows: Rows, sources: Sources, resolve: Resolve, tables: Tables, every: bool) -> Value | None:
+def running(node: exp.Window, rows: Rows, sources: Sources, resolve: Resolve, tables: Counts, every: bool) -> Value | None:
     """``sum(n) OVER (ORDER BY n DESC, item)`` as columns of the rows of the only source; None for other windows.
 
     Args:
@@ -136,7 +136,7 @@ def _up_to(terms: Sequence[tuple[Value, Value, bool]], *, strict: bool) -> Value
 
 
 def told_apart(
-    tables: Tables,
+    tables: Counts,
     place: exp.Expr,
     where: exp.Expr | None,
     own: Sequence[Value],
