@@ -22,6 +22,7 @@ from anondb.answers.ranged.failing import failed
 from anondb.answers.ranged.item_windows import with_item_windows
 from anondb.answers.ranged.joined_groups import with_joined_groups
 from anondb.answers.ranged.laterals import with_subqueries
+from anondb.answers.ranged.originals import Originals
 from anondb.answers.ranged.quantified import with_extremes
 from anondb.answers.ranged.relation import Ranged
 from anondb.answers.role_reader import RoleReader
@@ -199,9 +200,7 @@ class Session:
     def _answer(self, tree: exp.Expr, bounds: str, text: str = "", *, empty: bool = False) -> Result:
         """The result of a query, whose columns have their names in its text; without rows, if these are not needed."""
         bound = self._releases.bind(tree)
-        releases, item = self._releases, lowered(self._releases.manifest["item_column"])
-        nullable = {lowered(a.name) for a in releases.attributes if a.may_be_null}
-        form = normal(tree, releases.persons_tables, self._own_columns, releases.persons, item, nullable, self._database)
+        form = normal(tree, self._originals(self._releases))
         empty = empty or any(is_empty(each, self.roles()) for each in (tree, form))
         try:
             estimated, notes = answered(form, bound, self, spread=bounds == SPREAD, empty=empty)
@@ -252,6 +251,12 @@ class Session:
         """The analyst's tables alone."""
         return OwnTables(self._database.engine)
 
+    def _originals(self, releases: Releases) -> Originals:
+        """What the rules of the normal form take from the tables of releases, and from the analyst's."""
+        nullable = {lowered(a.name) for a in releases.attributes if a.may_be_null}
+        item = lowered(releases.manifest["item_column"])
+        return Originals(releases.persons_tables, self._own_columns, releases.persons, item, nullable, self._database)
+
     @property
     def _own_columns(self) -> dict[str, list[str]]:
         """The columns of the analyst's tables, in lower case."""
@@ -298,7 +303,7 @@ class Session:
             item = lowered(releases.manifest["item_column"])
             rewritten = with_counted_rows(with_known_names(rewritten, item), self._releases.persons_tables, item)
             rewritten = with_joined_groups(with_other_groups(rewritten), releases.persons, item)
-            rewritten = with_item_windows(with_extremes(with_subqueries(rewritten)), releases.persons, item)
+            rewritten = with_item_windows(with_extremes(with_subqueries(rewritten)), self._originals(releases))
             compiler = Compiler(Persons(releases), releases, releases.start())
             return compiler.query(rewritten, {}, ended=ended), list(compiler.notes)
 

@@ -10,29 +10,21 @@ from sqlglot import exp
 from anondb.answers.ranged.clauses import both_ways, clauses_of, shown_by_name
 from anondb.answers.ranged.equivalents import are_same, query_of
 from anondb.answers.ranged.never_null import Present, is_present
+from anondb.answers.ranged.originals import Originals, rule
 from anondb.query.parsing import bare, lowered
 
 _PARTS = {"expressions", "from_", "joins", "with_"}
 _EVERY = exp.Count(this=exp.Star(), big_int=True)
 
 
-def with_variances(tree: exp.Expr, present: Present) -> exp.Expr:
-    """A query with variances in place of averages of squared distances from the mean of the same rows, wherever it has them.
-
-    Args:
-        tree: the query.
-        present: whether a column of a table is never NULL.
-    """
-    if tree.find(exp.Avg) is None or tree.find(exp.Pow, exp.Mul) is None:
-        return tree
-    copy = tree.copy()
-    for select in list(copy.find_all(exp.Select)):
-        clause, joins = select.args.get("from_"), select.args.get("joins") or []
-        plain = all(join.kind in ("", "CROSS") and not (join.side or join.args.get("on")) for join in joins)
-        if clause is not None and plain and clauses_of(select) <= _PARTS:
-            means = {name: of for join in joins for name, of in _means(join.this, clause.this).items()}
-            _Deviations(select, clause.this, means).write(present)
-    return copy
+@rule(exp.Avg, (exp.Pow, exp.Mul))
+def with_variances(select: exp.Select, originals: Originals) -> None:
+    """A query with variances in place of averages of squared distances from the mean of the same rows."""
+    clause, joins = select.args.get("from_"), select.args.get("joins") or []
+    plain = all(join.kind in ("", "CROSS") and not (join.side or join.args.get("on")) for join in joins)
+    if clause is not None and plain and clauses_of(select) <= _PARTS:
+        means = {name: of for join in joins for name, of in _means(join.this, clause.this).items()}
+        _Deviations(select, clause.this, means).write(originals.present)
 
 
 @dataclass(frozen=True)

@@ -268,11 +268,6 @@ def values_shown(select: exp.Select) -> list[exp.Subquery]:
     return [s for s in every if s.find_ancestor(*_INSIDE) is select]
 
 
-def ids_of(tables: Mapping[str, Mapping[str, bool]]) -> set[str]:
-    """The names of the id columns of tables, whose columns say whether they are ids."""
-    return {name for of in tables.values() for name, is_id in of.items() if is_id}
-
-
 def write_first_rows(node: exp.Select) -> None:
     """Write ``SELECT DISTINCT ON (keys)`` as the rows that ``row_number()`` numbers 1 for each key, if it can be."""
     distinct, order = node.args.get("distinct"), node.args.get("order")

@@ -14,42 +14,33 @@ from anondb.answers.ranged.clauses import conditions_of, places_of, set_conditio
 from anondb.answers.ranged.equivalents import aliases_of, select_sources
 from anondb.answers.ranged.groups import Groups, Pair, beside, read_groups, unnamed
 from anondb.answers.ranged.never_null import is_present
-from anondb.answers.ranged.originals import Originals
+from anondb.answers.ranged.originals import Originals, rule
 from anondb.answers.ranged.relation import fresh
 from anondb.engine import reads
 from anondb.query.parsing import bare, conjoined, lowered
 
 
-def with_one_select(tree: exp.Expr, originals: Originals) -> exp.Expr:
-    """A query with one SELECT in place of groups that are joined on their keys.
-
-    Args:
-        tree: the query.
-        originals: the original's tables.
-    """
-    if tree.find(exp.Join) is None or tree.find(exp.Group) is None:
-        return tree
-    copy = tree.copy()
-    for select in list(copy.find_all(exp.Select)):
-        joins = select.args.get("joins") or []
-        if not joins or select.is_star or select.find(exp.Lateral):
-            continue
-        if len(joins) > 1 and any(join.args.get("using") or join.method for join in joins):
-            continue  # a name may be of several sources
-        before, named = select.copy(), _name_sources(select)
-        if not any(join.side for join in joins):
-            _write_on(select)
-        as_left = joins[0].side in ("FULL", "RIGHT")
-        possible = not as_left or (len(joins) == 1 and _write_as_left(select, originals))
-        left = len(select.args["joins"])
-        whole = possible and _merge_all(select, originals)
-        if not whole and (as_left or len(select.args["joins"]) == left):  # as it was
-            for key, part in before.args.items():
-                select.set(key, part)
-            continue
-        for source in named:
-            source.set("alias", None)  # if it is still there
-    return copy
+@rule(exp.Join, exp.Group)
+def with_one_select(select: exp.Select, originals: Originals) -> None:
+    """A query with one SELECT in place of groups that are joined on their keys."""
+    joins = select.args.get("joins") or []
+    if not joins or select.is_star or select.find(exp.Lateral):
+        return
+    if len(joins) > 1 and any(join.args.get("using") or join.method for join in joins):
+        return  # a name may be of several sources
+    before, named = select.copy(), _name_sources(select)
+    if not any(join.side for join in joins):
+        _write_on(select)
+    as_left = joins[0].side in ("FULL", "RIGHT")
+    possible = not as_left or (len(joins) == 1 and _write_as_left(select, originals))
+    left = len(select.args["joins"])
+    whole = possible and _merge_all(select, originals)
+    if not whole and (as_left or len(select.args["joins"]) == left):  # as it was
+        for key, part in before.args.items():
+            select.set(key, part)
+        return
+    for source in named:
+        source.set("alias", None)  # if it is still there
 
 
 def _merge_all(select: exp.Select, originals: Originals) -> bool:

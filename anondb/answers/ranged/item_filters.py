@@ -15,35 +15,24 @@ from anondb.answers.ranged.clauses import (
     clauses_of,
     conditions_of,
     only_source,
-    rewritten,
     selected,
     set_conditions,
 )
 from anondb.answers.ranged.equivalents import link
+from anondb.answers.ranged.originals import Originals, rule
 from anondb.query.parsing import bare, is_null, lowered
 
 
-def with_having(tree: exp.Expr, item: str) -> exp.Expr:
+@rule(exp.In)
+def with_having(select: exp.Select, originals: Originals) -> None:
     """A query with HAVING in place of ``item IN (SELECT item FROM sales GROUP BY item HAVING ...)`` where it has these
-    groups.
-
-    Args:
-        tree: the query.
-        item: the column of items, in lower case, which is never NULL.
-    """
-    if tree.find(exp.In) is None:
-        return tree
-    return rewritten(tree, lambda select: _move_to_having(select, item))
-
-
-def _move_to_having(select: exp.Select, item: str) -> None:
-    """Write the conditions of a SELECT on its groups in HAVING."""
+    groups."""
     keys = _keys(select)
     parts = conditions_of(select) if len(keys) == 1 and select.args.get("group") else []
     moved = {id(part): same for part in parts if (same := _of_same_groups(part, select, keys[0])) is not None}
     if not moved:
         return
-    nulls = [] if lowered(keys[0].name) == item else [exp.Not(this=is_null(keys[0]))]
+    nulls = [] if lowered(keys[0].name) == originals.item else [exp.Not(this=is_null(keys[0]))]
     where = [part for rows, _ in moved.values() for part in rows]
     set_conditions(select, [*(part for part in parts if id(part) not in moved), *where])
     select.having(*(having for _, having in moved.values()), *nulls, copy=False)

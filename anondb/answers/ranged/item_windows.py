@@ -21,20 +21,18 @@ from anondb.answers.ranged.clauses import (
     shown_by_name,
 )
 from anondb.answers.ranged.equivalents import link
+from anondb.answers.ranged.originals import Originals
 from anondb.query.parsing import bare, conjoined, lowered
 
 _ENDED = ("group", "having", "distinct", "order", "limit", "offset")
 
 
-def with_item_windows(tree: exp.Expr, persons: str, item: str) -> exp.Expr:
+def with_item_windows(tree: exp.Expr, originals: Originals) -> exp.Expr:
     """A query with ``item IN (SELECT item ... GROUP BY item HAVING ...)`` in place of such conditions.
 
     They stand in QUALIFY, or in WHERE of the query around, which means the same.
-
-    Args:
-        tree: the query.
-        persons, item: the table of persons and their items, and its column of items, in lower case.
     """
+    persons, item = originals.persons, originals.item
     nested = any(query.find_ancestor(exp.Where) for query in tree.find_all(exp.Subquery))
     if not (nested or tree.find(exp.Window)) or any(lowered(cte.alias) == persons for cte in tree.find_all(exp.CTE)):
         return tree

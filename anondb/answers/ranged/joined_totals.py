@@ -25,6 +25,7 @@ from anondb.answers.ranged.clauses import (
 )
 from anondb.answers.ranged.dependent_keys import group_columns
 from anondb.answers.ranged.equivalents import names_alias
+from anondb.answers.ranged.originals import Originals, rule
 from anondb.answers.ranged.relation import fresh
 from anondb.engine import reads
 from anondb.query.parsing import bare, conjoined, lowered
@@ -34,29 +35,10 @@ _OF_ONE = (exp.Max, exp.Min, exp.AnyValue, exp.First)
 """Aggregates that have the value of a column where it is the same in all rows."""
 
 
-def with_joined_totals(tree: exp.Expr, ids: Collection[str], item: str) -> exp.Expr:
-    """A query in which a SELECT joins its groups, in place of its rows, with groups by some of its keys.
-
-    Args:
-        tree: the query.
-        ids: the names of ids, in lower case: rows of single persons stay as they are.
-        item: the column of items, in lower case: groups by it alone are read beside each row (``joined_groups``).
-    """
-    if tree.find(exp.Join) is None or tree.find(exp.Group) is None:
-        return tree
-    copy = tree.copy()
-    named = {lowered(cte.alias): cte for cte in copy.find_all(exp.CTE)}
-    for select in reversed(list(copy.find_all(exp.Select))):  # inner ones first
-        other = _written(select, named, ids, item)
-        if other is not None and select is copy:
-            copy = other
-        elif other is not None:
-            select.replace(other)
-    return copy
-
-
-def _written(select: exp.Select, named: Mapping[str, exp.CTE], ids: Collection[str], item: str) -> exp.Select | None:
-    """One SELECT so; None if it joins no such groups."""
+@rule(exp.Join, exp.Group, inner_first=True)
+def with_joined_totals(select: exp.Select, originals: Originals) -> exp.Select | None:
+    """A query in which a SELECT joins its groups, in place of its rows, with groups by some of its keys: not by ids, nor by
+    the item alone, which are read beside each row (``joined_groups``)."""
     joins, group = select.args.get("joins") or [], select.args.get("group")
     if group is None or not joins or not all(map(is_inner, joins)) or not clauses_of(select) <= _PARTS:
         return None
@@ -64,9 +46,10 @@ def _written(select: exp.Select, named: Mapping[str, exp.CTE], ids: Collection[s
         return None
     if any(part.find(exp.Query, exp.Window) for part in _shown(select)):
         return None
+    named = {lowered(cte.alias): cte for cte in select.root().find_all(exp.CTE)}
     for place, join in enumerate(joins):
         own, computed = group_columns(join.this, named)
-        coarser = own and not own & {*ids} and own != {item}
+        coarser = own and not own & originals.ids and own != {originals.item}
         made = _with_join(select.copy(), place, own, computed) if coarser else None
         if made is not None:
             return made

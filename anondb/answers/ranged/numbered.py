@@ -14,8 +14,9 @@ from anondb.answers.quotients import filtered
 from anondb.answers.ranged.clauses import ROWS, clauses_of, conditions_of, shown_by_name, with_filter
 from anondb.answers.ranged.distinct_rows import first_of
 from anondb.answers.ranged.equivalents import resolved, select_sources, terms_of_order, write_windows
-from anondb.answers.ranged.listed import Rows, count_of, present, put
-from anondb.answers.ranged.never_null import Present, is_present
+from anondb.answers.ranged.listed import count_of, present, put
+from anondb.answers.ranged.never_null import is_present
+from anondb.answers.ranged.originals import Originals, rule
 from anondb.query.parsing import bare, conjoined, lowered
 
 _NUMBERINGS = (exp.RowNumber, exp.DenseRank, exp.CumeDist)
@@ -31,30 +32,20 @@ _COMPUTED = (
 as are allowed it repeats itself long before ``_MOST``."""
 
 
-def with_numbers_of_rows(tree: exp.Expr, rows: Rows, present: Present) -> exp.Expr:
-    """A query with aggregates of rows in place of those of their numbers, wherever it has them.
-
-    Args:
-        tree: the query.
-        rows: runs a query that reads no table.
-        present: whether a column of a table is never NULL.
-    """
-    if tree.find(exp.Window) is None:
-        return tree
-    copy = tree.copy()
-    for select in list(copy.find_all(exp.Select)):
-        for source, inner in list(select_sources(select)):
-            if not select.args.get("joins") and not any(inner.args.get(key) for key in _CUT):
-                write_windows(inner)
-                numbered = _Numbered(select, inner, lowered(source.alias_or_name), rows, present)
-                added = _of_added(inner)
-                if added is not None:
-                    inner.replace(added)
-                    if replace(numbered, inner=added).write(every=True):
-                        continue
-                    added.replace(inner)
-                numbered.write()
-    return copy
+@rule(exp.Window)
+def with_numbers_of_rows(select: exp.Select, originals: Originals) -> None:
+    """A query with aggregates of rows in place of those of their numbers, wherever it has them."""
+    for source, inner in list(select_sources(select)):
+        if not select.args.get("joins") and not any(inner.args.get(key) for key in _CUT):
+            write_windows(inner)
+            numbered = _Numbered(select, inner, lowered(source.alias_or_name), originals)
+            added = _of_added(inner)
+            if added is not None:
+                inner.replace(added)
+                if replace(numbered, inner=added).write(every=True):
+                    continue
+                added.replace(inner)
+            numbered.write()
 
 
 def _of_added(inner: exp.Select) -> exp.Select | None:
@@ -98,14 +89,13 @@ class _Numbered:
         select: the SELECT, whose aggregates are changed.
         inner: the one that numbers rows, of which columns that nothing uses any more are removed.
         alias: the name of the rows.
-        rows, present: as for ``with_numbers_of_rows``.
+        originals: the tables of the query.
     """
 
     select: exp.Select
     inner: exp.Select
     alias: str
-    rows: Rows
-    present: Present
+    originals: Originals
 
     @property
     def values(self) -> Mapping[str, exp.Expr]:
@@ -172,7 +162,7 @@ class _Numbered:
     def _quantile(self, function: exp.Expr, condition: exp.Expr) -> exp.Expr | None:
         """An aggregate of the values at places that follow from the number of rows, as a quantile; None for others."""
         value = self._value(function.this) if isinstance(function, _OF_ONE_ROW) else None
-        if value is None or not is_present(value, self.inner, self.present):
+        if value is None or not is_present(value, self.inner, self.originals.present):
             return None
         ties = condition.find(exp.CumeDist) is not None
         for window in list(condition.find_all(exp.Window)):
@@ -221,7 +211,7 @@ class _Numbered:
         numbers = exp.select("*").from_(f"range(1, {_MOST + 1}) AS n({_TOTAL}), range(1, {_MOST + 1}) AS r({_PLACE})")
         chosen = numbers.where(f"{_PLACE} <= {_TOTAL}").where(exp.paren(condition)).order_by(_TOTAL, _PLACE)
         places: list[list[int]] = [[] for _ in range(_MOST)]
-        for total, place in self.rows(chosen):
+        for total, place in self.originals.analyst.rows(chosen):
             places[total - 1].append(place)
         return places
 

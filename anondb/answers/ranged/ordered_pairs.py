@@ -8,31 +8,28 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from anondb.answers.ranged.clauses import conditions_of, is_inner, places_of, sides_of
+from anondb.answers.ranged.originals import Originals, rule
 from anondb.query.parsing import bare, conjoined, lowered
 
 _ENDS = (exp.Least, exp.Greatest)
 _ONCE = (exp.Min, exp.Max)
 
 
-def with_ordered_pairs(tree: exp.Expr) -> exp.Expr:
+@rule(_ENDS)
+def with_ordered_pairs(select: exp.Select, originals: Originals) -> None:
     """A query with rows of pairs in one order, wherever only the smaller and the greater value of a pair are used."""
-    if tree.find(*_ENDS) is None:
-        return tree
-    copy = tree.copy()
-    for select in list(copy.find_all(exp.Select)):
-        compared = _comparison(select)
-        if compared is None:
-            continue
-        one, other = (bare(side) for side in (compared.left, compared.right))
-        ends = [end for end in select.find_all(*_ENDS) if end.parent_select is select and _are(end, one, other)]
-        if isinstance(compared, exp.NEQ):
-            if not ends or _uses_others(select, compared, ends) or not _counts_once(select):
-                continue
-            compared.replace(exp.LT(this=one.copy(), expression=other.copy()))
-        for end in ends:
-            value = (one if isinstance(end, exp.Least) == isinstance(compared, exp.LT | exp.LTE | exp.NEQ) else other).copy()
-            end.replace(value)
-    return copy
+    compared = _comparison(select)
+    if compared is None:
+        return
+    one, other = (bare(side) for side in (compared.left, compared.right))
+    ends = [end for end in select.find_all(*_ENDS) if end.parent_select is select and _are(end, one, other)]
+    if isinstance(compared, exp.NEQ):
+        if not ends or _uses_others(select, compared, ends) or not _counts_once(select):
+            return
+        compared.replace(exp.LT(this=one.copy(), expression=other.copy()))
+    for end in ends:
+        value = (one if isinstance(end, exp.Least) == isinstance(compared, exp.LT | exp.LTE | exp.NEQ) else other).copy()
+        end.replace(value)
 
 
 def _comparison(select: exp.Select) -> exp.Binary | None:

@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from anondb.answers.ranged.clauses import clauses_of, is_inner, only_source, places_of, shown_by_name
 from anondb.answers.ranged.equivalents import aliases_of, select_sources
+from anondb.answers.ranged.originals import Originals, rule
 from anondb.query.parsing import lowered
 
 Columns = Mapping[str, Collection[str]]
@@ -18,23 +19,14 @@ _CLAUSES = (exp.Order, exp.Having, exp.Qualify, exp.Group)
 _OTHER = (exp.AggFunc, exp.Window, exp.Query, exp.Explode, exp.Unnest, exp.Anonymous)
 
 
-def without_inner_rows(tree: exp.Expr, tables: Columns) -> exp.Expr:
-    """A query with the original's tables in place of sources that only choose rows of them and compute columns.
-
-    Args:
-        tree: the query.
-        tables: the columns of each of the original's tables, in lower case.
-    """
-    if tree.find(exp.Subquery, exp.CTE) is None:
-        return tree
-    copy = tree.copy()
-    for select in reversed(list(copy.find_all(exp.Select))):  # inner ones first
-        if select.args.get("from_") is not None and not any(e.is_star for e in select.expressions):
-            for source, inner in list(select_sources(select)):
-                table = _only_table(inner, tables)
-                if table is not None:
-                    _read_table(select, source, inner, table, tables)
-    return copy
+@rule((exp.Subquery, exp.CTE), inner_first=True)
+def without_inner_rows(select: exp.Select, originals: Originals) -> None:
+    """A query with the original's tables in place of sources that only choose rows of them and compute columns."""
+    if select.args.get("from_") is not None and not any(e.is_star for e in select.expressions):
+        for source, inner in list(select_sources(select)):
+            table = _only_table(inner, originals.columns)
+            if table is not None:
+                _read_table(select, source, inner, table, originals.columns)
 
 
 def _only_table(inner: exp.Select, tables: Columns) -> exp.Table | None:

@@ -3,13 +3,14 @@ DISTINCT of rows that differ, and sources that show all rows of a table."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from sqlglot import exp
 
 from anondb.answers.ranged.aggregates import has_aggregate
-from anondb.answers.ranged.clauses import clauses_of, conditions_of, only_source, places_of, rewritten, set_conditions
+from anondb.answers.ranged.clauses import clauses_of, conditions_of, only_source, places_of, set_conditions
 from anondb.answers.ranged.equivalents import query_of, resolved
+from anondb.answers.ranged.originals import Originals, rule
 from anondb.query.parsing import bare, lowered
 
 _CONDITIONS = (exp.Where, exp.Having, exp.Qualify)
@@ -100,19 +101,14 @@ def _rows_counted(call: exp.Expr) -> exp.Expr | None:
     return exp.Filter(this=every, expression=exp.Where(this=branches[0].this.copy()))
 
 
-def without_idle_distinct(tree: exp.Expr, is_aggregate: Callable[[str], bool]) -> exp.Expr:
+@rule(exp.Distinct)
+def without_idle_distinct(select: exp.Select, originals: Originals) -> None:
     """A query without DISTINCT in each SELECT whose rows differ anyway: a single one, or groups with all of their keys."""
-    if tree.find(exp.Distinct) is None:
-        return tree
-
-    def write(select: exp.Select) -> None:
-        distinct = select.args.get("distinct")
-        if distinct is not None and not distinct.args.get("on"):
-            select.set("distinct", None)
-            if _key(select, is_aggregate) is None:
-                select.set("distinct", distinct)
-
-    return rewritten(tree, write)
+    distinct = select.args.get("distinct")
+    if distinct is not None and not distinct.args.get("on"):
+        select.set("distinct", None)
+        if _key(select, originals.analyst.is_aggregate) is None:
+            select.set("distinct", distinct)
 
 
 def _key(select: exp.Select, is_aggregate: Callable[[str], bool]) -> set[str] | None:
@@ -143,7 +139,7 @@ def _names_of(keys: Sequence[exp.Expr], shown: Sequence[exp.Expr], *, alone: boo
     return None if None in found else {name for name in found if name is not None}
 
 
-def unwrapped(tree: exp.Expr) -> exp.Expr:
+def unwrapped(tree: exp.Expr, originals: Originals) -> exp.Expr:
     """The query within ``SELECT * FROM (query) AS name``, with what is around it: common table expressions, order, LIMIT."""
     around = clauses_of(tree) - {"expressions", "from_"}
     if not isinstance(tree, exp.Select) or tree.expressions != [exp.Star()] or not around <= _AROUND:
@@ -166,43 +162,29 @@ def unwrapped(tree: exp.Expr) -> exp.Expr:
         inner.set(name, tree.args[name].copy())
     if "with_" in around:
         inner.set("with_", exp.With(expressions=[cte.copy() for cte in ctes]) if ctes else None)
-    return unwrapped(inner)
+    return unwrapped(inner, originals)
 
 
-def with_own_tables(tree: exp.Expr, tables: Mapping[str, Mapping[str, bool]], item: str) -> exp.Expr:
+@rule((exp.Subquery, exp.CTE), inner_first=True)
+def with_own_tables(select: exp.Select, originals: Originals) -> None:
     """A query with the original's tables in place of sources that show all of their rows: ``(SELECT DISTINCT tid, item FROM
-    sales)``.
-
-    Args:
-        tree: the query.
-        tables: the columns of each of the original's tables, in lower case, and whether one is the id.
-        item: the column of items, in lower case; a person has each item once.
-    """
-    if tree.find(exp.Subquery, exp.CTE) is None:
-        return tree
-    copy = tree.copy()
-    for select in reversed(list(copy.find_all(exp.Select))):  # inner ones first
-        for place in places_of(select):
-            inner, alias = query_of(place.this), lowered(place.this.alias_or_name)
-            shown = _all_rows(inner, tables, item) if isinstance(inner, exp.Select) else None
-            if shown is None:
-                continue
-            table, names = shown
-            own, alone = list(tables[lowered(table.name)]), not select.args.get("joins")
-            hidden = {*own} - {*names}
-            named = {lowered(c.name) for c in copy.find_all(exp.Column) if not c.table}
-            if (
-                (names != own and (select.is_star or alias in named))
-                or hidden & named
-                or not (alone or (alias and not hidden))
-            ):
-                continue  # a star or the name of a source is all columns
-            as_named = exp.TableAlias(this=exp.to_identifier(alias)) if alias not in ("", lowered(table.name)) else None
-            place.set("this", exp.Table(this=table.this.copy(), alias=as_named))
-    return copy
+    sales)``."""
+    for place in places_of(select):
+        inner, alias = query_of(place.this), lowered(place.this.alias_or_name)
+        shown = _all_rows(inner, originals) if isinstance(inner, exp.Select) else None
+        if shown is None:
+            continue
+        table, names = shown
+        own, alone = list(originals.columns[lowered(table.name)]), not select.args.get("joins")
+        hidden = {*own} - {*names}
+        named = {lowered(c.name) for c in select.root().find_all(exp.Column) if not c.table}
+        if (names != own and (select.is_star or alias in named)) or hidden & named or not (alone or (alias and not hidden)):
+            continue  # a star or the name of a source is all columns
+        as_named = exp.TableAlias(this=exp.to_identifier(alias)) if alias not in ("", lowered(table.name)) else None
+        place.set("this", exp.Table(this=table.this.copy(), alias=as_named))
 
 
-def with_outer_ctes(tree: exp.Expr) -> exp.Expr:
+def with_outer_ctes(tree: exp.Expr, originals: Originals) -> exp.Expr:
     """A query with the common table expressions of first sources, whose names are their own, in the SELECT around them."""
     copy = tree.copy()
     for source in reversed(list(copy.find_all(exp.Subquery))):  # inner ones first
@@ -215,14 +197,19 @@ def with_outer_ctes(tree: exp.Expr) -> exp.Expr:
     return copy
 
 
-def _all_rows(inner: exp.Select, tables: Mapping[str, Mapping[str, bool]], item: str) -> tuple[exp.Table, list[str]] | None:
+def _all_rows(inner: exp.Select, originals: Originals) -> tuple[exp.Table, list[str]] | None:
     """The table of which a SELECT shows all rows, each once, and the columns that it shows; None for others."""
     table, group, distinct = only_source(inner), inner.args.get("group"), inner.args.get("distinct")
     if not isinstance(table, exp.Table) or clauses_of(table) - {"this", "alias"} or table.alias_column_names:
         return None
-    if lowered(table.name) not in tables or not clauses_of(inner) <= {"expressions", "from_", "distinct", "group"}:
+    if lowered(table.name) not in originals.columns or not clauses_of(inner) <= {
+        "expressions",
+        "from_",
+        "distinct",
+        "group",
+    }:
         return None
-    own = tables[lowered(table.name)]
+    own = originals.columns[lowered(table.name)]
     names = [lowered(e.name) for e in inner.expressions if isinstance(e, exp.Column) and not e.is_star]
     names = list(own) if inner.expressions == [exp.Star()] else names
     if len({*names}) != len(inner.expressions if not inner.is_star else own) or not {*names} <= own.keys():
@@ -231,5 +218,5 @@ def _all_rows(inner: exp.Select, tables: Mapping[str, Mapping[str, bool]], item:
     plain = group is None or clauses_of(group) in ({"all"}, {"expressions"})
     if not plain or (by and {*by} != {*names}) or (distinct is not None and distinct.args.get("on") is not None):
         return None
-    once = {name for name, is_id in own.items() if is_id or name == item} <= {*names}
+    once = {name for name, is_id in own.items() if is_id or name == originals.item} <= {*names}
     return (table, names) if once or (distinct is None and group is None) else None

@@ -8,14 +8,15 @@ than n if the greatest has, and another one if the least or the greatest has.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from sqlglot import exp
 
 from anondb.answers.ranged.clauses import FLAT, clauses_of, conditions_of, is_inner, only_source, places_of, set_conditions
-from anondb.answers.ranged.equivalents import MIRRORED, are_same, ids_of, query_of
+from anondb.answers.ranged.equivalents import MIRRORED, are_same, query_of
 from anondb.answers.ranged.matches import is_of_persons
-from anondb.answers.ranged.never_null import Present, is_present
+from anondb.answers.ranged.never_null import is_present
+from anondb.answers.ranged.originals import Originals, rule
 from anondb.query.parsing import bare, conjoined, is_null, lowered
 
 _COMPARED = (exp.GTE, exp.GT, exp.LTE, exp.LT)
@@ -33,41 +34,16 @@ def with_extremes(tree: exp.Expr) -> exp.Expr:
     return copy
 
 
-def with_extremes_of_persons(
-    tree: exp.Expr, tables: Mapping[str, Mapping[str, bool]], item: str, present: Present
-) -> exp.Expr:
-    """A query with comparisons with an extreme in place of EXISTS of rows of persons with a greater, smaller or other value.
-
-    Args:
-        tree: the query.
-        tables: the columns of each of the original's tables, in lower case, and whether one is the id.
-        item: the column of items, in lower case, whose comparisons other rules read.
-        present: whether a column of a table is never NULL.
-    """
-    if tree.find(exp.Exists) is None:
-        return tree
-    copy, ids = tree.copy(), ids_of(tables)
-    for exists in list(copy.find_all(exp.Exists)):
-        if (compared := _of_rows(exists, tables, {*ids, item}, present)) is not None:
-            exists.replace(compared)
-    return copy
-
-
-def _of_rows(
-    exists: exp.Exists, tables: Mapping[str, Mapping[str, bool]], others: set[str], present: Present
-) -> exp.Expr | None:
-    """Whether persons have a row whose value compares with one around it, by an extreme; None for other queries.
-
-    Args:
-        exists: the condition.
-        tables, present: as for ``with_extremes_of_persons``.
-        others: columns whose comparisons other rules read, in lower case.
-    """
+@rule(exp.Exists, of=exp.Exists)
+def with_extremes_of_persons(exists: exp.Exists, originals: Originals) -> exp.Expr | None:
+    """A query with comparisons with an extreme in place of EXISTS of rows of persons with a greater, smaller or other value,
+    but for ids and items, whose comparisons other rules read."""
+    others = {*originals.ids, originals.item}
     query, around = exists.this, exists.parent_select
     if not isinstance(query, exp.Select) or not clauses_of(query) <= FLAT:
         return None
     sources, parts = [place.this for place in places_of(query)], conditions_of(query)
-    if not parts or not any(is_of_persons(source, tables) for source in sources):
+    if not parts or not any(is_of_persons(source, originals) for source in sources):
         return None
     own = {lowered(source.alias_or_name) for source in sources}
     compared = [(part, sides) for part in parts if (sides := _sides(part, own, others)) is not None]
@@ -77,7 +53,7 @@ def _of_rows(
     copy, rest = query.copy(), [p for p in parts if p is not part]
     set_conditions(copy, rest)
     own_row = _has_row(query, around, rest, (value, other), others)
-    there = [] if is_present(other, around, present) else [exp.Not(this=is_null(other))]
+    there = [] if is_present(other, around, originals.present) else [exp.Not(this=is_null(other))]
 
     def of_rows(number: exp.Expr) -> exp.Expr:
         copy.set("expressions", [number])

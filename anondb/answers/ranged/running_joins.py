@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from anondb.answers.ranged.clauses import GROUPED, clauses_of, conditions_of, is_inner, only_source, part_of, rewritten
+from anondb.answers.ranged.clauses import GROUPED, clauses_of, conditions_of, is_inner, only_source, part_of
 from anondb.answers.ranged.compiler import Compiler, Env
 from anondb.answers.ranged.dependent_keys import keys_of_groups
 from anondb.answers.ranged.equivalents import (
@@ -19,6 +19,7 @@ from anondb.answers.ranged.equivalents import (
     values_shown,
 )
 from anondb.answers.ranged.never_null import Present, is_present
+from anondb.answers.ranged.originals import Originals, rule
 from anondb.answers.ranged.relation import fresh
 from anondb.engine import reads
 from anondb.query.parsing import bare, conjoined, lowered
@@ -30,21 +31,13 @@ Term = tuple[str, bool]
 """The name of a column by which rows are ordered, and whether the order is descending."""
 
 
-def with_running(tree: exp.Expr, present: Present) -> exp.Expr:
-    """A query with windows in place of joins and subqueries of the rows up to each row.
-
-    Args:
-        tree: the query.
-        present: whether a column of a table is never NULL.
-    """
-
-    def write(select: exp.Select) -> exp.Select | None:
-        windowed = _with_totals(select, present)
-        if windowed is None:
-            _with_subqueries(select, present)
-        return windowed
-
-    return rewritten(tree, write)
+@rule()
+def with_running(select: exp.Select, originals: Originals) -> exp.Select | None:
+    """A query with windows in place of joins and subqueries of the rows up to each row."""
+    windowed = _with_totals(select, originals.present)
+    if windowed is None:
+        _with_subqueries(select, originals.present)
+    return windowed
 
 
 def _with_totals(node: exp.Select, present: Present) -> exp.Select | None:

@@ -7,30 +7,20 @@ from collections import Counter
 from sqlglot import exp
 
 from anondb.answers.ranged.aggregates import aggregates
-from anondb.answers.ranged.clauses import clauses_of, conditions_of, put_value, rewritten
+from anondb.answers.ranged.clauses import clauses_of, conditions_of, put_value
 from anondb.answers.ranged.equivalents import are_same, common_table, link, query_of, values_shown
-from anondb.answers.ranged.never_null import Present, is_present
+from anondb.answers.ranged.never_null import is_present
+from anondb.answers.ranged.originals import Originals, rule
 from anondb.query.parsing import lowered
 
 _PLAIN = {"expressions", "from_", "joins", "order", "limit", "offset", "with_"}
 _TOTALS = (exp.Sum, exp.Count, exp.Min, exp.Max, exp.Avg)
 
 
-def with_totals(tree: exp.Expr, present: Present) -> exp.Expr:
-    """A query with windows in place of subqueries and sources of one row that aggregate the same rows, or those of them that
-    have equal columns.
-
-    Args:
-        tree: the query.
-        present: whether a column of a table is never NULL.
-    """
-    if tree.find(exp.CTE) is None:
-        return tree
-    return rewritten(tree, lambda select: _write(select, present))
-
-
-def _write(select: exp.Select, present: Present) -> None:
-    """Write the totals of a SELECT of all rows of one common table, beside which there is nothing else."""
+@rule(exp.CTE)
+def with_totals(select: exp.Select, originals: Originals) -> None:
+    """A query with windows in place of subqueries and sources of one row that aggregate all rows of a common table, or those
+    of them that have equal columns."""
     source = select.args["from_"].this if select.args.get("from_") is not None else None
     if not isinstance(source, exp.Table) or common_table(source) is None or not clauses_of(select) <= _PLAIN:
         return
@@ -63,7 +53,7 @@ def _write(select: exp.Select, present: Present) -> None:
     for inner in values_shown(select):
         query, where = inner.this, inner.this.args.get("where")
         by = _equal(query, source) if isinstance(query, exp.Select) else None
-        if by is None or not all(is_present(key, select, present) for key in by):
+        if by is None or not all(is_present(key, select, originals.present) for key in by):
             continue
         query.set("where", None)
         if len(values := _totals(query, source)) == 1:

@@ -8,7 +8,7 @@ from anondb.answers.ranged.aggregates import aggregates
 from anondb.answers.ranged.clauses import ROWS, clauses_of, conditions_of, part_of, places_of, set_conditions, shown_by_name
 from anondb.answers.ranged.equivalents import linked, values_shown
 from anondb.answers.ranged.groups import Groups, Pair, beside, read_groups, unnamed
-from anondb.answers.ranged.originals import Originals
+from anondb.answers.ranged.originals import Originals, rule
 from anondb.answers.ranged.relation import fresh
 from anondb.query.parsing import bare, lowered
 
@@ -16,30 +16,20 @@ _INNER = {"expressions", *ROWS}
 _PARTS = {*_INNER, "group", "order", "limit", "offset", "with_"}
 
 
-def with_values_beside(tree: exp.Expr, originals: Originals) -> exp.Expr:
-    """A query with aggregates of the groups in place of subqueries that aggregate the same rows.
-
-    Args:
-        tree: the query.
-        originals: the original's tables.
-    """
-    if tree.find(exp.AggFunc) is None or tree.find(exp.Subquery) is None:
-        return tree
-    copy = tree.copy()
-    for select in list(copy.find_all(exp.Select)):
-        subqueries = values_shown(select)
-        if not subqueries or any(e.find(exp.Window) for e in select.expressions) or not clauses_of(select) <= _PARTS:
-            continue
-        aggregated = any(True for e in select.expressions for _ in aggregates(e))
-        if select.args.get("from_") is None and not aggregated:
-            if not _write_together(select, originals):
-                _write_quotients(select, originals)
-        elif select.args.get("from_") is not None and (select.args.get("group") is not None or aggregated):
-            for inner in subqueries:
-                _write(select, inner, originals)
-            if values_shown(select) and clauses_of(select) <= _INNER:
-                _write_together(select, originals)
-    return copy
+@rule(exp.AggFunc, exp.Subquery)
+def with_values_beside(select: exp.Select, originals: Originals) -> None:
+    """A query with aggregates of the groups in place of subqueries that aggregate the same rows."""
+    subqueries, rows = values_shown(select), select.args.get("from_") is not None
+    if not subqueries or any(e.find(exp.Window) for e in select.expressions) or not clauses_of(select) <= _PARTS:
+        return
+    aggregated = any(True for e in select.expressions for _ in aggregates(e))
+    if not rows and not aggregated and not _write_together(select, originals):
+        _write_quotients(select, originals)
+    elif rows and (select.args.get("group") is not None or aggregated):
+        for inner in subqueries:
+            _write(select, inner, originals)
+        if values_shown(select) and clauses_of(select) <= _INNER:
+            _write_together(select, originals)
 
 
 def _write_quotients(select: exp.Select, originals: Originals) -> None:
