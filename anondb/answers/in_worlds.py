@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from anondb.answers.asked import Asked
-from anondb.answers.drawn_rows import without_filters, without_rows
-from anondb.answers.ranged.failing import failed
-from anondb.answers.ranged.relation import INTEGERS, fresh
+from anondb.answers.asked import Asked, without_filters, without_rows
+from anondb.answers.ranged.relation import INTEGERS, failed, fresh
 from anondb.answers.views import current_world
 from anondb.engine import DuckDBEngine, Table
 from anondb.engine.texts import creation, text_of

@@ -15,7 +15,7 @@ from sqlglot import exp
 from anondb.answers.expected import Members
 from anondb.answers.files import DRAWN, DRAWN_COLUMNS, FIRST_MASKED, ROWS, File, begin, make_empty, of_worlds, place
 from anondb.answers.hashing import MASKED, PAIRED, h
-from anondb.answers.others import OtherSets
+from anondb.answers.holders import OtherSets
 from anondb.engine import DuckDBEngine, reads
 from anondb.engine.arrays import Floats, Ints
 

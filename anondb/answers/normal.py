@@ -8,22 +8,19 @@ from sqlglot import exp
 
 from anondb.answers.ranged.chosen_groups import with_chosen_groups
 from anondb.answers.ranged.compiler import with_ctes
-from anondb.answers.ranged.deviations import with_variances
 from anondb.answers.ranged.distinct_rows import with_different_persons, with_first_rows, with_groups
-from anondb.answers.ranged.groups_beside import with_one_select
-from anondb.answers.ranged.item_filters import with_having
-from anondb.answers.ranged.item_windows import with_item_windows
-from anondb.answers.ranged.joined_totals import with_joined_totals
+from anondb.answers.ranged.groups_beside import with_one_select, with_values_beside
+from anondb.answers.ranged.item_filters import with_having, with_item_windows
 from anondb.answers.ranged.laterals import with_joins
 from anondb.answers.ranged.listed import with_aggregates, with_own_lists, with_queried_rows, with_written_rows
 from anondb.answers.ranged.matches import with_counted_matches, with_places
-from anondb.answers.ranged.numbered import with_numbers_of_rows
-from anondb.answers.ranged.ordered_pairs import with_ordered_pairs
+from anondb.answers.ranged.numbered import with_numbers_of_rows, with_variances
 from anondb.answers.ranged.originals import Originals
-from anondb.answers.ranged.over_groups import as_one
+from anondb.answers.ranged.over_groups import as_one, with_joined_totals
 from anondb.answers.ranged.plain_sources import without_inner_rows
 from anondb.answers.ranged.plain_words import (
     unwrapped,
+    with_ordered_pairs,
     with_outer_ctes,
     with_own_tables,
     with_plain_words,
@@ -31,10 +28,8 @@ from anondb.answers.ranged.plain_words import (
 )
 from anondb.answers.ranged.quantified import with_extremes_of_persons
 from anondb.answers.ranged.rows_of_records import with_sums_of_records
-from anondb.answers.ranged.running_joins import with_running
-from anondb.answers.ranged.totals import with_totals
+from anondb.answers.ranged.running_joins import with_running, with_totals
 from anondb.answers.ranged.unions import with_all
-from anondb.answers.ranged.values_beside import with_values_beside
 from anondb.query.parsing import lowered
 
 _FIRST = (with_plain_words, with_written_rows, with_queried_rows, with_all)

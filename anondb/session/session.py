@@ -16,15 +16,13 @@ from anondb.answers.named import counts_of_items, items_named
 from anondb.answers.normal import normal
 from anondb.answers.persons.people import Persons
 from anondb.answers.ranged.compiler import Compiler
-from anondb.answers.ranged.dependent_keys import with_other_groups
 from anondb.answers.ranged.equivalents import with_counted_rows, with_known_names
-from anondb.answers.ranged.failing import failed
-from anondb.answers.ranged.item_windows import with_item_windows
-from anondb.answers.ranged.joined_groups import with_joined_groups
+from anondb.answers.ranged.item_filters import with_item_windows
+from anondb.answers.ranged.joined_groups import with_joined_groups, with_other_groups
 from anondb.answers.ranged.laterals import with_subqueries
 from anondb.answers.ranged.originals import Originals
 from anondb.answers.ranged.quantified import with_extremes
-from anondb.answers.ranged.relation import Ranged
+from anondb.answers.ranged.relation import Ranged, failed
 from anondb.answers.role_reader import RoleReader
 from anondb.answers.spread import Spread
 from anondb.answers.tables import OwnTables, WorldTables

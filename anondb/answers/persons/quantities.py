@@ -1,4 +1,6 @@
-"""The values of numbers and attributes of a person, and sums of multiples of numbers."""
+"""The values of numbers and attributes of a person, and sums of multiples of numbers.
+
+When a condition on the rows of a person is true, and when it is false."""
 
 from __future__ import annotations
 
@@ -14,10 +16,10 @@ from typing import Any
 from sqlglot import exp
 
 from anondb.answers.persons.domains import Domains, check_plain, typed
-from anondb.answers.persons.terms import Atom, Number, Of, Part
+from anondb.answers.persons.terms import Atom, Number, Of, Part, Truth
 from anondb.answers.persons.weights import values_of, weights_of
 from anondb.answers.ranged.equivalents import MIRRORED
-from anondb.answers.ranged.literals import typeof
+from anondb.answers.ranged.relation import typeof
 from anondb.query.item_tests import ItemTest, Labels, choices, passing
 from anondb.query.parsing import bare
 from anondb.query.predicates import ALWAYS, NEVER, Condition, OnSum, Weights, at_least, both, either, negate, on_sum
@@ -309,3 +311,42 @@ def is_literal(node: exp.Expr) -> bool:
     if isinstance(plain, exp.Cast):
         plain = plain.this
     return isinstance(plain, exp.Literal | exp.Null | exp.Boolean)
+
+
+def certain(condition: Condition) -> Truth:
+    """A condition that is never unknown."""
+    return Truth(condition, negate(condition))
+
+
+def constant_truth(value: Any) -> Truth:
+    """The truth of a constant, which is unknown if it is NULL."""
+    return Truth(NEVER, NEVER) if value is None else certain(ALWAYS if value else NEVER)
+
+
+def has_value(truth: Truth, value: bool | None) -> Condition:
+    """The condition that another one has a truth value; None for unknown."""
+    if value is None:
+        return NEVER if negate(truth.true) == truth.false else both(negate(truth.true), negate(truth.false))
+    return truth.true if value else truth.false
+
+
+def by_parts(tree: exp.Expr) -> exp.Expr | None:
+    """A comparison of rows of values as one of each value, where DuckDB takes NULLs as equal; None for others."""
+    if isinstance(tree, exp.In) and isinstance(tree.this, exp.Tuple) and tree.expressions:
+        compared = [by_parts(exp.EQ(this=tree.this, expression=row)) for row in tree.expressions]
+        return None if None in compared else exp.or_(*compared)
+    if not isinstance(tree, exp.EQ | exp.NEQ):
+        return None
+    left, right = (side.expressions if isinstance(side, exp.Tuple) else [] for side in (tree.this, tree.expression))
+    if not left or len(left) != len(right):
+        return None
+    equal = exp.and_(*(exp.NullSafeEQ(this=one, expression=other) for one, other in zip(left, right, strict=True)))
+    return exp.not_(equal) if isinstance(tree, exp.NEQ) else equal
+
+
+def with_part(tree: exp.Expr, part: exp.Expr, value: exp.Expr) -> exp.Expr:
+    """A copy of an expression with another one in place of a part of it."""
+    copy = tree.copy()
+    same = next(b for a, b in zip(tree.walk(), copy.walk(), strict=True) if a is part)
+    same.replace(exp.paren(value.copy()))
+    return copy

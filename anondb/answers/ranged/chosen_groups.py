@@ -20,8 +20,7 @@ from anondb.answers.ranged.clauses import (
 )
 from anondb.answers.ranged.equivalents import aliases_of, query_of, resolved
 from anondb.answers.ranged.groups import Groups, read_groups, unnamed
-from anondb.answers.ranged.never_null import is_present
-from anondb.answers.ranged.originals import Originals
+from anondb.answers.ranged.originals import Originals, is_present
 from anondb.answers.ranged.relation import fresh
 from anondb.answers.ranged.values import when
 from anondb.query.parsing import bare, conjoined, lowered

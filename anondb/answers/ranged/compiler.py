@@ -102,10 +102,9 @@ class Compiler:
         if isinstance(node, exp.Subquery):
             only(node, "this", "alias")
             return self.query(node.this, env, ended=ended, around=around)
-        from anondb.answers.ranged.anti_joins import with_exists, without_matches
-        from anondb.answers.ranged.constants import beside_totals
-        from anondb.answers.ranged.key_parts import by_parts
+        from anondb.answers.ranged.listed_groups import beside_totals, by_parts
         from anondb.answers.ranged.over_groups import as_one
+        from anondb.answers.ranged.quantified import with_exists, without_matches
         from anondb.answers.ranged.rollups import over_rows
         from anondb.answers.ranged.running_joins import with_counts_up_to
         from anondb.answers.ranged.selects import SelectRows

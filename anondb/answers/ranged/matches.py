@@ -23,10 +23,9 @@ from anondb.answers.ranged.clauses import (
     shown_by_name,
     with_filter,
 )
-from anondb.answers.ranged.dependent_keys import keys_of_groups
 from anondb.answers.ranged.equivalents import query_of, resolved, shown_name, terms_of_order
-from anondb.answers.ranged.never_null import Present, is_present
-from anondb.answers.ranged.originals import Originals, rule
+from anondb.answers.ranged.joined_groups import keys_of_groups
+from anondb.answers.ranged.originals import Originals, Present, is_present, rule
 from anondb.answers.ranged.relation import fresh
 from anondb.query.parsing import bare, conjoined, lowered
 
