@@ -9,9 +9,11 @@ from sqlglot import exp
 from anondb.answers.ranged.chosen_groups import with_chosen_groups
 from anondb.answers.ranged.compiler import with_ctes
 from anondb.answers.ranged.distinct_rows import with_different_persons, with_first_rows, with_groups
+from anondb.answers.ranged.equivalents import with_known_names
 from anondb.answers.ranged.groups_beside import with_one_select, with_values_beside
 from anondb.answers.ranged.item_filters import with_having, with_item_windows
-from anondb.answers.ranged.laterals import with_joins
+from anondb.answers.ranged.joined_groups import with_joined_groups, with_other_groups
+from anondb.answers.ranged.laterals import with_joins, with_subqueries
 from anondb.answers.ranged.listed import with_aggregates, with_own_lists, with_queried_rows, with_written_rows
 from anondb.answers.ranged.matches import with_counted_matches, with_places
 from anondb.answers.ranged.numbered import with_numbers_of_rows, with_variances
@@ -20,13 +22,14 @@ from anondb.answers.ranged.over_groups import as_one, with_joined_totals
 from anondb.answers.ranged.plain_sources import without_inner_rows
 from anondb.answers.ranged.plain_words import (
     unwrapped,
+    with_counted_rows,
     with_ordered_pairs,
     with_outer_ctes,
     with_own_tables,
     with_plain_words,
     without_idle_distinct,
 )
-from anondb.answers.ranged.quantified import with_extremes_of_persons
+from anondb.answers.ranged.quantified import with_extremes, with_extremes_of_persons
 from anondb.answers.ranged.rows_of_records import with_sums_of_records
 from anondb.answers.ranged.running_joins import with_running, with_totals
 from anondb.answers.ranged.unions import with_all
@@ -42,6 +45,11 @@ _FORMS = (
 _OF_SOURCES = (
     *(with_joined_totals, without_inner_rows, with_chosen_groups, with_sums_of_records, with_values_beside),
     *(with_one_select, with_having),
+)
+
+_OF_BOUNDS = (
+    *(with_known_names, with_counted_rows, with_other_groups, with_joined_groups, with_subqueries, with_extremes),
+    with_item_windows,
 )
 
 
@@ -65,4 +73,11 @@ def normal(tree: exp.Expr, originals: Originals) -> exp.Expr:
     outer: exp.Expr | None = None if any(clause.recursive for clause in tree.find_all(exp.With)) else tree
     while isinstance(outer, exp.Select):
         tree, outer = outer, as_one(outer, with_ctes(outer, {}, lambda query, env: False), originals.analyst.is_aggregate)
+    return tree
+
+
+def for_bounds(tree: exp.Expr, originals: Originals) -> exp.Expr:
+    """A query with the same result, in words that bounds alone read."""
+    for rule in _OF_BOUNDS:
+        tree = rule(tree, originals)
     return tree

@@ -13,15 +13,10 @@ from sqlglot import exp
 from anondb.answers.asked import is_empty
 from anondb.answers.estimates import Estimated
 from anondb.answers.named import counts_of_items, items_named
-from anondb.answers.normal import normal
+from anondb.answers.normal import for_bounds, normal
 from anondb.answers.persons.people import Persons
 from anondb.answers.ranged.compiler import Compiler
-from anondb.answers.ranged.equivalents import with_counted_rows, with_known_names
-from anondb.answers.ranged.item_filters import with_item_windows
-from anondb.answers.ranged.joined_groups import with_joined_groups, with_other_groups
-from anondb.answers.ranged.laterals import with_subqueries
 from anondb.answers.ranged.originals import Originals
-from anondb.answers.ranged.quantified import with_extremes
 from anondb.answers.ranged.relation import Ranged, failed
 from anondb.answers.role_reader import RoleReader
 from anondb.answers.spread import Spread
@@ -298,10 +293,7 @@ class Session:
             releases = self._chosen(rewritten)
             if releases is not self._releases:
                 releases.bind(rewritten)
-            item = lowered(releases.manifest["item_column"])
-            rewritten = with_counted_rows(with_known_names(rewritten, item), self._releases.persons_tables, item)
-            rewritten = with_joined_groups(with_other_groups(rewritten), releases.persons, item)
-            rewritten = with_item_windows(with_extremes(with_subqueries(rewritten)), self._originals(releases))
+            rewritten = for_bounds(rewritten, self._originals(releases))
             compiler = Compiler(Persons(releases), releases, releases.start())
             return compiler.query(rewritten, {}, ended=ended), list(compiler.notes)
 

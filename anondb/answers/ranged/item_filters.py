@@ -24,7 +24,6 @@ from anondb.answers.ranged.clauses import (
     only_source,
     only_subquery,
     places_of,
-    rewritten,
     selected,
     set_conditions,
     shown_by_name,
@@ -193,22 +192,16 @@ def _as_in(node: exp.Exists, key: exp.Column) -> exp.In | None:
 _ENDED = ("group", "having", "distinct", "order", "limit", "offset")
 
 
-def with_item_windows(tree: exp.Expr, originals: Originals) -> exp.Expr:
+@rule((exp.Window, exp.Subquery))
+def with_item_windows(select: exp.Select, originals: Originals) -> None:
     """A query with ``item IN (SELECT item ... GROUP BY item HAVING ...)`` in place of such conditions.
 
     They stand in QUALIFY, or in WHERE of the query around, which means the same.
     """
-    persons, item = originals.persons, originals.item
-    nested = any(query.find_ancestor(exp.Where) for query in tree.find_all(exp.Subquery))
-    if not (nested or tree.find(exp.Window)) or any(lowered(cte.alias) == persons for cte in tree.find_all(exp.CTE)):
-        return tree
-
-    def write(select: exp.Select) -> None:
-        _write_nested(select, persons, item)
-        _move_inside(select, item)
-        _write_in(select, persons, item)
-
-    return rewritten(tree, write)
+    if all(lowered(cte.alias) != originals.persons for cte in select.root().find_all(exp.CTE)):
+        _write_nested(select, originals.persons, originals.item)
+        _move_inside(select, originals.item)
+        _write_in(select, originals.persons, originals.item)
 
 
 def _write_nested(node: exp.Select, persons: str, item: str) -> None:

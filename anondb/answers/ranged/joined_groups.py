@@ -23,37 +23,29 @@ from anondb.answers.ranged.clauses import (
     sides_of,
 )
 from anondb.answers.ranged.equivalents import common_table
+from anondb.answers.ranged.originals import Originals, rule
 from anondb.answers.ranged.relation import SOME_ROWS, fresh
 from anondb.query.parsing import bare, lowered
 
 _GROUPS = {"expressions", "from_", "group", "having"}
 
 
-def with_joined_groups(tree: exp.Expr, table: str, item: str) -> exp.Expr:
-    """A query with scalar subqueries in place of the columns of such sources beside the rows of a table.
-
-    Args:
-        tree: the query.
-        table, item: the names of the table and of its column of items, in lower case.
-    """
-    if tree.find(exp.Join) is None or tree.find(exp.AggFunc) is None:
-        return tree
-    copy = tree.copy()
-    listed = list(copy.find_all(exp.CTE))
+@rule(exp.Join, exp.AggFunc)
+def with_joined_groups(select: exp.Select, originals: Originals) -> None:
+    """A query with scalar subqueries in place of the columns of such sources beside the rows of the table of persons."""
+    listed, joins, table = list(select.root().find_all(exp.CTE)), select.args.get("joins") or [], originals.persons
     named = {lowered(cte.alias): cte for cte in listed}
-    clear = len(named) == len(listed) and table not in named  # each name has one meaning
-    for select in list(copy.find_all(exp.Select)) if clear else ():
-        joins = select.args.get("joins") or []
-        _put_table_first(select, named, table)
-        for join in reversed(joins):
-            columns, kept = _values(select, join, named, (table, item)) or (None, None)
-            if columns is not None and _replace(select, join, columns):
-                joins.remove(join)
-                if kept is not None:
-                    select.where(kept, copy=False)
-        if any(key.find(exp.Subquery) for key in _keys(select)):
-            _drop_dependent(select)
-    return copy
+    if len(named) < len(listed) or table in named:
+        return  # a name has several meanings
+    _put_table_first(select, named, table)
+    for join in reversed(joins):
+        columns, kept = _values(select, join, named, (table, originals.item)) or (None, None)
+        if columns is not None and _replace(select, join, columns):
+            joins.remove(join)
+            if kept is not None:
+                select.where(kept, copy=False)
+    if any(key.find(exp.Subquery) for key in _keys(select)):
+        _drop_dependent(select)
 
 
 def _keys(select: exp.Select) -> Sequence[exp.Expr]:
@@ -218,7 +210,7 @@ def _rewrite(node: exp.Select, named: Mapping[str, exp.CTE], ids: Collection[str
     group.set("expressions", [group.expressions[n] for n in kept])
 
 
-def with_other_groups(tree: exp.Expr) -> exp.Expr:
+def with_other_groups(tree: exp.Expr, originals: Originals) -> exp.Expr:
     """A query in which conditions ``d.n > c.n`` on two groups of one common table expression say that their keys differ."""
     if tree.find(exp.CTE) is None or tree.find(exp.GT, exp.LT, exp.NEQ) is None:
         return tree

@@ -19,7 +19,6 @@ from anondb.answers.ranged.clauses import (
     clauses_of,
     conditions_of,
     places_of,
-    rewritten,
     set_conditions,
     shown_by_name,
 )
@@ -51,21 +50,16 @@ def with_joins(select: exp.Select, originals: Originals) -> None:
             _write_groups(select, join, groups, {**others, **of_persons})
 
 
-def with_subqueries(tree: exp.Expr) -> exp.Expr:
+@rule(exp.Lateral)
+def with_subqueries(select: exp.Select, originals: Originals) -> None:
     """A query with scalar subqueries in place of the columns of LATERAL aggregates."""
-    if tree.find(exp.Lateral) is None:
-        return tree
-
-    def write(select: exp.Select) -> None:
-        joins = select.args.get("joins") or []
-        for join in reversed(joins):  # a later one may name an earlier one
-            query = _query(join, _ONE_ROW)
-            columns = None if query is None else _columns(join.this, query)
-            if columns is not None and _is_replaceable(select, join, columns):
-                joins.remove(join)
-                _put(select, lowered(join.this.alias), columns)
-
-    return rewritten(tree, write)
+    joins = select.args.get("joins") or []
+    for join in reversed(joins):  # a later one may name an earlier one
+        query = _query(join, _ONE_ROW)
+        columns = None if query is None else _columns(join.this, query)
+        if columns is not None and _is_replaceable(select, join, columns):
+            joins.remove(join)
+            _put(select, lowered(join.this.alias), columns)
 
 
 def _query(join: exp.Join, parts: Collection[str]) -> exp.Select | None:

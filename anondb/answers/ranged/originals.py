@@ -72,13 +72,15 @@ Rule = Callable[[exp.Expr, Originals], exp.Expr]
 
 
 def rule(
-    *needed: type[exp.Expr] | tuple[type[exp.Expr], ...], of: type[exp.Expr] = exp.Select, inner_first: bool = False
+    *needed: type[exp.Expr] | tuple[type[exp.Expr], ...],
+    of: tuple[type[exp.Expr], ...] = (exp.Select,),
+    inner_first: bool = False,
 ) -> Callable[[Callable[[Any, Originals], exp.Expr | None]], Rule]:
     """Make a rule of a function that gets each SELECT, changes it, or returns what takes its place.
 
     Args:
         needed: kinds of nodes; a query without one of each stays as it is.
-        of: the kind of nodes that the function gets, if not SELECT.
+        of: the kinds of nodes that the function gets, if not SELECT.
         inner_first: whether it gets inner ones first.
     """
 
@@ -88,7 +90,7 @@ def rule(
             if any(tree.find(*(kind if isinstance(kind, tuple) else (kind,))) is None for kind in needed):
                 return tree
             copy = tree.copy()
-            nodes = list(copy.find_all(of))
+            nodes = list(copy.find_all(*of))
             for node in reversed(nodes) if inner_first else nodes:
                 other = write(node, originals)
                 if other is not None and node is copy:

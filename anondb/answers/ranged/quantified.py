@@ -27,18 +27,7 @@ _COMPARED = (exp.GTE, exp.GT, exp.LTE, exp.LT)
 _FLIPPED = {**MIRRORED, exp.NEQ: exp.NEQ}
 
 
-def with_extremes(tree: exp.Expr) -> exp.Expr:
-    """A query with comparisons with an extreme in place of those with all or any rows of a list of counts."""
-    if tree.find(exp.All, exp.Any) is None:
-        return tree
-    copy = tree.copy()
-    for node in list(copy.find_all(*_COMPARED)):
-        if (compared := _of_list(node)) is not None:
-            node.replace(compared)
-    return copy
-
-
-@rule(exp.Exists, of=exp.Exists)
+@rule(exp.Exists, of=(exp.Exists,))
 def with_extremes_of_persons(exists: exp.Exists, originals: Originals) -> exp.Expr | None:
     """A query with comparisons with an extreme in place of EXISTS of rows of persons with a greater, smaller or other value,
     but for ids and items, whose comparisons other rules read."""
@@ -136,8 +125,10 @@ def _sides(part: exp.Expr, own: set[str], others: set[str]) -> tuple[type[exp.Ex
     return None
 
 
-def _of_list(node: exp.Expr) -> exp.Expr | None:
-    """``x >= ALL (SELECT n ...)`` or ``x >= ANY (SELECT n ...)`` for counts; None for other comparisons."""
+@rule((exp.All, exp.Any), of=_COMPARED)
+def with_extremes(node: exp.Expr, originals: Originals) -> exp.Expr | None:
+    """A query with comparisons with an extreme in place of those with all or any rows of a list of counts:
+    ``x >= ALL (SELECT n ...)`` or ``x >= ANY (SELECT n ...)``."""
     of_all = isinstance(node.expression, exp.All)
     query = node.expression.this.unnest() if isinstance(node.expression, exp.All | exp.Any) else None
     if not isinstance(query, exp.Select) or len(query.expressions) != 1 or query.is_star:
