@@ -8,8 +8,7 @@ from sqlglot import exp
 
 from anondb.answers.linked import persons_of, unlinked
 from anondb.answers.ranged.clauses import is_same_key, selected
-from anondb.answers.roles import AnalystTables, Env, Relation, Role, Scope, parts_of
-from anondb.answers.value_roles import ValueRoles
+from anondb.answers.roles import AnalystTables, Env, Relation, Role, Scope, ValueRoles, parts_of
 from anondb.query.parsing import dotted, lowered
 from anondb.query.refusals import name_of
 

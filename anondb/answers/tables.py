@@ -9,12 +9,10 @@ import numpy as np
 from sqlglot import exp
 
 from anondb.answers.all_worlds import over_worlds
-from anondb.answers.facts import BAGS, SETS
-from anondb.answers.files import FIRST_OTHER, File, copied
+from anondb.answers.files import BAGS, FIRST_OTHER, SETS, File, copied
 from anondb.answers.holder_counts import HOLDERS, Persons, over_holders
-from anondb.answers.masked import LEAST, factor_of
 from anondb.answers.ranged.aggregates import has_aggregate
-from anondb.answers.spread import Spread
+from anondb.answers.spread import LEAST, Spread, factor_of
 from anondb.answers.views import OWN, schema_of, world_is, world_numbers
 from anondb.answers.worlds import Worlds
 from anondb.engine import DuckDBEngine

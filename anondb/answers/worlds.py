@@ -16,14 +16,15 @@ from sqlglot import exp
 
 from anondb.answers.bags import Bags, Buckets
 from anondb.answers.drawing import Sets
-from anondb.answers.facts import BAGS, SETS
 from anondb.answers.files import (
+    BAGS,
     COUNTS,
     COUNTS_COLUMNS,
     DRAWN,
     DRAWN_COLUMNS,
     FIRST_OTHER,
     ROWS,
+    SETS,
     File,
     Numbered,
     begin,
