@@ -30,8 +30,6 @@ def with_one_select(select: exp.Select, originals: Originals) -> None:
     if len(joins) > 1 and any(join.args.get("using") or join.method for join in joins):
         return  # a name may be of several sources
     before, named = select.copy(), _name_sources(select)
-    if not any(join.side for join in joins):
-        _write_on(select)
     as_left = joins[0].side in ("FULL", "RIGHT")
     possible = not as_left or (len(joins) == 1 and _write_as_left(select, originals))
     left = len(select.args["joins"])
@@ -121,26 +119,6 @@ def _name_sources(select: exp.Select) -> list[exp.Subquery]:
     for source in named:
         source.set("alias", exp.TableAlias(this=exp.to_identifier(fresh("groups"))))
     return named
-
-
-def _write_on(select: exp.Select) -> None:
-    """Write the equal columns of the first two sources in WHERE as the condition of their join, if this has none."""
-    join, parts = select.args["joins"][0], conditions_of(select)
-    if join.side or join.method or any(join.args.get(key) for key in ("on", "using")):
-        return
-    names = {lowered(source.alias_or_name) for source in (select.args["from_"].this, join.this)}
-    links = [
-        part
-        for part in parts
-        if isinstance(part, exp.EQ)
-        and all(isinstance(bare(side), exp.Column) for side in part.iter_expressions())
-        and {lowered(c.table) for c in part.find_all(exp.Column)} == names
-    ]
-    rest = [part for part in parts if part not in links]
-    if links:
-        join.set("kind", None)
-        join.set("on", exp.and_(*(part.copy() for part in links)))
-        set_conditions(select, rest)
 
 
 def _swap(select: exp.Select) -> None:

@@ -168,8 +168,7 @@ def _terms(condition: exp.Expr, row: str, other: str) -> list[Term] | None:
         kinds = {exp.GTE: True, exp.LTE: False}
         return [(compared[1], kinds[compared[0]])] if compared is not None and compared[0] in kinds else None
     for ahead, level in ((condition.left, condition.right), (condition.right, condition.left)):
-        before = [part for part in conjoined(ahead) if not _differ(part, row, other)]
-        first, rest = _compared(bare(before[0]), row, other) if len(before) == 1 else None, conjoined(level)
+        first, rest = _compared(bare(ahead), row, other), conjoined(level)
         if first is None or first[0] not in (exp.GT, exp.LT) or len(rest) != 2:
             continue
         for equal, further in (rest, rest[::-1]):
@@ -184,20 +183,6 @@ def _positive(kind: type[exp.Binary], one: exp.Expr, other: exp.Expr) -> exp.Exp
     if all(isinstance(side, exp.Neg) for side in sides):
         one, other = (side.this for side in reversed(sides))
     return kind(this=one.copy(), expression=other.copy())
-
-
-def _differ(condition: exp.Expr, row: str, other: str) -> bool:
-    """Whether a condition says that two groups differ in their keys, as those do of which one comes first."""
-    denied = bare(condition)
-    same = conjoined(denied.this) if isinstance(denied, exp.Not) else []
-    sides = [(bare(part.this), bare(part.expression)) if isinstance(part, exp.NullSafeEQ) else None for part in same]
-    return bool(sides) and all(
-        pair is not None
-        and all(isinstance(side, exp.Column) for side in pair)
-        and {lowered(side.text("table")) for side in pair} == {row, other}
-        and lowered(pair[0].name) == lowered(pair[1].name)
-        for pair in sides
-    )
 
 
 def _compared(node: exp.Expr, row: str, other: str) -> tuple[type[exp.Expr], str] | None:
