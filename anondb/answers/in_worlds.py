@@ -5,60 +5,26 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from anondb.answers.asked import Asked
-from anondb.answers.drawn_rows import without_filters, without_rows
-from anondb.answers.ranged.failing import failed
-from anondb.answers.ranged.relation import INTEGERS, fresh
+from anondb.answers.asked import Asked, without_filters, without_rows
+from anondb.answers.ranged.relation import INTEGERS, failed, fresh
 from anondb.answers.views import current_world
 from anondb.engine import DuckDBEngine, Table
 from anondb.engine.texts import creation, text_of
 from anondb.engine.untrusted import executed
 from anondb.query.parsing import lowered
 
+if TYPE_CHECKING:
+    from anondb.answers.tables import Drawn
+
 NUMBERS = (*INTEGERS, "FLOAT", "DOUBLE", "DECIMAL")
 """Types, by their first letters, of which worlds have a mean."""
 LOOKED_AT = 4
 """The number of worlds that say which of very many groups may be shown."""
 WORLD, PLACE, COPY = "w", "o", "copy"
-
-
-class Drawn(Protocol):
-    """Possible worlds as tables."""
-
-    @property
-    def count(self) -> int:
-        """The number of worlds."""
-        ...
-
-    @property
-    def possible(self) -> bool:
-        """Whether each is a possible original, so that its answers lie within all bounds."""
-        ...
-
-    def prepared(self, tree: exp.Expr, items: frozenset[str] | None) -> exp.Expr:
-        """Draw what a query needs, and return it as it reads the tables.
-
-        Args:
-            tree: the query.
-            items: the items of which alone it reads rows; None for all.
-        """
-        ...
-
-    def draw(self, items: frozenset[str] | None) -> None:
-        """Draw who holds these items, or, for None, all of them."""
-        ...
-
-    def use(self, world: int | None) -> None:
-        """Make the tables of a world those that a query names; without a number, leave the worlds."""
-        ...
-
-    def at_once(self, tree: exp.Expr) -> exp.Query | None:
-        """A query over all worlds (``all_worlds``); None where they are asked one by one."""
-        ...
 
 
 @dataclass(frozen=True)

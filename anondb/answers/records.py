@@ -12,8 +12,7 @@ from itertools import accumulate
 
 from sqlglot import exp
 
-from anondb.answers.facts import Attribute
-from anondb.answers.files import File, make_empty, of_worlds, place
+from anondb.answers.files import Attribute, File, make_empty, of_worlds, place
 from anondb.answers.hashing import MASK, hashed
 from anondb.engine import DuckDBEngine, Table, load, reads
 

@@ -8,8 +8,7 @@ from sqlglot import exp
 
 from anondb.answers.linked import persons_of, unlinked
 from anondb.answers.ranged.clauses import is_same_key, selected
-from anondb.answers.roles import Env, Functions, Relation, Role, Scope, parts_of
-from anondb.answers.value_roles import ValueRoles
+from anondb.answers.roles import AnalystTables, Env, Relation, Role, Scope, ValueRoles, parts_of
 from anondb.query.parsing import dotted, lowered
 from anondb.query.refusals import name_of
 
@@ -42,7 +41,7 @@ class RoleReader(ValueRoles):
         self,
         persons: Mapping[str, Mapping[str, bool]],
         own: Mapping[str, Iterable[str]],
-        functions: Functions,
+        functions: AnalystTables,
     ) -> None:
         self._persons, self._own, self.functions = persons, own, functions
         self.ids = {lowered(name) for of in persons.values() for name, is_id in of.items() if is_id}

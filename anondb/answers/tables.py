@@ -9,12 +9,10 @@ import numpy as np
 from sqlglot import exp
 
 from anondb.answers.all_worlds import over_worlds
-from anondb.answers.facts import BAGS, SETS
-from anondb.answers.files import FIRST_OTHER, File, copied
+from anondb.answers.files import BAGS, FIRST_OTHER, SETS, File, copied
 from anondb.answers.holder_counts import HOLDERS, Persons, over_holders
-from anondb.answers.masked import LEAST, factor_of
 from anondb.answers.ranged.aggregates import has_aggregate
-from anondb.answers.spread import Spread
+from anondb.answers.spread import LEAST, Spread, factor_of
 from anondb.answers.views import OWN, schema_of, world_is, world_numbers
 from anondb.answers.worlds import Worlds
 from anondb.engine import DuckDBEngine
@@ -33,7 +31,7 @@ UNSUPPORTED, BAG, LARGE = (
 
 
 class WorldTables:
-    """Worlds whose tables have the names of the original (``in_worlds.Drawn``)."""
+    """Worlds whose tables have the names of the original."""
 
     def __init__(
         self,
@@ -53,7 +51,7 @@ class WorldTables:
         self.possible = all(release.manifest["suppression"] == "none" for release in files)
 
     def prepared(self, tree: exp.Expr, items: frozenset[str] | None) -> exp.Expr:
-        """Draw what a query needs, and return it as it reads the tables (``in_worlds.Drawn``)."""
+        """Draw what a query needs, and return it as it reads the tables."""
         persons = self._persons
         counted = None if persons is None else over_holders(tree, persons)
         if counted is None:
@@ -128,7 +126,7 @@ def _says_nothing(file: File) -> bool:
 
 
 class OwnTables:
-    """The analyst's tables alone, as the only world of queries that read nothing else (``in_worlds.Drawn``)."""
+    """The analyst's tables alone, as the only world of queries that read nothing else."""
 
     count, possible = 1, False
 
@@ -148,3 +146,7 @@ class OwnTables:
     def use(self, world: int | None) -> None:
         """Make the analyst's tables those that a query names; without a number, leave them."""
         self._engine.run(search_path("memory.main" if world is None else OWN), "the search path")
+
+
+Drawn = WorldTables | OwnTables
+"""Possible worlds as tables."""

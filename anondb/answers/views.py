@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from sqlglot import exp
 
 from anondb.answers.all_worlds import WORLD_COLUMN, over_worlds
-from anondb.answers.facts import BAGS, SETS, Column, Facts
-from anondb.answers.files import COUNTS, DRAWN, ROWS, of_worlds, place
+from anondb.answers.files import BAGS, COUNTS, DRAWN, ROWS, SETS, Column, Facts, of_worlds, place
 from anondb.answers.holder_counts import HOLDERS
 from anondb.answers.records import VALUES, of_units
 from anondb.engine import Table, load, reads

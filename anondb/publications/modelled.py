@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 from sqlglot import exp
 
-from anondb.answers.facts import Column
+from anondb.answers.files import Column
 from anondb.answers.views import modelled_id
 from anondb.data import preflight
 from anondb.data.transactions import Dataset

@@ -13,7 +13,7 @@ from difflib import get_close_matches
 
 from sqlglot import exp
 
-from anondb.answers.ranged.failing import failed
+from anondb.answers.ranged.relation import failed
 from anondb.answers.roles import Role
 from anondb.engine import DuckDBEngine, Shape, reads
 from anondb.engine.binding import empty, nulls

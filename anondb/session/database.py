@@ -11,10 +11,9 @@ from typing import Any
 
 from sqlglot import exp
 
-from anondb.answers.persons.bounds import Bounds, Row
+from anondb.answers.persons.counts import Bounds, Row
 from anondb.answers.ranged.equivalents import common_table
-from anondb.answers.ranged.failing import failed
-from anondb.answers.ranged.relation import SURE, Ranged, described, fresh, projected
+from anondb.answers.ranged.relation import SURE, Ranged, described, failed, fresh, projected
 from anondb.answers.ranged.values import Value
 from anondb.answers.tables import OwnTables
 from anondb.answers.views import OWN
@@ -176,7 +175,7 @@ class SessionDatabase:
         )
 
     def put(self, keys: Sequence[str], rows: Mapping[Row, Sequence[Bounds]], width: int) -> exp.Query:
-        """Put rows into the database until ``sweep``; see ``persons.people.Counts.put``."""
+        """Put rows into the database until ``sweep``; see ``persons.counts.Counts.put``."""
         counts = list(rows.values())
         if not keys:
             cells_of = [end for bounds in counts[0] for end in bounds]

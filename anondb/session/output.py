@@ -8,8 +8,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from anondb.answers.ranged.failing import failed
-from anondb.answers.ranged.relation import IN_WORLDS, INTEGERS, Ranged, fresh
+from anondb.answers.ranged.relation import IN_WORLDS, INTEGERS, Ranged, failed, fresh
 from anondb.answers.spread import HIGH, LOW
 from anondb.engine import DuckDBEngine
 from anondb.engine.untrusted import materialized

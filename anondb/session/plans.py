@@ -13,7 +13,7 @@ from typing import Generic, TypeVar
 from sqlglot import exp
 
 from anondb.answers.persons.aggregates import LISTED_NOTE
-from anondb.answers.persons.bounds import Bounds, Row
+from anondb.answers.persons.counts import Bounds, Row
 from anondb.answers.persons.terms import OnPart
 from anondb.query import Plan
 from anondb.query.answer import Answer, aggregate_of, answer_plan, check_time

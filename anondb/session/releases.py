@@ -10,10 +10,8 @@ from typing import Any
 
 from sqlglot import exp
 
-from anondb.answers.persons.bounds import Row
-from anondb.answers.persons.counts import Described
-from anondb.answers.ranged.failing import failed
-from anondb.answers.ranged.relation import Ranged
+from anondb.answers.persons.counts import Described, Row
+from anondb.answers.ranged.relation import Ranged, failed
 from anondb.answers.ranged.values import ambiguous
 from anondb.data.transactions import LISTS
 from anondb.engine import Table
@@ -45,7 +43,7 @@ MAX_SPELLINGS = 100_000  # values of a column of the session's database whose sp
 
 
 class Releases:
-    """The releases of a session: their counts add up, so they must be of disjoint persons (``rows_of_persons.Counts``).
+    """The releases of a session: their counts add up, so they must be of disjoint persons (``persons.counts.Counts``).
 
     Args:
         releases: the releases, of tables with equal names and columns.

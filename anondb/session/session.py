@@ -10,22 +10,14 @@ from typing import Any
 
 from sqlglot import exp
 
-from anondb.answers.answer import ID_HINT, answered, modelled
 from anondb.answers.asked import is_empty
 from anondb.answers.estimates import Estimated
-from anondb.answers.in_worlds import Drawn
 from anondb.answers.named import counts_of_items, items_named
-from anondb.answers.normal import normal
+from anondb.answers.normal import for_bounds, normal
 from anondb.answers.persons.people import Persons
 from anondb.answers.ranged.compiler import Compiler
-from anondb.answers.ranged.dependent_keys import with_other_groups
-from anondb.answers.ranged.equivalents import with_counted_rows, with_known_names
-from anondb.answers.ranged.failing import failed
-from anondb.answers.ranged.item_windows import with_item_windows
-from anondb.answers.ranged.joined_groups import with_joined_groups
-from anondb.answers.ranged.laterals import with_subqueries
-from anondb.answers.ranged.quantified import with_extremes
-from anondb.answers.ranged.relation import Ranged
+from anondb.answers.ranged.originals import Originals
+from anondb.answers.ranged.relation import Ranged, failed
 from anondb.answers.role_reader import RoleReader
 from anondb.answers.spread import Spread
 from anondb.answers.tables import OwnTables, WorldTables
@@ -38,6 +30,7 @@ from anondb.query.parsing import SELECT, Statement, lowered, parse_script
 from anondb.query.reading import Together
 from anondb.query.refusals import unsupported
 from anondb.release.reader import SealedRelease, contradictions_told
+from anondb.session.answer import ID_HINT, answered, modelled
 from anondb.session.catalog import Catalog, is_of_catalog, summarized
 from anondb.session.database import HIDDEN, SessionDatabase
 from anondb.session.files import Parts, notes_on, weakest
@@ -200,9 +193,7 @@ class Session:
     def _answer(self, tree: exp.Expr, bounds: str, text: str = "", *, empty: bool = False) -> Result:
         """The result of a query, whose columns have their names in its text; without rows, if these are not needed."""
         bound = self._releases.bind(tree)
-        releases, item = self._releases, lowered(self._releases.manifest["item_column"])
-        nullable = {lowered(a.name) for a in releases.attributes if a.may_be_null}
-        form = normal(tree, releases.persons_tables, self._own_columns, releases.persons, item, nullable, self._database)
+        form = normal(tree, self._originals(self._releases))
         empty = empty or any(is_empty(each, self.roles()) for each in (tree, form))
         try:
             estimated, notes = answered(form, bound, self, spread=bounds == SPREAD, empty=empty)
@@ -231,7 +222,7 @@ class Session:
         rows = materialized(self._database.engine, selected_from(estimated.relation, listed), failed)
         return Result(rows, columns, [*notes, *remarks, *self.notes], limits=self._limits)
 
-    # ---------------------------------------------------------------- what an answer takes (``answers.answer.House``)
+    # ---------------------------------------------------------------- what an answer takes (``session.answer``)
 
     @property
     def engine(self) -> DuckDBEngine:
@@ -249,9 +240,15 @@ class Session:
         return self.worlds.spread
 
     @property
-    def own(self) -> Drawn:
+    def own(self) -> OwnTables:
         """The analyst's tables alone."""
         return OwnTables(self._database.engine)
+
+    def _originals(self, releases: Releases) -> Originals:
+        """What the rules of the normal form take from the tables of releases, and from the analyst's."""
+        nullable = {lowered(a.name) for a in releases.attributes if a.may_be_null}
+        item = lowered(releases.manifest["item_column"])
+        return Originals(releases.persons_tables, self._own_columns, releases.persons, item, nullable, self._database)
 
     @property
     def _own_columns(self) -> dict[str, list[str]]:
@@ -283,7 +280,7 @@ class Session:
         return [kind for _, kind in self._releases.bind(tree)]
 
     def bounds_of(self, tree: exp.Expr, *, ended: bool) -> tuple[Ranged, list[str]]:
-        """The rows of a query with bounds, and notes (``answers.answer.House``).
+        """The rows of a query with bounds, and notes.
 
         Raises:
             InputError: ``unsupported_query``, ``query_too_complex`` or ``ambiguous_item``: no rule reads it.
@@ -296,10 +293,7 @@ class Session:
             releases = self._chosen(rewritten)
             if releases is not self._releases:
                 releases.bind(rewritten)
-            item = lowered(releases.manifest["item_column"])
-            rewritten = with_counted_rows(with_known_names(rewritten, item), self._releases.persons_tables, item)
-            rewritten = with_joined_groups(with_other_groups(rewritten), releases.persons, item)
-            rewritten = with_item_windows(with_extremes(with_subqueries(rewritten)), releases.persons, item)
+            rewritten = for_bounds(rewritten, self._originals(releases))
             compiler = Compiler(Persons(releases), releases, releases.start())
             return compiler.query(rewritten, {}, ended=ended), list(compiler.notes)
 

@@ -17,6 +17,7 @@ from portions import portions
 from sqlglot import exp
 
 from anondb.answers.normal import normal
+from anondb.answers.ranged.originals import Originals
 
 TABLES = {
     "sales": {"tid": True, "item": False},
@@ -68,7 +69,7 @@ def originals(shop: Shop, seeds: range) -> Iterator[tuple[duckdb.DuckDBPyConnect
 def check(con: duckdb.DuckDBPyConnection, nullable: set[str], sql: str) -> bool:
     """Compare the result of a query with that of its normal form; returns whether this is another query."""
     tree = sqlglot.parse_one(sql, dialect="duckdb")
-    made = normal(tree, TABLES, OWN, "sales", "item", nullable, Analyst(con))
+    made = normal(tree, Originals(TABLES, OWN, "sales", "item", nullable, Analyst(con)))
     if made == tree:
         return False
     wanted, rows = con.execute(sql).fetchall(), con.execute(made.sql("duckdb")).fetchall()

@@ -20,8 +20,7 @@ from each import each
 from session.random_releases import draw_original, seal_weeks
 
 import anondb
-from anondb.answers.facts import Column, Facts, facts_of
-from anondb.answers.files import copied
+from anondb.answers.files import Column, Facts, copied, facts_of
 from anondb.answers.hashing import seed_of
 from anondb.answers.worlds import Worlds, worlds_for
 from anondb.engine.untrusted import memory_engine

@@ -24,9 +24,8 @@ from typer.testing import CliRunner
 import anondb
 from anondb import dbapi
 from anondb.answers.files import DRAWN, DRAWN_COLUMNS, FIRST_OTHER, begin, make_empty, of_worlds
-from anondb.answers.holders import binomial, drawn_holders, gamma
-from anondb.answers.masked import COVERED, LARGEST, LEAST, _needed
-from anondb.answers.others import OtherSets
+from anondb.answers.holders import OtherSets, binomial, drawn_holders, gamma
+from anondb.answers.spread import COVERED, LARGEST, LEAST, _needed
 from anondb.cli import program
 from anondb.engine import DuckDBEngine
 from anondb.session.opening import open_session

@@ -16,8 +16,8 @@ from session.random_releases import draw_narrow, draw_sealed
 from session.random_worlds import worlds as others
 
 import anondb
-from anondb.answers.answer import NO_BOUNDS
 from anondb.answers.persons import rows
+from anondb.session.answer import NO_BOUNDS
 
 WORLDS = 4  # other originals of a release
 

@@ -1,4 +1,6 @@
-"""Aggregates over the rows of persons, as plans for the release."""
+"""Aggregates over the rows of persons, as plans for the release.
+
+Values that follow from the item by which rows are grouped."""
 
 from __future__ import annotations
 
@@ -13,10 +15,11 @@ from typing import Any
 
 from sqlglot import exp
 
-from anondb.answers.persons.bounds import NONE, Bounds, Row, average_of, both_of, quotient
+from anondb.answers.persons.counts import NONE, Bounds, Row, average_of, both_of, quotient
 from anondb.answers.persons.rows import FLIPPED
 from anondb.answers.persons.sums import FEW, MERGED_NOTE, Sums
-from anondb.answers.persons.terms import Item, Number, Of, PersonRows, Scope
+from anondb.answers.persons.terms import Item, Looked, Number, Of, PersonRows, Scope
+from anondb.answers.ranged.aggregates import aggregates
 from anondb.query.aggregates import CONT, DISC
 from anondb.query.item_tests import ANY_ITEM, item_all
 from anondb.query.pairs import SIGNS
@@ -342,3 +345,31 @@ class Aggregates(Sums):
                 sides = item_all(one, first), item_all(two, second)
                 plans.append(Plan(PAIRS, met, *sides, signs, notes=(LISTED_NOTE,)))
         return plans
+
+
+OF_ONE = (exp.AnyValue, exp.First, exp.Min, exp.Max)
+"""Aggregates that are the value which all rows of a group have."""
+
+
+def items_of(reader: Aggregates, scopes: Sequence[Scope], keys: Sequence[exp.Expr]) -> set[int]:
+    """The variables of rows by whose items these are grouped."""
+    atoms = (reader.atom(reader.resolved(key, scope)) for scope in scopes for key in keys)
+    return {atom.row for atom in atoms if isinstance(atom, Item)}
+
+
+def dependent(
+    reader: Aggregates, parts: Sequence[exp.Expr | None], scope: Scope, keys: Sequence[exp.Expr]
+) -> list[exp.Expr]:
+    """What aggregates of rows grouped by an item take that is looked up for this item, and so is the same in a group.
+
+    Args:
+        reader: reads the rows.
+        parts: the expressions with the aggregates.
+        scope: the rows.
+        keys: the grouped expressions.
+    """
+    items = items_of(reader, [scope], keys)
+    taken = [call.this for part in parts for call in aggregates(part) if items and isinstance(call, OF_ONE)]
+    values = dict.fromkeys(value for value in taken if isinstance(value, exp.Column) and value not in keys)
+    atoms = {value: reader.atom(reader.resolved(value, scope)) for value in values}
+    return [value for value, atom in atoms.items() if isinstance(atom, Looked) and atom.row in items]

@@ -14,9 +14,17 @@ from typing import Any
 
 from sqlglot import exp
 
-from anondb.answers.persons.decided import by_parts, certain, constant_truth, has_value, with_part
 from anondb.answers.persons.domains import rows_of_atom
-from anondb.answers.persons.quantities import Quantities, condition_in, is_literal
+from anondb.answers.persons.quantities import (
+    Quantities,
+    by_parts,
+    certain,
+    condition_in,
+    constant_truth,
+    has_value,
+    is_literal,
+    with_part,
+)
 from anondb.answers.persons.terms import Id, Item, Listing, Number, Of, OnPart, Part, Truth, Values
 from anondb.answers.ranged.equivalents import MIRRORED
 from anondb.query.item_tests import Labels

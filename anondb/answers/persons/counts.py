@@ -1,4 +1,6 @@
-"""What the readers of SELECTs over persons need of the releases: their tables, and answers to plans."""
+"""What the readers of SELECTs over persons need of the releases: their tables, and answers to plans.
+
+Arithmetic of numbers of which the bounds are known."""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ from typing import Any, Protocol
 
 from sqlglot import exp
 
-from anondb.answers.persons.bounds import Bounds, Row
+from anondb.answers.ranged.relation import Ranged
 from anondb.query.predicates import Plan
 from anondb.query.values import Attribute
 
@@ -100,6 +102,16 @@ class Counts(Protocol):
     def parts(self) -> Sequence[Any]:
         """The value of the column that divides the files, in each of them."""
 
+    @property
+    def persons_tables(self) -> Mapping[str, Mapping[str, bool]]:
+        """The columns of each of the original's tables, in lower case, and whether one is the id."""
+
+    def table(self, node: exp.Table) -> Ranged | None:
+        """The rows of a table of the analyst, or of the release; None if there is none of this name."""
+
+    def plain(self, labels: frozenset[str]) -> bool:
+        """Whether texts are spelled as items of every possible type are."""
+
     def described(self, node: exp.Table) -> Described:
         """The columns of a table of persons."""
 
@@ -117,3 +129,46 @@ class Counts(Protocol):
 
     def put_listed(self, rows: Sequence[Row], width: int) -> exp.Query:
         """Put the rows of an answer whose key is one text into the database, with its number if ``width`` is 1."""
+
+
+Bounds = tuple[float | None, float | None]
+"""Lower bound and upper bound of a number; None where there is none."""
+Row = tuple[Any, ...]
+NONE: Bounds = (0, 0)
+
+
+def both_of(one: Bounds, other: Bounds) -> Bounds:
+    """A number that lies within two bounds."""
+    lows, highs = ([end for end in ends if end is not None] for ends in zip(one, other, strict=True))
+    low, high = max(lows, default=None), min(highs, default=None)
+    turned = low is not None and high is not None and low > high  # by the rounding of floating numbers
+    return (high, low) if turned else (low, high)
+
+
+def quotient(number: Bounds, rows: Bounds) -> Bounds:
+    """A number by a number of rows, of which there is one at least."""
+    least, most = max(rows[0] or 0, 1), None if rows[1] is None else max(rows[1], 1)
+
+    def divided(end: float | None, outward: bool) -> float | None:
+        by = least if outward else most
+        return None if end is None else 0.0 if by is None else end / by
+
+    low, high = number
+    return divided(low, low is not None and low < 0), divided(high, high is not None and high > 0)
+
+
+def average_of(values: Sequence[float], numbers: Sequence[Bounds]) -> Bounds:
+    """The average of values, of each of which there are some: the least one has the smallest as often, and the others as
+    rarely, as possible."""
+    rising = sorted(zip(map(Fraction, values), numbers, strict=True), key=lambda of: of[0])
+    ends: list[float | None] = []
+    for ordered, best in ((rising, min), (rising[::-1], max)):
+        means = []
+        for place in range(1, len(ordered) + 1):
+            many = [(v, most) for v, (_, most) in ordered[:place]] + [(v, least or 0) for v, (least, _) in ordered[place:]]
+            if any(n is None for _, n in many):
+                return None, None
+            total = sum(Fraction(n) for _, n in many if n)
+            means += [sum(v * Fraction(n) for v, n in many if n) / total] if total else []
+        ends.append(float(best(means)) if means else None)
+    return ends[0], ends[1]

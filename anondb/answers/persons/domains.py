@@ -15,7 +15,7 @@ from sqlglot import exp
 from anondb.answers.persons.counts import Counts
 from anondb.answers.persons.terms import Atom, Item, Looked, Of, Refused, Truth
 from anondb.answers.ranged.compiler import Compiler
-from anondb.answers.ranged.literals import constant, typeof
+from anondb.answers.ranged.relation import constant, typeof
 from anondb.query.item_tests import (
     ANY_ITEM,
     ItemTest,

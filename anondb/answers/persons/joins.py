@@ -11,7 +11,7 @@ from anondb.answers.persons.nested import MAX_ROWS
 from anondb.answers.persons.per_person import PerPerson
 from anondb.answers.persons.terms import Column, Id, Item, Looked, PersonRows, Refused, Scope
 from anondb.answers.ranged.clauses import both_ways
-from anondb.answers.ranged.dependent_keys import group_columns
+from anondb.answers.ranged.joined_groups import group_columns
 from anondb.answers.ranged.relation import Ranged
 from anondb.answers.ranged.sources import source_rows
 from anondb.errors import InputError

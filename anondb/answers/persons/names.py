@@ -9,9 +9,9 @@ from dataclasses import replace
 from sqlglot import exp
 
 from anondb.answers.persons.conditions import LISTED_ITEMS
-from anondb.answers.persons.decided import certain
 from anondb.answers.persons.domains import wrapped
 from anondb.answers.persons.numbers import Numbers
+from anondb.answers.persons.quantities import certain
 from anondb.answers.persons.terms import Id, Item, Listing, Number, Refused, Scope, Truth, Values
 from anondb.answers.ranged.clauses import set_children
 from anondb.errors import InputError

@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from anondb.answers.persons.decided import certain
 from anondb.answers.persons.domains import cell, wrapped
 from anondb.answers.persons.names import Names
+from anondb.answers.persons.quantities import certain
 from anondb.answers.persons.terms import Column, Id, Item, PersonRows, Scope, Truth
 from anondb.answers.ranged.aggregates import has_aggregate
 from anondb.answers.ranged.clauses import clauses_of, conditions_of, only_source
 from anondb.answers.ranged.compiler import Env, with_ctes
-from anondb.answers.ranged.literals import typeof
-from anondb.answers.ranged.relation import Ranged
+from anondb.answers.ranged.relation import Ranged, typeof
 from anondb.answers.ranged.sources import source_rows
 from anondb.answers.ranged.subqueries import scalar
 from anondb.answers.ranged.values import when

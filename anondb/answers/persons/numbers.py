@@ -13,10 +13,9 @@ from typing import Any
 from sqlglot import exp
 
 from anondb.answers.persons.conditions import MAX_TRUTHS
-from anondb.answers.persons.decided import certain
 from anondb.answers.persons.domains import typed
-from anondb.answers.persons.kinds import Kinds
-from anondb.answers.persons.rows import Cell
+from anondb.answers.persons.quantities import certain
+from anondb.answers.persons.rows import Cell, Kinds
 from anondb.answers.persons.terms import Item, Looked, Number, PersonRows, Scope, Truth
 from anondb.answers.persons.weights import type_of_sum, values_of, weights_of
 from anondb.answers.ranged.values import when

@@ -9,11 +9,9 @@ from typing import Any
 
 from sqlglot import exp
 
-from anondb.answers.persons.aggregates import LISTED_NOTE, VALUES_NOTE, Aggregates, Basic, Group
-from anondb.answers.persons.bounds import NONE, Bounds, Row
+from anondb.answers.persons.aggregates import LISTED_NOTE, VALUES_NOTE, Aggregates, Basic, Group, dependent
 from anondb.answers.persons.composed import Composer
-from anondb.answers.persons.counts import Counts
-from anondb.answers.persons.dependent import dependent
+from anondb.answers.persons.counts import NONE, Bounds, Counts, Row
 from anondb.answers.persons.domains import check_kind
 from anondb.answers.persons.sums import MERGED_NOTE
 from anondb.answers.persons.terms import Item, Number, Of, PersonRows, Scope

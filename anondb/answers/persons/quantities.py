@@ -1,4 +1,6 @@
-"""The values of numbers and attributes of a person, and sums of multiples of numbers."""
+"""The values of numbers of a person, and sums of multiples of numbers.
+
+When a condition on the rows of a person is true, and when it is false."""
 
 from __future__ import annotations
 
@@ -6,32 +8,27 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
-from functools import partial, reduce
-from itertools import pairwise
+from functools import reduce
 from math import isfinite
 from operator import or_
 from typing import Any
 
 from sqlglot import exp
 
-from anondb.answers.persons.domains import Domains, check_plain, collected, typed
-from anondb.answers.persons.steps import Scale, starts, terms
-from anondb.answers.persons.terms import Atom, Number, Of, Part
+from anondb.answers.persons.attributes import Attributes, literal_of
+from anondb.answers.persons.terms import Number, Truth
 from anondb.answers.persons.weights import values_of, weights_of
 from anondb.answers.ranged.equivalents import MIRRORED
-from anondb.answers.ranged.literals import typeof
 from anondb.query.item_tests import ItemTest, Labels, choices, passing
 from anondb.query.parsing import bare
 from anondb.query.predicates import ALWAYS, NEVER, Condition, OnSum, Weights, at_least, both, either, negate, on_sum
 from anondb.query.refusals import name_of, too_complex, unsupported
 from anondb.query.summed import MAX, MIN, SUM, VALUES
 from anondb.query.summed import MAX_VALUES as MOST_BITS
-from anondb.query.values import TEXT, OneOf, OnValue, Stretches, on_value
 
 Linear = tuple[dict[Number, Fraction], Fraction]
 """A sum of multiples of numbers, with the coefficient of each, and a constant."""
 FAR = 400  # a number of items that no constant of a query comes near
-MAX_STRETCHES = 1_000  # of the range of an attribute
 MAX_VALUES = 8  # of a number, by which an expression of several is divided
 _PLAIN = (
     *(exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Neg, exp.Paren, exp.Literal, exp.Column, exp.Cast),
@@ -41,82 +38,11 @@ _PLAIN = (
 """Operations of which a number beyond all constants gives one and the same value, or ever more."""
 
 
-class Quantities(Domains):
-    """Lists the values of numbers and attributes, each with the condition for it."""
+class Quantities(Attributes):
+    """Lists the values of numbers, each with the condition for it."""
 
     written: frozenset[str] = frozenset()
     """The items that the conditions name."""
-
-    # ---------------------------------------------------------------- attributes
-
-    def of_attribute(self, tree: exp.Expr, atom: Of) -> list[tuple[Any, Condition]]:
-        """The values of an expression of one attribute, each with the condition for it."""
-        attribute = self.attribute(atom)
-        extent = None if attribute.ends is None else self.releases.extent(atom.attribute)
-        places = None if extent is None else self._starts(tree, atom, *extent)
-        if places is not None:
-            return self._of_stretches(tree, atom, places)
-        listed = self.releases.values_of(atom.attribute)
-        grouped = collected(zip(self.of_values(tree, atom, listed), listed, strict=True))
-        return [(of, self.among(atom, members)) for of, members in grouped.items()]
-
-    def _starts(self, tree: exp.Expr, atom: Of, low: Fraction, high: Fraction) -> list[int] | None:
-        """Where the stretches of a range begin on which an expression has one value; None where values are listed."""
-        attribute = self.attribute(atom)
-        scale = Scale.of(attribute)
-        if attribute.whole and high - low < MAX_STRETCHES:
-            return None
-        monotone = terms(tree, lambda node: self.atom(node) == atom)
-        if monotone is None:
-            return None
-
-        def at(numbers: Sequence[int]) -> list[tuple[Any, ...]]:
-            return self._of_texts(monotone, atom, [str(scale.cell(n)) for n in numbers])
-
-        return starts(scale.number(low), scale.number(high), at, MAX_STRETCHES)
-
-    def _of_texts(self, trees: Sequence[exp.Expr], atom: Of, texts: Sequence[str]) -> list[tuple[Any, ...]]:
-        """The values of expressions of an attribute for each of its values, which are given as texts without commas."""
-        listed = exp.func("string_split", exp.Literal.string(",".join(texts)), exp.Literal.string(","))
-        numbers = exp.func("range", exp.convert(len(texts)))
-        named = exp.select(exp.Explode(this=numbers).as_("n"), exp.Explode(this=listed).as_("text")).subquery("listed")
-        value = exp.cast(exp.column("text", "listed"), self.attribute(atom).kind, dialect="duckdb")
-        results = [self.replaced(tree, lambda a: value if a == atom else None) for tree in trees]
-        rows = self.releases.rows(exp.select(*results, exp.column("n", "listed")).from_(named).order_by("n"))
-        return [row[:-1] for row in rows]
-
-    def _of_stretches(self, tree: exp.Expr, atom: Of, places: Sequence[int]) -> list[tuple[Any, Condition]]:
-        """The values of an expression on stretches of a range that begin at these places, and for NULL."""
-        attribute = self.attribute(atom)
-        scale, on = Scale.of(attribute), partial(OnValue, attribute.name, dated=attribute.dated)
-        *values, absent = self.of_values(tree, atom, [*map(scale.cell, places), None])
-        first = [n for n, value in enumerate(values) if not n or value != values[n - 1]]
-        ends = [None, *(scale.value(places[n]) for n in first[1:]), None]
-        grouped = collected(zip((values[n] for n in first), pairwise(ends), strict=True))
-        null = on(OneOf(frozenset()), null=True)
-        listed: list[tuple[Any, Condition]] = [(v, on(Stretches(tuple(parts)), null=False)) for v, parts in grouped.items()]
-        if len(listed) == 1:
-            listed = [(values[0], null.opposite())]
-        if not attribute.may_be_null:
-            return listed
-        alike = [(value, either(met, null)) for value, met in listed if value == absent]
-        return [*(one for one in listed if one[0] != absent), *(alike or [(absent, null)])]
-
-    def among(self, atom: Of, values: Sequence[Any]) -> Condition:
-        """The condition that an attribute has one of some of its values."""
-        attribute = self.attribute(atom)
-        column = exp.column("value")
-        literals = [
-            _cell(value, attribute.kind if attribute.ends else "VARCHAR", plain=True)
-            for value in values
-            if value is not None
-        ]
-        asked: list[exp.Expr] = [exp.Is(this=column, expression=exp.null())] if None in values else []
-        asked += [exp.In(this=column, expressions=literals)] if literals else []
-        conditions = [on_value(test, attribute, left=True) for test in asked]
-        if None in conditions:
-            raise unsupported(f"single values of {attribute.name!r}", "Use BETWEEN.")
-        return either(*(condition.settled() for condition in conditions if condition is not None))
 
     # ---------------------------------------------------------------- numbers
 
@@ -185,25 +111,6 @@ class Quantities(Domains):
         ]
         return either(*parts)
 
-    def of_values(self, tree: exp.Expr, atom: Atom, values: Sequence[Any]) -> list[Any]:
-        """The value of an expression for each value of an atom."""
-        if not values:
-            return []
-        kind = self.releases.part_type if isinstance(atom, Part) else ""
-        if isinstance(atom, Of):
-            kind = self.attribute(atom).kind
-        elif isinstance(atom, Number):
-            doubles = any(isinstance(value, float) for value in values)  # keys, which match as texts
-            kind = "DOUBLE" if doubles else atom.type
-        cells = [exp.Tuple(expressions=[exp.convert(n), _cell(v, kind)]) for n, v in enumerate(values)]
-        names = [exp.to_identifier(name) for name in ("n", "value")]
-        rows = exp.Values(expressions=cells, alias=exp.TableAlias(this=exp.to_identifier("listed"), columns=names))
-        value = self.replaced(tree, lambda a: exp.column("value", "listed") if a == atom else None)
-        results = self.releases.rows(exp.select(value, typeof(value)).from_(rows).order_by("n"))
-        check_plain([result for result, _ in results])
-        self.kinds[tree] = next((str(k) for _, k in results if k != '"NULL"'), "VARCHAR")
-        return [result for result, _ in results]
-
     def by_number(
         self, tree: exp.Expr, *, every: bool = False, most: int = MAX_VALUES
     ) -> list[tuple[Condition, exp.Expr]] | None:
@@ -226,7 +133,8 @@ class Quantities(Domains):
         of = min(listed, key=lambda atom: listed[atom])
         values = self.values_of_number(replace(of, present=ALWAYS), tree)
         cases = [
-            (both(of.present, met), _cell(value, "DOUBLE" if isinstance(value, float) else of.type)) for value, met in values
+            (both(of.present, met), literal_of(value, "DOUBLE" if isinstance(value, float) else of.type))
+            for value, met in values
         ]
         cases += [(negate(of.present), exp.null())] if of.present != ALWAYS else []
         return [(met, self.replaced(tree, lambda a, v=v: v if a == of else None)) for met, v in cases]  # type: ignore[misc]
@@ -336,17 +244,6 @@ def condition_in(tree: exp.Expr) -> exp.Expr:
     return inner if cast else tree
 
 
-def _cell(value: Any, kind: str, *, plain: bool = False) -> exp.Expr:
-    """A value of the session's database or of an attribute as a literal of its type."""
-    if value is None:
-        return exp.cast(exp.null(), kind) if kind else exp.null()
-    if kind in ("DATE", "TIMESTAMP"):
-        return exp.cast(exp.Literal.string(str(value)), kind)
-    literal = typed(value, kind)
-    written = plain or not kind or (isinstance(value, str) and kind == TEXT)
-    return literal if written else exp.cast(literal, kind, dialect="duckdb")
-
-
 def _is_whole(multiple: tuple[Number, Fraction]) -> bool:
     """Whether a multiple of a sum over a person's items is a whole number, whatever the items are."""
     (atom, factor), of = multiple, multiple[0].weights.by_label or ()
@@ -364,3 +261,42 @@ def is_literal(node: exp.Expr) -> bool:
     if isinstance(plain, exp.Cast):
         plain = plain.this
     return isinstance(plain, exp.Literal | exp.Null | exp.Boolean)
+
+
+def certain(condition: Condition) -> Truth:
+    """A condition that is never unknown."""
+    return Truth(condition, negate(condition))
+
+
+def constant_truth(value: Any) -> Truth:
+    """The truth of a constant, which is unknown if it is NULL."""
+    return Truth(NEVER, NEVER) if value is None else certain(ALWAYS if value else NEVER)
+
+
+def has_value(truth: Truth, value: bool | None) -> Condition:
+    """The condition that another one has a truth value; None for unknown."""
+    if value is None:
+        return NEVER if negate(truth.true) == truth.false else both(negate(truth.true), negate(truth.false))
+    return truth.true if value else truth.false
+
+
+def by_parts(tree: exp.Expr) -> exp.Expr | None:
+    """A comparison of rows of values as one of each value, where DuckDB takes NULLs as equal; None for others."""
+    if isinstance(tree, exp.In) and isinstance(tree.this, exp.Tuple) and tree.expressions:
+        compared = [by_parts(exp.EQ(this=tree.this, expression=row)) for row in tree.expressions]
+        return None if None in compared else exp.or_(*compared)
+    if not isinstance(tree, exp.EQ | exp.NEQ):
+        return None
+    left, right = (side.expressions if isinstance(side, exp.Tuple) else [] for side in (tree.this, tree.expression))
+    if not left or len(left) != len(right):
+        return None
+    equal = exp.and_(*(exp.NullSafeEQ(this=one, expression=other) for one, other in zip(left, right, strict=True)))
+    return exp.not_(equal) if isinstance(tree, exp.NEQ) else equal
+
+
+def with_part(tree: exp.Expr, part: exp.Expr, value: exp.Expr) -> exp.Expr:
+    """A copy of an expression with another one in place of a part of it."""
+    copy = tree.copy()
+    same = next(b for a, b in zip(tree.walk(), copy.walk(), strict=True) if a is part)
+    same.replace(exp.paren(value.copy()))
+    return copy

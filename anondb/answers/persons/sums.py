@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from sqlglot import exp
 
-from anondb.answers.persons.bounds import NONE, Bounds, Row, both_of
+from anondb.answers.persons.counts import NONE, Bounds, Row, both_of
 from anondb.answers.persons.rows import FLIPPED, MOST_CELLS, Cell
 from anondb.answers.persons.terms import Item, Looked, Number, Of, PersonRows, Truth
 from anondb.answers.persons.values import CONDITIONS, MAX_TERMS, Values, with_cases

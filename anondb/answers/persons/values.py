@@ -12,12 +12,12 @@ from typing import Any
 
 from sqlglot import exp
 
-from anondb.answers.persons.decided import has_value
 from anondb.answers.persons.domains import check_fixed, check_plain, collected, typed
+from anondb.answers.persons.quantities import has_value
 from anondb.answers.persons.relations import Relations
 from anondb.answers.persons.terms import Item, Looked, Number, Of, OnPart, Part, Truth
 from anondb.answers.persons.weights import EXACT
-from anondb.answers.ranged.literals import typeof
+from anondb.answers.ranged.relation import typeof
 from anondb.query.item_tests import Labels
 from anondb.query.parsing import bare
 from anondb.query.predicates import ALWAYS, NEVER, Condition, Weights, both, either, negate, on_item

@@ -18,10 +18,9 @@ from anondb.answers.ranged.clauses import (
     put_value,
     sides_of,
 )
-from anondb.answers.ranged.equivalents import aliases_of, ids_of, query_of, resolved
+from anondb.answers.ranged.equivalents import aliases_of, query_of, resolved
 from anondb.answers.ranged.groups import Groups, read_groups, unnamed
-from anondb.answers.ranged.never_null import is_present
-from anondb.answers.ranged.originals import Originals
+from anondb.answers.ranged.originals import Originals, is_present
 from anondb.answers.ranged.relation import fresh
 from anondb.answers.ranged.values import when
 from anondb.query.parsing import bare, conjoined, lowered
@@ -66,7 +65,7 @@ def _look_up(select: exp.Select, join: exp.Join, originals: Originals) -> None:
     mine, theirs = exp.column(own, record.alias_or_name), exp.column(name, source.alias_or_name)
     using = [lowered(u.name) for u in join.args.get("using") or ()]
     linked = using == [own] == [name] or _are_equal(join.args.get("on"), mine, theirs)
-    if linked and isinstance(key, exp.Column) and lowered(key.name) in ids_of(originals.columns):
+    if linked and isinstance(key, exp.Column) and lowered(key.name) in originals.ids:
         _put(select, join, groups, [(theirs, mine)])
 
 

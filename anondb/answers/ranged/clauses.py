@@ -15,23 +15,6 @@ FLAT = {"expressions", *ROWS}
 GROUPED = {*FLAT, "group", "having", "order", "limit", "offset", "with_"}  # what rules read of a SELECT with GROUP BY
 
 
-def rewritten(tree: exp.Expr, write: Callable[[exp.Select], exp.Expr | None]) -> exp.Expr:
-    """A copy of a query in which a rule wrote each SELECT, outer ones first.
-
-    Args:
-        tree: the query.
-        write: changes a SELECT, or returns the query that takes its place.
-    """
-    copy = tree.copy()
-    for select in list(copy.find_all(exp.Select)):
-        other = write(select)
-        if other is not None and select is copy:
-            copy = other
-        elif other is not None:
-            select.replace(other)
-    return copy
-
-
 def clauses_of(node: exp.Expr) -> set[str]:
     """The names of the parts that a SELECT, a GROUP BY or another node has."""
     return {name for name, part in node.args.items() if part}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
@@ -14,6 +14,10 @@ from anondb.answers.ranged.relation import SURE, Column, Ranged, Sources, projec
 from anondb.answers.ranged.values import Value, check_equal, common_limit, holds
 from anondb.query.parsing import lowered
 from anondb.query.refusals import name_of, only, too_complex, unsupported
+
+if TYPE_CHECKING:
+    from anondb.answers.persons.counts import Counts
+    from anondb.answers.persons.people import Persons
 
 MAX_QUERIES = 2_000  # that one query consists of, once those that it names are written out
 ROWS_HINT = "A release tells counts of persons and of their items: count them, or GROUP BY the item."
@@ -31,30 +35,6 @@ class Cte:
 
 
 Env = Mapping[str, Cte]
-
-
-class People(Protocol):
-    """The tables of persons: the original's tables as the release answers for them."""
-
-    def is_source(self, node: exp.Expr, env: Env) -> bool:
-        """Whether a table or subquery in a FROM clause has the rows of single persons."""
-        ...
-
-    def of_persons(self, node: exp.Expr, env: Env) -> bool:
-        """Whether the rows of a query belong to single persons, so that they cannot be shown."""
-        ...
-
-    def reads_persons(self, query: exp.Expr, env: Env) -> bool:
-        """Whether a query reads a table of persons."""
-        ...
-
-    def grouped(self, node: exp.Select, env: Env, compiler: Compiler, *, ended: bool = False) -> Grouped:
-        """The groups and counts of a SELECT over tables of persons; if it is ``ended``, those that LIMIT needs."""
-        ...
-
-    def counted(self, node: exp.Select, env: Env, compiler: Compiler) -> tuple[exp.Select, exp.Table] | None:
-        """The ids of the persons whom a SELECT of one count counts, of whom a table has all; None if it counts others."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -86,36 +66,6 @@ def with_ctes(node: exp.Expr, env: Env, of_persons: Callable[[exp.Expr, Env], bo
     return visible
 
 
-class Tables(Protocol):
-    """The tables of the session's database, which have rows that are known, and what is known of the items of persons."""
-
-    def table(self, node: exp.Table) -> Ranged | None:
-        """The rows of a table of the analyst, or of the release; None if there is none of this name."""
-        ...
-
-    @property
-    def typed(self) -> bool:
-        """Whether the items have another type than text."""
-        ...
-
-    @property
-    def persons_tables(self) -> Mapping[str, Mapping[str, bool]]:
-        """The columns of each of the original's tables, in lower case, and whether one is the id."""
-        ...
-
-    def plain(self, labels: frozenset[str]) -> bool:
-        """Whether texts are spelled as items of every possible type are."""
-        ...
-
-    def rows(self, tree: exp.Query) -> list[tuple[Any, ...]]:
-        """Run a query on the session's database."""
-        ...
-
-    def is_aggregate(self, name: str) -> bool:
-        """Whether a function of DuckDB computes one value from several rows."""
-        ...
-
-
 @dataclass
 class Compiler:
     """Converts a query to known rows, whose values have bounds, and collects notes for the analyst.
@@ -127,8 +77,8 @@ class Compiler:
         queries: how many queries were converted; a common table expression is converted wherever it is named.
     """
 
-    people: People
-    tables: Tables
+    people: Persons
+    tables: Counts
     notes: dict[str, None] = field(default_factory=dict)
     queries: int = 0
 
@@ -152,10 +102,9 @@ class Compiler:
         if isinstance(node, exp.Subquery):
             only(node, "this", "alias")
             return self.query(node.this, env, ended=ended, around=around)
-        from anondb.answers.ranged.anti_joins import with_exists, without_matches
-        from anondb.answers.ranged.constants import beside_totals
-        from anondb.answers.ranged.key_parts import by_parts
+        from anondb.answers.ranged.listed_groups import beside_totals, by_parts
         from anondb.answers.ranged.over_groups import as_one
+        from anondb.answers.ranged.quantified import with_exists, without_matches
         from anondb.answers.ranged.rollups import over_rows
         from anondb.answers.ranged.running_joins import with_counts_up_to
         from anondb.answers.ranged.selects import SelectRows

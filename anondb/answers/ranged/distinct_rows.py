@@ -16,19 +16,18 @@ from anondb.answers.ranged.clauses import (
     only_source,
     only_subquery,
     places_of,
-    rewritten,
     set_conditions,
     shown_by_name,
 )
 from anondb.answers.ranged.equivalents import (
     aliases_of,
-    ids_of,
     names_alias,
     query_of,
     resolved,
     terms_of_order,
     write_windows,
 )
+from anondb.answers.ranged.originals import Originals, rule
 from anondb.query.parsing import bare, lowered
 
 _TOTALS: dict[type[exp.Expr], type[exp.Expr]] = {
@@ -45,63 +44,40 @@ _GROUPED = {"expressions", "from_", "group", "having", "order", "limit", "offset
 _AGGREGATES = (*_TOTALS, exp.Avg, exp.CountIf, exp.Median)
 
 
-def with_groups(tree: exp.Expr, tables: Mapping[str, Mapping[str, bool]]) -> exp.Expr:
-    """A query with GROUP BY in place of SELECT DISTINCT over aggregates of windows, wherever it has one.
-
-    Args:
-        tree: the query.
-        tables: the columns of each of the original's tables, in lower case, and whether one is the id: one row for each
-            person stays as it is.
-    """
-    if tree.find(exp.Window, exp.Subquery) is None or tree.find(exp.Distinct) is None:
-        return tree
-    ids = ids_of(tables)
-
-    def write(select: exp.Select) -> exp.Select | None:
-        inner = _of_any_number(select)
-        if inner is not None and not _keys_of(inner) & ids:
-            inner.set("distinct", exp.Distinct())
-            keys = {lowered(e.alias_or_name) for e in inner.expressions if e.find(exp.Window) is None}
-            if _groups(inner, tables) is not None and keys <= _keys_of(select):  # each of the groups is one row
-                select.set("distinct", None)
-        groups = _groups(select, tables) or _with_nested(select)
-        keys = _keys_of(select)
-        return None if keys and keys <= ids else groups
-
-    return rewritten(tree, write)
+@rule((exp.Window, exp.Subquery), exp.Distinct)
+def with_groups(select: exp.Select, originals: Originals) -> exp.Select | None:
+    """A query with GROUP BY in place of SELECT DISTINCT over aggregates of windows, but of one row for each person."""
+    inner = _of_any_number(select)
+    if inner is not None and not _keys_of(inner) & originals.ids:
+        inner.set("distinct", exp.Distinct())
+        keys = {lowered(e.alias_or_name) for e in inner.expressions if e.find(exp.Window) is None}
+        if _groups(inner, originals.columns) is not None and keys <= _keys_of(select):  # each of the groups is one row
+            select.set("distinct", None)
+    groups = _groups(select, originals.columns) or _with_nested(select)
+    keys = _keys_of(select)
+    return None if keys and keys <= originals.ids else groups
 
 
-def with_different_persons(tree: exp.Expr, tables: Mapping[str, Mapping[str, bool]]) -> exp.Expr:
-    """A query with ``count(DISTINCT id)`` of groups in place of a number of different rows, each of an id and all keys.
-
-    Args:
-        tree: the query.
-        tables: the columns of each of the original's tables, in lower case, and whether one is the id.
-    """
-    if tree.find(exp.Distinct) is None or tree.find(exp.Group) is None:
-        return tree
-    return rewritten(tree, lambda select: _count_persons(select, tables))
-
-
-def _of_originals(inner: exp.Select, tables: Mapping[str, Mapping[str, bool]]) -> bool:
+def _of_originals(inner: exp.Select, originals: Originals) -> bool:
     """Whether the ids that a SELECT shows are those of the original's tables, and no outer join makes them NULL."""
     places = places_of(inner)
     plain = all(isinstance(p.this, exp.Table) and not p.args.get("side") and not p.args.get("method") for p in places)
-    own = {lowered(p.this.alias_or_name) for p in places if plain and lowered(p.this.name) in tables}
-    persons = [e.unalias() for e in inner.expressions if lowered(e.unalias().name) in ids_of(tables)]
+    own = {lowered(p.this.alias_or_name) for p in places if plain and lowered(p.this.name) in originals.columns}
+    persons = [e.unalias() for e in inner.expressions if lowered(e.unalias().name) in originals.ids]
     alone = len(own) == len(places)
     return plain and all(alone or (isinstance(c, exp.Column) and lowered(c.table) in own) for c in persons)
 
 
-def _count_persons(select: exp.Select, tables: Mapping[str, Mapping[str, bool]]) -> None:
-    """Let a SELECT count the different persons of rows, in place of different rows of persons and keys."""
+@rule(exp.Distinct, exp.Group)
+def with_different_persons(select: exp.Select, originals: Originals) -> None:
+    """A query with ``count(DISTINCT id)`` of groups in place of a number of different rows, each of an id and all keys."""
     source = only_source(select)
     inner = None if source is None or source.alias_column_names else query_of(source)
     if not isinstance(inner, exp.Select) or not {"distinct"} <= clauses_of(inner) <= _DIFFERENT:
         return
-    if not _of_originals(inner, tables):
+    if not _of_originals(inner, originals):
         return
-    group, shown, ids = select.args.get("group"), shown_by_name(inner), ids_of(tables)
+    group, shown, ids = select.args.get("group"), shown_by_name(inner), originals.ids
     persons = [name for name, value in shown.items() if isinstance(value, exp.Column) and lowered(value.name) in ids]
     parts = clauses_of(select)
     if len(persons) != 1 or inner.is_star or inner.args["distinct"].args.get("on") or not parts <= _GROUPED or group is None:
@@ -148,23 +124,19 @@ def _is_every(call: exp.Count, person: str) -> bool:
     return named or isinstance(call.this, exp.Star | exp.Literal)
 
 
-def with_first_rows(tree: exp.Expr) -> exp.Expr:
+@rule(exp.RowNumber)
+def with_first_rows(select: exp.Select, originals: Originals) -> None:
     """A query with GROUP BY in place of ``row_number() OVER (PARTITION BY keys) = 1``, wherever it shows keys alone.
 
     The condition stands in QUALIFY, or in WHERE of the query around.
     """
-    if tree.find(exp.RowNumber) is None:
-        return tree
-    copy = tree.copy()
-    for select in list(copy.find_all(exp.Select)):  # outer ones first
-        inner = only_subquery(select)
-        if inner is not None and not select.is_star:
-            _number_inside(select, inner)
-        keys = first_of(select.args["qualify"].this) if select.args.get("qualify") is not None else None
-        if keys and _is_plain(select) and all(_same(e.unalias(), keys) for e in select.expressions):
-            select.set("qualify", None)
-            select.set("group", exp.Group(expressions=[key.copy() for key in keys]))
-    return copy
+    inner = only_subquery(select)
+    if inner is not None and not select.is_star:
+        _number_inside(select, inner)
+    keys = first_of(select.args["qualify"].this) if select.args.get("qualify") is not None else None
+    if keys and _is_plain(select) and all(_same(e.unalias(), keys) for e in select.expressions):
+        select.set("qualify", None)
+        select.set("group", exp.Group(expressions=[key.copy() for key in keys]))
 
 
 def _is_plain(node: exp.Select) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
@@ -13,12 +14,14 @@ from anondb.answers.ranged.clauses import (
     clauses_of,
     conditions_of,
     copy_clauses,
-    only_source,
     places_of,
     selected,
     set_conditions,
 )
 from anondb.query.parsing import bare, is_conjunct, is_null, lowered
+
+if TYPE_CHECKING:
+    from anondb.answers.ranged.originals import Originals
 
 MIRRORED: Mapping[type[exp.Expr], type[exp.Expr]] = {
     exp.LT: exp.GT, exp.GT: exp.LT, exp.LTE: exp.GTE, exp.GTE: exp.LTE
@@ -30,13 +33,8 @@ _INSIDE = (exp.AggFunc, exp.Filter, exp.Window, exp.In, exp.Any, exp.All, exp.Ex
 _ENDED = (exp.Distinct, exp.Literal, exp.Order)
 
 
-def with_known_names(tree: exp.Expr, item: str) -> exp.Expr:
-    """Write spellings that no rule reads as others with the same result in DuckDB; returns the new query.
-
-    Args:
-        tree: the query.
-        item: the column of items, in lower case, of which extremes are compared.
-    """
+def with_known_names(tree: exp.Expr, originals: Originals) -> exp.Expr:
+    """A query with other spellings in place of those that no rule reads."""
     copy = tree.copy()
     for call in list(copy.find_all(exp.Anonymous, exp.IgnoreNulls, exp.WithinGroup)):
         if isinstance(call, exp.Anonymous) and lowered(call.name) == "mean" and len(call.expressions) == 1:
@@ -60,7 +58,7 @@ def with_known_names(tree: exp.Expr, item: str) -> exp.Expr:
         if isinstance(case.args.get("default"), exp.Null):
             case.set("default", None)
     for node in reversed(list(copy.find_all(exp.EQ, exp.NEQ))):
-        if (values := _values_compared(node, item)) is not None:
+        if (values := _values_compared(node, originals.item)) is not None:
             node.replace(values)
         elif (rows := _rows_compared(node)) is not None:
             among = exp.In(this=node.this, query=exp.Subquery(this=rows))
@@ -75,35 +73,6 @@ def with_known_names(tree: exp.Expr, item: str) -> exp.Expr:
         if select.args.get("order") is not None:
             write_first_rows(select)
     return copy
-
-
-def with_counted_rows(tree: exp.Expr, tables: Mapping[str, Mapping[str, bool]], item: str) -> exp.Expr:
-    """A query with ``count(*)`` in place of a number of ids of a table that has one row for each person.
-
-    Args:
-        tree: the query.
-        tables: the columns of each of the original's tables, in lower case, and whether one is the id.
-        item: the column of items, in lower case, which such a table lacks.
-    """
-    copy, named = tree.copy(), {lowered(cte.alias) for cte in tree.find_all(exp.CTE)}
-    records = {name: {c for c, is_id in of.items() if is_id} for name, of in tables.items() if item not in of}
-    for select in copy.find_all(exp.Select):
-        source = _only_table(select)
-        ids = records.get(lowered(source.name), set()) if source is not None and lowered(source.name) not in named else set()
-        for call in [c for c in select.find_all(exp.Count) if ids and c.parent_select is select]:
-            what = call.this.expressions if isinstance(call.this, exp.Distinct) else [call.this]
-            one = bare(what[0]) if len(what) == 1 and not call.expressions else None
-            if isinstance(one, exp.Column) and lowered(one.name) in ids:
-                call.set("this", exp.Star())
-    return copy
-
-
-def _only_table(select: exp.Select) -> exp.Table | None:
-    """The table that is the only source of a SELECT, with its own names of columns; None if it has others."""
-    source = only_source(select)
-    if source is None or select.args.get("laterals") or source.args.get("pivots") or source.alias_column_names:
-        return None
-    return source if isinstance(source, exp.Table) and isinstance(source.this, exp.Identifier) and not source.db else None
 
 
 def _values_compared(node: exp.Expr, item: str) -> exp.Expr | None:
@@ -266,11 +235,6 @@ def values_shown(select: exp.Select) -> list[exp.Subquery]:
     """The subqueries in the expressions that a SELECT shows which have one value for each of its rows."""
     every = [s for e in select.expressions for s in e.find_all(exp.Subquery) if not isinstance(s.parent, exp.Select)]
     return [s for s in every if s.find_ancestor(*_INSIDE) is select]
-
-
-def ids_of(tables: Mapping[str, Mapping[str, bool]]) -> set[str]:
-    """The names of the id columns of tables, whose columns say whether they are ids."""
-    return {name for of in tables.values() for name, is_id in of.items() if is_id}
 
 
 def write_first_rows(node: exp.Select) -> None:

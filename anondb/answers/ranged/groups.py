@@ -23,9 +23,8 @@ from anondb.answers.ranged.clauses import (
     shown_by_name,
 )
 from anondb.answers.ranged.equivalents import names_alias
-from anondb.answers.ranged.key_parts import TOGETHER
-from anondb.answers.ranged.never_null import is_present
-from anondb.answers.ranged.originals import Originals
+from anondb.answers.ranged.listed_groups import TOGETHER
+from anondb.answers.ranged.originals import Originals, is_present
 from anondb.answers.ranged.relation import fresh
 from anondb.answers.ranged.rows_of_records import RowsOfRecords, each_written
 from anondb.answers.ranged.sources import grouped

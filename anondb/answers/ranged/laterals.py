@@ -19,12 +19,12 @@ from anondb.answers.ranged.clauses import (
     clauses_of,
     conditions_of,
     places_of,
-    rewritten,
     set_conditions,
     shown_by_name,
 )
 from anondb.answers.ranged.equivalents import resolved
 from anondb.answers.ranged.leading import rows_kept
+from anondb.answers.ranged.originals import Originals, rule
 from anondb.answers.ranged.relation import fresh
 from anondb.query.parsing import lowered
 
@@ -32,48 +32,34 @@ _ONE_ROW = {"expressions", *ROWS, "with_"}
 _GROUPS = {"expressions", *ROWS, "group", "having", "order", "limit"}
 
 
-def with_joins(tree: exp.Expr, tables: Mapping[str, Collection[str]], own: Mapping[str, Collection[str]]) -> exp.Expr:
-    """A query with joins in place of LATERAL sources of groups, or of the rows of a table of persons.
-
-    Args:
-        tree: the query.
-        tables: the columns of each table of persons, in lower case.
-        own: those of the analyst's tables.
-    """
-    if tree.find(exp.Lateral) is None:
-        return tree
-    ctes = list(tree.find_all(exp.CTE))
+@rule(exp.Lateral)
+def with_joins(select: exp.Select, originals: Originals) -> None:
+    """A query with joins in place of LATERAL sources of groups, or of the rows of a table of persons."""
+    ctes = list(select.root().find_all(exp.CTE))
     names = {lowered(cte.alias) for cte in ctes}
-    of_persons, others = ({name: columns for name, columns in of.items() if name not in names} for of in (tables, own))
+    of_persons, others = (
+        {name: columns for name, columns in of.items() if name not in names} for of in (originals.columns, originals.own)
+    )
     plain = [cte for cte in ctes if isinstance(cte.this, exp.Select) and not cte.this.is_star and not cte.alias_column_names]
     if len(names) == len(ctes):  # each name has one meaning
         others |= {lowered(cte.alias): [lowered(e.alias_or_name) for e in cte.this.expressions] for cte in plain}
-
-    def write(select: exp.Select) -> None:
-        for join in select.args.get("joins") or ():
-            if (query := _query(join, _ONE_ROW)) is not None:
-                _write_join(select, join, query, of_persons)
-            elif (groups := _query(join, _GROUPS)) is not None:
-                _write_groups(select, join, groups, {**others, **of_persons})
-
-    return rewritten(tree, write)
+    for join in select.args.get("joins") or ():
+        if (query := _query(join, _ONE_ROW)) is not None:
+            _write_join(select, join, query, of_persons)
+        elif (groups := _query(join, _GROUPS)) is not None:
+            _write_groups(select, join, groups, {**others, **of_persons})
 
 
-def with_subqueries(tree: exp.Expr) -> exp.Expr:
+@rule(exp.Lateral)
+def with_subqueries(select: exp.Select, originals: Originals) -> None:
     """A query with scalar subqueries in place of the columns of LATERAL aggregates."""
-    if tree.find(exp.Lateral) is None:
-        return tree
-
-    def write(select: exp.Select) -> None:
-        joins = select.args.get("joins") or []
-        for join in reversed(joins):  # a later one may name an earlier one
-            query = _query(join, _ONE_ROW)
-            columns = None if query is None else _columns(join.this, query)
-            if columns is not None and _is_replaceable(select, join, columns):
-                joins.remove(join)
-                _put(select, lowered(join.this.alias), columns)
-
-    return rewritten(tree, write)
+    joins = select.args.get("joins") or []
+    for join in reversed(joins):  # a later one may name an earlier one
+        query = _query(join, _ONE_ROW)
+        columns = None if query is None else _columns(join.this, query)
+        if columns is not None and _is_replaceable(select, join, columns):
+            joins.remove(join)
+            _put(select, lowered(join.this.alias), columns)
 
 
 def _query(join: exp.Join, parts: Collection[str]) -> exp.Select | None:

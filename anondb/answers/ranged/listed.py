@@ -5,7 +5,7 @@ So is ``list_sum(l)`` around a query with ``list(x) AS l``, where the aggregate 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import count
 from typing import Any
 
@@ -14,6 +14,7 @@ from sqlglot import exp
 from anondb.answers.quotients import filtered
 from anondb.answers.ranged.clauses import aliased, clauses_of, conditions_of, filtered_by
 from anondb.answers.ranged.equivalents import select_sources
+from anondb.answers.ranged.originals import Originals
 from anondb.answers.ranged.values import when
 from anondb.query.aggregates import QUANTILES
 from anondb.query.parsing import is_null, lowered
@@ -35,7 +36,7 @@ MOST_VALUES = 1_000  # of a list that is written out
 Rows = Callable[[exp.Query], Sequence[tuple[Any, ...]]]
 
 
-def with_aggregates(tree: exp.Expr) -> exp.Expr:
+def with_aggregates(tree: exp.Expr, originals: Originals) -> exp.Expr:
     """A query with aggregates in place of functions of the lists that aggregates make."""
     if tree.find(*_LISTS) is None:
         return tree
@@ -98,24 +99,18 @@ def _cells(node: exp.Expr) -> list[exp.Expr] | None:
     return [exp.Tuple(expressions=[value.copy()]) for value in values] if values and plain else None
 
 
-def with_own_lists(tree: exp.Expr, own: Mapping[str, Collection[str]], rows: Rows) -> exp.Expr:
-    """A query with the values of ``(SELECT list(code) FROM codes)``, a list from tables of the analyst alone, in its place.
-
-    Args:
-        tree: the query.
-        own: the columns of these tables, in lower case.
-        rows: runs a query over them.
-    """
+def with_own_lists(tree: exp.Expr, originals: Originals) -> exp.Expr:
+    """A query with the values of ``(SELECT list(code) FROM codes)``, a list from the analyst's tables, in its place."""
     if tree.find(exp.ArrayAgg) is None or tree.find(exp.Subquery) is None:
         return tree
-    copy, named = tree.copy(), {lowered(cte.alias) for cte in tree.find_all(exp.CTE)}
+    copy, named, own = tree.copy(), {lowered(cte.alias) for cte in tree.find_all(exp.CTE)}, originals.own
     for query in [q for q in copy.find_all(exp.Subquery) if isinstance(q.parent, exp.Func) and _is_list(q.this)]:
         tables = {lowered(table.name) for table in query.find_all(exp.Table)}
         columns = {name for table in tables for name in own.get(table, ())}
         inside = all(lowered(column.name) in columns for column in query.find_all(exp.Column))
         if not tables or tables & named or not tables <= own.keys() or not inside:
             continue
-        ((values,),) = rows(query.this)
+        ((values,),) = originals.analyst.rows(query.this)
         if len(values or ()) <= MOST_VALUES and all(isinstance(value, str | int) for value in values or ()):
             query.replace(exp.null() if values is None else exp.Array(expressions=[exp.convert(value) for value in values]))
     return copy

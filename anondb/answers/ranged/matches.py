@@ -5,7 +5,7 @@ Such as ``SELECT a.item, count(b.item) FROM c a LEFT JOIN c b ON b.n > a.n GROUP
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -19,14 +19,13 @@ from anondb.answers.ranged.clauses import (
     only_source,
     part_of,
     places_of,
-    rewritten,
     set_conditions,
     shown_by_name,
     with_filter,
 )
-from anondb.answers.ranged.dependent_keys import keys_of_groups
-from anondb.answers.ranged.equivalents import ids_of, query_of, resolved, shown_name, terms_of_order
-from anondb.answers.ranged.never_null import Present, is_present
+from anondb.answers.ranged.equivalents import query_of, resolved, shown_name, terms_of_order
+from anondb.answers.ranged.joined_groups import keys_of_groups
+from anondb.answers.ranged.originals import Originals, Present, is_present, rule
 from anondb.answers.ranged.relation import fresh
 from anondb.query.parsing import bare, conjoined, lowered
 
@@ -36,53 +35,31 @@ _WITHOUT_NULL = (exp.Count, exp.Sum, exp.Min, exp.Max, exp.Avg)
 _COMPARED = (exp.GT, exp.GTE, exp.LT, exp.LTE)
 
 
-def with_counted_matches(tree: exp.Expr, tables: Mapping[str, Mapping[str, bool]]) -> exp.Expr:
-    """A query with subqueries around each row in place of groups of rows and their matches by numbers, wherever it has them.
-
-    Args:
-        tree: the query.
-        tables: the columns of each of the original's tables, in lower case, and whether one is the id.
-    """
-    if tree.find(exp.Join) is None or tree.find(exp.Group) is None:
-        return tree
-    return rewritten(tree, lambda select: _counted(_merged(select) or select, tables))
-
-
-def with_places(tree: exp.Expr, tables: Mapping[str, Mapping[str, bool]], present: Present) -> exp.Expr:
+@rule(exp.Distinct, exp.Window)
+def with_places(select: exp.Select, originals: Originals) -> None:
     """A query with subqueries that count the persons up to a number in place of ``cume_dist()``, ``rank()``,
-    ``percent_rank()`` and running counts in its order, wherever SELECT DISTINCT lists them beside columns.
-
-    Args:
-        tree: the query.
-        tables: as for ``with_counted_matches``.
-        present: whether a column of a table is never NULL.
-    """
-    if tree.find(exp.Distinct) is None or tree.find(exp.Window) is None:
-        return tree
-    copy = tree.copy()
-    for select in list(copy.find_all(exp.Select)):
-        clause = select.args.get("from_")
-        several = any(select.args.get(key) for key in ("joins", "group", "where", "windows"))
-        if clause is None or several or not select.args.get("distinct") or not is_of_persons(clause.this, tables):
-            continue
-        if not all(isinstance(e.unalias(), exp.Column) or e.find(exp.Window) for e in select.expressions) or select.is_star:
-            continue
-        windows = [w for w in select.find_all(exp.Window) if w.parent_select is select]
-        shown = {lowered(e.unalias().name) for e in select.expressions if isinstance(e.unalias(), exp.Column)}
-        ordered = {lowered(column.name) for window in windows for column in window.find_all(exp.Column)}
-        if not ordered <= shown:
-            continue
-        if not clause.this.alias_or_name:
-            clause.this.set("alias", exp.TableAlias(this=exp.to_identifier(fresh("rows"))))
-        places = [place for w in windows if (place := _place(w, select, clause.this, present)) is not None]
-        if not windows or len(places) < len(windows):
-            continue
-        for window, place in zip(windows, places, strict=True):
-            window.replace(exp.paren(place))
-        columns = [c.this for e in select.expressions for c in e.find_all(exp.Column) if c.parent_select is select]
-        select.set("from_", exp.From(this=_different(clause.this, columns)))
-        select.set("distinct", None)
-    return copy
+    ``percent_rank()`` and running counts in its order, wherever SELECT DISTINCT lists them beside columns."""
+    clause = select.args.get("from_")
+    several = any(select.args.get(key) for key in ("joins", "group", "where", "windows"))
+    if clause is None or several or not select.args.get("distinct") or not is_of_persons(clause.this, originals):
+        return
+    if not all(isinstance(e.unalias(), exp.Column) or e.find(exp.Window) for e in select.expressions) or select.is_star:
+        return
+    windows = [w for w in select.find_all(exp.Window) if w.parent_select is select]
+    shown = {lowered(e.unalias().name) for e in select.expressions if isinstance(e.unalias(), exp.Column)}
+    ordered = {lowered(column.name) for window in windows for column in window.find_all(exp.Column)}
+    if not ordered <= shown:
+        return
+    if not clause.this.alias_or_name:
+        clause.this.set("alias", exp.TableAlias(this=exp.to_identifier(fresh("rows"))))
+    places = [place for w in windows if (place := _place(w, select, clause.this, originals.present)) is not None]
+    if not windows or len(places) < len(windows):
+        return
+    for window, place in zip(windows, places, strict=True):
+        window.replace(exp.paren(place))
+    columns = [c.this for e in select.expressions for c in e.find_all(exp.Column) if c.parent_select is select]
+    select.set("from_", exp.From(this=_different(clause.this, columns)))
+    select.set("distinct", None)
 
 
 def _different(source: exp.Expr, names: Sequence[exp.Expr]) -> exp.Subquery:
@@ -150,25 +127,27 @@ def _merged(node: exp.Select) -> exp.Select | None:
     return copy
 
 
-def _counted(node: exp.Select, tables: Mapping[str, Mapping[str, bool]]) -> exp.Select | None:
-    """A SELECT that groups rows and their matches with subqueries around each row; None for others.
+@rule(exp.Join, exp.Group)
+def with_counted_matches(select: exp.Select, originals: Originals) -> exp.Select | None:
+    """A query with subqueries around each row in place of groups of rows and their matches by numbers.
 
     A LEFT JOIN has each row; another one those with a match. Rows that may be equal become one row, which aggregates of
     different values, and extremes, do not notice.
     """
+    node = _merged(select) or select
     clause, joins, group = node.args.get("from_"), node.args.get("joins") or [], node.args.get("group")
     if clause is None or group is None or not joins or not clauses_of(node) <= GROUPED:
         return None
-    left, matches = lowered(clause.this.alias_or_name), _matches(node, clause.this, joins, tables)
+    left, matches = lowered(clause.this.alias_or_name), _matches(node, clause.this, joins, originals)
     keys = [resolved(key, node) for key in group.expressions]
     own = all(isinstance(key, exp.Column) and lowered(key.table) == left for key in keys)
     if not left or matches is None or clauses_of(group) != {"expressions"} or not own:
         return None
-    if not matches.outer and not any(is_of_persons(place.this, tables) for place in (clause, *joins)):
+    if not matches.outer and not any(is_of_persons(place.this, originals) for place in (clause, *joins)):
         return None
     names = {lowered(key.name) for key in keys}
     once = _is_once(clause.this, names)
-    if names & ids_of(tables) or (not once and _names_others(node, left, names)):
+    if names & originals.ids or (not once and _names_others(node, left, names)):
         return None
     made = part_of(node, *_KEPT)
     shown = [(e.unalias().copy(), shown_name(e)) for e in node.expressions]
@@ -226,14 +205,12 @@ class _Matches:
         return True
 
 
-def _matches(
-    node: exp.Select, source: exp.Expr, joins: Sequence[exp.Join], tables: Mapping[str, Mapping[str, bool]]
-) -> _Matches | None:
+def _matches(node: exp.Select, source: exp.Expr, joins: Sequence[exp.Join], originals: Originals) -> _Matches | None:
     """What the joins of a SELECT find for each row of its first source, by numbers or all alike; None for others."""
     first, *rest = joins
     left, names = lowered(source.alias_or_name), frozenset(lowered(join.this.alias_or_name) for join in joins)
     parts = conditions_of(node)
-    own = _names(source, tables)
+    own = _names(source, originals)
     unnamed = {lowered(column.name) for part in parts for column in part.find_all(exp.Column) if not column.table}
     of_match = [part for part in parts if any(_is_of(column, names, own) for column in part.find_all(exp.Column))]
     on, outer = conjoined(first.args.get("on")) + of_match, first.side == "LEFT"
@@ -251,12 +228,12 @@ def _matches(
     return _Matches(rows, names, own, [part for part in parts if part not in of_match], outer)
 
 
-def _names(source: exp.Expr, tables: Mapping[str, Mapping[str, bool]]) -> frozenset[str] | None:
+def _names(source: exp.Expr, originals: Originals) -> frozenset[str] | None:
     """The columns of a source, in lower case; None if they are not known."""
     query = query_of(source)
     if isinstance(query, exp.Select) and not query.is_star:
         return frozenset(lowered(e.alias_or_name) for e in query.expressions)
-    columns = tables.get(lowered(source.name)) if query is None and isinstance(source, exp.Table) else None
+    columns = originals.columns.get(lowered(source.name)) if query is None and isinstance(source, exp.Table) else None
     return None if columns is None else frozenset(columns)
 
 
@@ -275,17 +252,17 @@ def _names_others(node: exp.Select, left: str, names: set[str]) -> bool:
     )
 
 
-def is_of_persons(source: exp.Expr, tables: Mapping[str, Mapping[str, bool]]) -> bool:
+def is_of_persons(source: exp.Expr, originals: Originals) -> bool:
     """Whether a source has rows of single persons."""
     query = query_of(source)
     if not isinstance(query, exp.Select):
-        return query is None and isinstance(source, exp.Table) and lowered(source.name) in tables
-    group, ids = query.args.get("group"), ids_of(tables)
+        return query is None and isinstance(source, exp.Table) and lowered(source.name) in originals.columns
+    group, ids = query.args.get("group"), originals.ids
     if group is None and (query.args.get("distinct") or any(e.find(exp.AggFunc) for e in query.expressions)):
         return any(lowered(e.unalias().name) in ids for e in query.expressions if not e.find(exp.AggFunc))
     if group is not None:
         return any(lowered(column.name) in ids for key in group.expressions for column in key.find_all(exp.Column))
-    return any(is_of_persons(place.this, tables) for place in places_of(query))
+    return any(is_of_persons(place.this, originals) for place in places_of(query))
 
 
 def _is_once(source: exp.Expr, keys: set[str]) -> bool:

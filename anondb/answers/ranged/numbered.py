@@ -1,6 +1,7 @@
 """Aggregates of windows that number rows as aggregates of the rows: the greatest ``row_number()`` is the number of rows, the
 greatest ``dense_rank()`` that of different values, and the value at a place that follows from the number of rows a quantile.
-"""
+
+Averages of squared distances from the mean as variances: ``avg((n - m) ** 2)`` where m is ``(SELECT avg(n) FROM p)``."""
 
 from __future__ import annotations
 
@@ -11,11 +12,11 @@ from fractions import Fraction
 from sqlglot import exp
 
 from anondb.answers.quotients import filtered
-from anondb.answers.ranged.clauses import ROWS, clauses_of, conditions_of, shown_by_name, with_filter
+from anondb.answers.ranged.clauses import ROWS, both_ways, clauses_of, conditions_of, shown_by_name, with_filter
 from anondb.answers.ranged.distinct_rows import first_of
-from anondb.answers.ranged.equivalents import resolved, select_sources, terms_of_order, write_windows
-from anondb.answers.ranged.listed import Rows, count_of, present, put
-from anondb.answers.ranged.never_null import Present, is_present
+from anondb.answers.ranged.equivalents import are_same, query_of, resolved, select_sources, terms_of_order, write_windows
+from anondb.answers.ranged.listed import count_of, present, put
+from anondb.answers.ranged.originals import Originals, Present, is_present, rule
 from anondb.query.parsing import bare, conjoined, lowered
 
 _NUMBERINGS = (exp.RowNumber, exp.DenseRank, exp.CumeDist)
@@ -31,30 +32,20 @@ _COMPUTED = (
 as are allowed it repeats itself long before ``_MOST``."""
 
 
-def with_numbers_of_rows(tree: exp.Expr, rows: Rows, present: Present) -> exp.Expr:
-    """A query with aggregates of rows in place of those of their numbers, wherever it has them.
-
-    Args:
-        tree: the query.
-        rows: runs a query that reads no table.
-        present: whether a column of a table is never NULL.
-    """
-    if tree.find(exp.Window) is None:
-        return tree
-    copy = tree.copy()
-    for select in list(copy.find_all(exp.Select)):
-        for source, inner in list(select_sources(select)):
-            if not select.args.get("joins") and not any(inner.args.get(key) for key in _CUT):
-                write_windows(inner)
-                numbered = _Numbered(select, inner, lowered(source.alias_or_name), rows, present)
-                added = _of_added(inner)
-                if added is not None:
-                    inner.replace(added)
-                    if replace(numbered, inner=added).write(every=True):
-                        continue
-                    added.replace(inner)
-                numbered.write()
-    return copy
+@rule(exp.Window)
+def with_numbers_of_rows(select: exp.Select, originals: Originals) -> None:
+    """A query with aggregates of rows in place of those of their numbers, wherever it has them."""
+    for source, inner in list(select_sources(select)):
+        if not select.args.get("joins") and not any(inner.args.get(key) for key in _CUT):
+            write_windows(inner)
+            numbered = _Numbered(select, inner, lowered(source.alias_or_name), originals)
+            added = _of_added(inner)
+            if added is not None:
+                inner.replace(added)
+                if replace(numbered, inner=added).write(every=True):
+                    continue
+                added.replace(inner)
+            numbered.write()
 
 
 def _of_added(inner: exp.Select) -> exp.Select | None:
@@ -98,14 +89,13 @@ class _Numbered:
         select: the SELECT, whose aggregates are changed.
         inner: the one that numbers rows, of which columns that nothing uses any more are removed.
         alias: the name of the rows.
-        rows, present: as for ``with_numbers_of_rows``.
+        originals: the tables of the query.
     """
 
     select: exp.Select
     inner: exp.Select
     alias: str
-    rows: Rows
-    present: Present
+    originals: Originals
 
     @property
     def values(self) -> Mapping[str, exp.Expr]:
@@ -172,7 +162,7 @@ class _Numbered:
     def _quantile(self, function: exp.Expr, condition: exp.Expr) -> exp.Expr | None:
         """An aggregate of the values at places that follow from the number of rows, as a quantile; None for others."""
         value = self._value(function.this) if isinstance(function, _OF_ONE_ROW) else None
-        if value is None or not is_present(value, self.inner, self.present):
+        if value is None or not is_present(value, self.inner, self.originals.present):
             return None
         ties = condition.find(exp.CumeDist) is not None
         for window in list(condition.find_all(exp.Window)):
@@ -221,7 +211,7 @@ class _Numbered:
         numbers = exp.select("*").from_(f"range(1, {_MOST + 1}) AS n({_TOTAL}), range(1, {_MOST + 1}) AS r({_PLACE})")
         chosen = numbers.where(f"{_PLACE} <= {_TOTAL}").where(exp.paren(condition)).order_by(_TOTAL, _PLACE)
         places: list[list[int]] = [[] for _ in range(_MOST)]
-        for total, place in self.rows(chosen):
+        for total, place in self.originals.analyst.rows(chosen):
             places[total - 1].append(place)
         return places
 
@@ -258,3 +248,89 @@ class _Numbered:
         if not names:
             self.inner.append("expressions", exp.alias_(value.copy(), name, quoted=True))
         return exp.column(name, quoted=True)
+
+
+_PARTS = {"expressions", "from_", "joins", "with_"}
+_EVERY = exp.Count(this=exp.Star(), big_int=True)
+
+
+@rule(exp.Avg, (exp.Pow, exp.Mul))
+def with_variances(select: exp.Select, originals: Originals) -> None:
+    """A query with variances in place of averages of squared distances from the mean of the same rows."""
+    clause, joins = select.args.get("from_"), select.args.get("joins") or []
+    plain = all(join.kind in ("", "CROSS") and not (join.side or join.args.get("on")) for join in joins)
+    if clause is not None and plain and clauses_of(select) <= _PARTS:
+        means = {name: of for join in joins for name, of in _means(join.this, clause.this).items()}
+        _Deviations(select, clause.this, means).write(originals.present)
+
+
+@dataclass(frozen=True)
+class _Deviations:
+    """A SELECT without groups over rows and their means.
+
+    Attributes:
+        select: the SELECT, which is changed.
+        source: the source of the rows.
+        means: the column of the rows that each column of the other sources is the mean of, in lower case.
+    """
+
+    select: exp.Select
+    source: exp.Expr
+    means: Mapping[str, str]
+
+    def write(self, present: Present) -> None:
+        """Write variances, and leave out sources that gave means for these alone."""
+        for node in [n for n in self.select.find_all(exp.Avg, exp.Div) if n.parent_select is self.select]:
+            squares = _averaged(node)
+            value = None if squares is None else self._deviating(squares)
+            if value is not None and (isinstance(node, exp.Avg) or is_present(value, self.select, present)):
+                node.replace(exp.VariancePop(this=value.copy()))
+        used = {(lowered(c.table), lowered(c.name)) for e in self.select.expressions for c in e.find_all(exp.Column)}
+        kept = [join for join in self.select.args.get("joins") or [] if not _is_unused(join.this, self.source, used)]
+        self.select.set("joins", kept)
+
+    def _deviating(self, squares: exp.Expr) -> exp.Column | None:
+        """The column of which an expression is the squared distance from the mean; None for others."""
+        squared = isinstance(squares, exp.Pow) and squares.expression == exp.convert(2)
+        squared = squared or (isinstance(squares, exp.Mul) and bare(squares.this) == bare(squares.expression))
+        distance = bare(squares.this) if squared else None
+        for value, mean in both_ways(distance, exp.Sub):
+            own = isinstance(value, exp.Column) and lowered(value.table) in ("", lowered(self.source.alias_or_name))
+            if isinstance(value, exp.Column) and own and self._mean(mean) == lowered(value.name):
+                return value
+        return None
+
+    def _mean(self, node: exp.Expr) -> str | None:
+        """The column of the rows that an expression is the mean of."""
+        if isinstance(node, exp.Subquery):
+            return next(iter(_means(node, self.source).values()), None)
+        beside = isinstance(node, exp.Column) and (
+            not node.table or lowered(node.table) != lowered(self.source.alias_or_name)
+        )
+        return self.means.get(lowered(node.name)) if beside else None
+
+
+def _averaged(node: exp.Expr) -> exp.Expr | None:
+    """What is averaged over all rows; None for other quotients, such as by one row less, which may be 0 / 0."""
+    if isinstance(node, exp.Avg):
+        return bare(node.this)
+    call = bare(node.this)
+    return bare(call.this) if isinstance(call, exp.Sum) and bare(node.args["expression"]) == _EVERY else None
+
+
+def _means(place: exp.Expr, source: exp.Expr) -> dict[str, str]:
+    """The columns of a source of one row that are means of a column of all rows of another source, and that column."""
+    query = query_of(place)
+    plain = isinstance(query, exp.Select) and clauses_of(query) == {"expressions", "from_"}
+    if query is None or not plain or not are_same(query.args["from_"].this, source):
+        return {}
+    of = {name: value.this for name, value in shown_by_name(query).items() if isinstance(value, exp.Avg)}
+    return {name: lowered(column.name) for name, column in of.items() if isinstance(column, exp.Column)}
+
+
+def _is_unused(place: exp.Expr, source: exp.Expr, used: set[tuple[str, str]]) -> bool:
+    """Whether a source of one row of means is named nowhere."""
+    names, alias = _means(place, source), lowered(place.alias_or_name)
+    query = query_of(place)
+    alone = isinstance(query, exp.Select) and len(names) == len(query.expressions)
+    return alone and not any(table == alias or (not table and name in names) for table, name in used)

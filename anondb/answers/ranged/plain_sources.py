@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from anondb.answers.ranged.clauses import clauses_of, is_inner, only_source, places_of, shown_by_name
 from anondb.answers.ranged.equivalents import aliases_of, select_sources
+from anondb.answers.ranged.originals import Originals, rule
 from anondb.query.parsing import lowered
 
 Columns = Mapping[str, Collection[str]]
@@ -18,48 +19,31 @@ _CLAUSES = (exp.Order, exp.Having, exp.Qualify, exp.Group)
 _OTHER = (exp.AggFunc, exp.Window, exp.Query, exp.Explode, exp.Unnest, exp.Anonymous)
 
 
-def without_inner_rows(tree: exp.Expr, tables: Columns) -> exp.Expr:
-    """A query with the original's tables in place of sources that only choose rows of them and compute columns.
-
-    Args:
-        tree: the query.
-        tables: the columns of each of the original's tables, in lower case.
-    """
-    if tree.find(exp.Subquery, exp.CTE) is None:
-        return tree
-    copy = tree.copy()
-    for select in reversed(list(copy.find_all(exp.Select))):  # inner ones first
-        if select.args.get("from_") is not None and not any(e.is_star for e in select.expressions):
-            for source, inner in list(select_sources(select)):
-                table = _only_table(inner, tables)
-                if table is not None:
-                    _read_table(select, source, inner, table, tables)
-    return copy
+@rule((exp.Subquery, exp.CTE), inner_first=True)
+def without_inner_rows(select: exp.Select, originals: Originals) -> None:
+    """A query with the original's tables in place of sources that only choose rows of them and compute columns."""
+    if select.args.get("from_") is not None and not any(e.is_star for e in select.expressions):
+        for source, inner in list(select_sources(select)):
+            table = _only_table(inner, originals.columns)
+            if table is not None:
+                _read_table(select, source, inner, table, originals.columns)
 
 
-def with_named_tables(tree: exp.Expr, tables: Columns) -> exp.Expr:
-    """A query whose aggregates name the table of each column that one of several joined tables has.
-
-    Args:
-        tree: the query.
-        tables: the columns of each table of the original and of the analyst, in lower case.
-    """
-    if tree.find(exp.Join) is None:
-        return tree
-    copy, ctes = tree.copy(), {lowered(cte.alias) for cte in tree.find_all(exp.CTE)}
-    for select in copy.find_all(exp.Select):
-        joins = select.args.get("joins") or []
-        sources = [place.this for place in (select.args["from_"], *joins)] if joins and select.args.get("from_") else []
-        named = [lowered(s.name) if isinstance(s, exp.Table) and not (s.db or s.alias_column_names) else "" for s in sources]
-        if not sources or any(name in ctes or name not in tables for name in named):
-            continue
-        shared = {lowered(name.name) for join in joins for name in join.args.get("using") or ()}
-        for column in [c for c in select.find_all(exp.Column) if not c.table and c.parent_select is select]:
-            name = lowered(column.name)
-            of = [s for s, table in zip(sources, named, strict=True) if name in tables[table] and name not in shared]
-            if len(of) == 1 and column.find_ancestor(exp.AggFunc, exp.Query) is not select:
-                column.set("table", exp.to_identifier(of[0].alias_or_name, quoted=True))
-    return copy
+@rule(exp.Join)
+def with_named_tables(select: exp.Select, originals: Originals) -> None:
+    """A query whose aggregates name the table of each column that one of several joined tables has."""
+    tables: dict[str, Collection[str]] = {**originals.columns, **originals.own}
+    joins, ctes = select.args.get("joins") or [], {lowered(cte.alias) for cte in select.root().find_all(exp.CTE)}
+    sources = [place.this for place in places_of(select)] if joins else []
+    named = [lowered(s.name) if isinstance(s, exp.Table) and not (s.db or s.alias_column_names) else "" for s in sources]
+    if any(name in ctes or name not in tables for name in named):
+        return
+    shared = {lowered(name.name) for join in joins for name in join.args.get("using") or ()}
+    for column in [c for c in select.find_all(exp.Column) if not c.table and c.parent_select is select]:
+        name = lowered(column.name)
+        of = [s for s, table in zip(sources, named, strict=True) if name in tables[table] and name not in shared]
+        if len(of) == 1 and column.find_ancestor(exp.AggFunc, exp.Query) is not select:
+            column.set("table", exp.to_identifier(of[0].alias_or_name, quoted=True))
 
 
 def _only_table(inner: exp.Select, tables: Columns) -> exp.Table | None:

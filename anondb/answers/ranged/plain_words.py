@@ -1,16 +1,28 @@
 """Plain words for parts of a query that change nothing as they are written: numbers of rows, conditions that all meet,
-DISTINCT of rows that differ, and sources that show all rows of a table."""
+DISTINCT of rows that differ, and sources that show all rows of a table.
+
+Pairs of values in any order as those in one order: ``least(a.item, b.item)`` of rows with ``a.item <> b.item`` as
+``a.item`` of rows with ``a.item < b.item``."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from sqlglot import exp
 
 from anondb.answers.ranged.aggregates import has_aggregate
-from anondb.answers.ranged.clauses import clauses_of, conditions_of, only_source, places_of, rewritten, set_conditions
+from anondb.answers.ranged.clauses import (
+    clauses_of,
+    conditions_of,
+    is_inner,
+    only_source,
+    places_of,
+    set_conditions,
+    sides_of,
+)
 from anondb.answers.ranged.equivalents import query_of, resolved
-from anondb.query.parsing import bare, lowered
+from anondb.answers.ranged.originals import Originals, rule
+from anondb.query.parsing import bare, conjoined, lowered
 
 _CONDITIONS = (exp.Where, exp.Having, exp.Qualify)
 _ROWS = exp.Count(this=exp.Star(), big_int=True)
@@ -100,19 +112,14 @@ def _rows_counted(call: exp.Expr) -> exp.Expr | None:
     return exp.Filter(this=every, expression=exp.Where(this=branches[0].this.copy()))
 
 
-def without_idle_distinct(tree: exp.Expr, is_aggregate: Callable[[str], bool]) -> exp.Expr:
+@rule(exp.Distinct)
+def without_idle_distinct(select: exp.Select, originals: Originals) -> None:
     """A query without DISTINCT in each SELECT whose rows differ anyway: a single one, or groups with all of their keys."""
-    if tree.find(exp.Distinct) is None:
-        return tree
-
-    def write(select: exp.Select) -> None:
-        distinct = select.args.get("distinct")
-        if distinct is not None and not distinct.args.get("on"):
-            select.set("distinct", None)
-            if _key(select, is_aggregate) is None:
-                select.set("distinct", distinct)
-
-    return rewritten(tree, write)
+    distinct = select.args.get("distinct")
+    if distinct is not None and not distinct.args.get("on"):
+        select.set("distinct", None)
+        if _key(select, originals.analyst.is_aggregate) is None:
+            select.set("distinct", distinct)
 
 
 def _key(select: exp.Select, is_aggregate: Callable[[str], bool]) -> set[str] | None:
@@ -143,7 +150,7 @@ def _names_of(keys: Sequence[exp.Expr], shown: Sequence[exp.Expr], *, alone: boo
     return None if None in found else {name for name in found if name is not None}
 
 
-def unwrapped(tree: exp.Expr) -> exp.Expr:
+def unwrapped(tree: exp.Expr, originals: Originals) -> exp.Expr:
     """The query within ``SELECT * FROM (query) AS name``, with what is around it: common table expressions, order, LIMIT."""
     around = clauses_of(tree) - {"expressions", "from_"}
     if not isinstance(tree, exp.Select) or tree.expressions != [exp.Star()] or not around <= _AROUND:
@@ -166,43 +173,51 @@ def unwrapped(tree: exp.Expr) -> exp.Expr:
         inner.set(name, tree.args[name].copy())
     if "with_" in around:
         inner.set("with_", exp.With(expressions=[cte.copy() for cte in ctes]) if ctes else None)
-    return unwrapped(inner)
+    return unwrapped(inner, originals)
 
 
-def with_own_tables(tree: exp.Expr, tables: Mapping[str, Mapping[str, bool]], item: str) -> exp.Expr:
+@rule((exp.Subquery, exp.CTE), inner_first=True)
+def with_own_tables(select: exp.Select, originals: Originals) -> None:
     """A query with the original's tables in place of sources that show all of their rows: ``(SELECT DISTINCT tid, item FROM
-    sales)``.
-
-    Args:
-        tree: the query.
-        tables: the columns of each of the original's tables, in lower case, and whether one is the id.
-        item: the column of items, in lower case; a person has each item once.
-    """
-    if tree.find(exp.Subquery, exp.CTE) is None:
-        return tree
-    copy = tree.copy()
-    for select in reversed(list(copy.find_all(exp.Select))):  # inner ones first
-        for place in places_of(select):
-            inner, alias = query_of(place.this), lowered(place.this.alias_or_name)
-            shown = _all_rows(inner, tables, item) if isinstance(inner, exp.Select) else None
-            if shown is None:
-                continue
-            table, names = shown
-            own, alone = list(tables[lowered(table.name)]), not select.args.get("joins")
-            hidden = {*own} - {*names}
-            named = {lowered(c.name) for c in copy.find_all(exp.Column) if not c.table}
-            if (
-                (names != own and (select.is_star or alias in named))
-                or hidden & named
-                or not (alone or (alias and not hidden))
-            ):
-                continue  # a star or the name of a source is all columns
-            as_named = exp.TableAlias(this=exp.to_identifier(alias)) if alias not in ("", lowered(table.name)) else None
-            place.set("this", exp.Table(this=table.this.copy(), alias=as_named))
-    return copy
+    sales)``."""
+    for place in places_of(select):
+        inner, alias = query_of(place.this), lowered(place.this.alias_or_name)
+        shown = _all_rows(inner, originals) if isinstance(inner, exp.Select) else None
+        if shown is None:
+            continue
+        table, names = shown
+        own, alone = list(originals.columns[lowered(table.name)]), not select.args.get("joins")
+        hidden = {*own} - {*names}
+        named = {lowered(c.name) for c in select.root().find_all(exp.Column) if not c.table}
+        if (names != own and (select.is_star or alias in named)) or hidden & named or not (alone or (alias and not hidden)):
+            continue  # a star or the name of a source is all columns
+        as_named = exp.TableAlias(this=exp.to_identifier(alias)) if alias not in ("", lowered(table.name)) else None
+        place.set("this", exp.Table(this=table.this.copy(), alias=as_named))
 
 
-def with_outer_ctes(tree: exp.Expr) -> exp.Expr:
+@rule(exp.Count)
+def with_counted_rows(select: exp.Select, originals: Originals) -> None:
+    """A query with ``count(*)`` in place of a number of ids of a table that has one row for each person."""
+    source = _only_table(select)
+    named = {lowered(cte.alias) for cte in select.root().find_all(exp.CTE)}
+    own = {} if source is None or lowered(source.name) in named else originals.columns.get(lowered(source.name), {})
+    ids = {name for name, is_id in own.items() if is_id and originals.item not in own}
+    for call in [c for c in select.find_all(exp.Count) if ids and c.parent_select is select]:
+        what = call.this.expressions if isinstance(call.this, exp.Distinct) else [call.this]
+        one = bare(what[0]) if len(what) == 1 and not call.expressions else None
+        if isinstance(one, exp.Column) and lowered(one.name) in ids:
+            call.set("this", exp.Star())
+
+
+def _only_table(select: exp.Select) -> exp.Table | None:
+    """The table that is the only source of a SELECT, with its own names of columns; None if it has others."""
+    source = only_source(select)
+    if source is None or select.args.get("laterals") or source.args.get("pivots") or source.alias_column_names:
+        return None
+    return source if isinstance(source, exp.Table) and isinstance(source.this, exp.Identifier) and not source.db else None
+
+
+def with_outer_ctes(tree: exp.Expr, originals: Originals) -> exp.Expr:
     """A query with the common table expressions of first sources, whose names are their own, in the SELECT around them."""
     copy = tree.copy()
     for source in reversed(list(copy.find_all(exp.Subquery))):  # inner ones first
@@ -215,14 +230,19 @@ def with_outer_ctes(tree: exp.Expr) -> exp.Expr:
     return copy
 
 
-def _all_rows(inner: exp.Select, tables: Mapping[str, Mapping[str, bool]], item: str) -> tuple[exp.Table, list[str]] | None:
+def _all_rows(inner: exp.Select, originals: Originals) -> tuple[exp.Table, list[str]] | None:
     """The table of which a SELECT shows all rows, each once, and the columns that it shows; None for others."""
     table, group, distinct = only_source(inner), inner.args.get("group"), inner.args.get("distinct")
     if not isinstance(table, exp.Table) or clauses_of(table) - {"this", "alias"} or table.alias_column_names:
         return None
-    if lowered(table.name) not in tables or not clauses_of(inner) <= {"expressions", "from_", "distinct", "group"}:
+    if lowered(table.name) not in originals.columns or not clauses_of(inner) <= {
+        "expressions",
+        "from_",
+        "distinct",
+        "group",
+    }:
         return None
-    own = tables[lowered(table.name)]
+    own = originals.columns[lowered(table.name)]
     names = [lowered(e.name) for e in inner.expressions if isinstance(e, exp.Column) and not e.is_star]
     names = list(own) if inner.expressions == [exp.Star()] else names
     if len({*names}) != len(inner.expressions if not inner.is_star else own) or not {*names} <= own.keys():
@@ -231,5 +251,92 @@ def _all_rows(inner: exp.Select, tables: Mapping[str, Mapping[str, bool]], item:
     plain = group is None or clauses_of(group) in ({"all"}, {"expressions"})
     if not plain or (by and {*by} != {*names}) or (distinct is not None and distinct.args.get("on") is not None):
         return None
-    once = {name for name, is_id in own.items() if is_id or name == item} <= {*names}
+    once = {name for name, is_id in own.items() if is_id or name == originals.item} <= {*names}
     return (table, names) if once or (distinct is None and group is None) else None
+
+
+_ENDS = (exp.Least, exp.Greatest)
+_ONCE = (exp.Min, exp.Max)
+
+
+@rule(_ENDS)
+def with_ordered_pairs(select: exp.Select, originals: Originals) -> None:
+    """A query with rows of pairs in one order, wherever only the smaller and the greater value of a pair are used."""
+    compared = _comparison(select)
+    if compared is None:
+        return
+    one, other = (bare(side) for side in (compared.left, compared.right))
+    ends = [end for end in select.find_all(*_ENDS) if end.parent_select is select and _are(end, one, other)]
+    if isinstance(compared, exp.NEQ):
+        if not ends or _uses_others(select, compared, ends) or not _counts_once(select):
+            return
+        compared.replace(exp.LT(this=one.copy(), expression=other.copy()))
+    for end in ends:
+        value = (one if isinstance(end, exp.Least) == isinstance(compared, exp.LT | exp.LTE | exp.NEQ) else other).copy()
+        end.replace(value)
+
+
+def _comparison(select: exp.Select) -> exp.Binary | None:
+    """How a SELECT compares a column of two rows of one table: ``<``, ``>`` or ``<>``; None for others."""
+    places = places_of(select)
+    if not all(map(is_inner, places)):
+        return None
+    tables = {lowered(place.this.alias_or_name): place.this for place in places}
+    comparisons = []
+    for part in _conditions(select):
+        sides = sides_of(part, exp.LT, exp.GT, exp.NEQ)
+        columns = [side for side in sides if isinstance(side, exp.Column) and side.table]
+        columns = columns if len({lowered(column.name) for column in columns}) == 1 else []
+        of = [tables.get(lowered(column.table)) for column in columns]
+        if len(of) == 2 and of[0] is not of[1] and all(isinstance(table, exp.Table) for table in of):
+            comparisons += [part] if len({(lowered(table.name), table.db) for table in of if table is not None}) == 1 else []
+    return comparisons[0] if len(comparisons) == 1 and isinstance(comparisons[0], exp.Binary) else None
+
+
+def _conditions(select: exp.Select) -> list[exp.Expr]:
+    """The conditions that AND connects in WHERE and in inner joins."""
+    on = [part for join in select.args.get("joins") or () for part in conjoined(join.args.get("on"))]
+    return [*on, *conditions_of(select)]
+
+
+def _are(end: exp.Expr, one: exp.Expr, other: exp.Expr) -> bool:
+    """Whether the least or the greatest value is of these two."""
+    values = [bare(end.this), *(bare(value) for value in end.expressions)]
+    return len(values) == 2 and (values == [one, other] or values == [other, one])
+
+
+def _uses_others(select: exp.Select, compared: exp.Expr, ends: Sequence[exp.Expr]) -> bool:
+    """Whether a SELECT names a column of the two rows, outside of the ends and of the comparison, that may differ."""
+    inside = {id(c) for part in (compared, *ends) for c in part.find_all(exp.Column)}
+    tables = {lowered(column.table) for column in compared.find_all(exp.Column)}
+    values = {lowered(column.name) for column in compared.find_all(exp.Column)}
+    second = [join for join in select.args.get("joins") or () if lowered(join.this.alias_or_name) in tables][-1]
+    alike = {lowered(name.name) for name in second.args.get("using") or ()}
+    for part in _conditions(select):
+        sides = sides_of(part, exp.EQ)
+        names = {lowered(side.name) for side in sides if isinstance(side, exp.Column)}
+        if len(names) == 1 and {lowered(c.table) for side in sides for c in side.find_all(exp.Column)} == tables:
+            alike |= names
+    alike -= values
+    rest = [c for c in select.find_all(exp.Column) if id(c) not in inside]
+    return any(
+        (lowered(c.table) in tables and (lowered(c.name) not in alike or c.find_ancestor(exp.Query) is not select))
+        or (not c.table and lowered(c.name) in values)
+        for c in rest
+    )
+
+
+def _counts_once(select: exp.Select) -> bool:
+    """Whether it does not matter how often a row of a SELECT is there."""
+    around = select.parent_select
+    if select.args.get("distinct") or select.args.get("group") is not None:
+        of: exp.Select | None = select
+    else:
+        cte = select.parent if isinstance(select.parent, exp.CTE) else None
+        users = [t for t in select.root().find_all(exp.Table) if cte is not None and lowered(t.name) == lowered(cte.alias)]
+        of = users[0].parent_select if len(users) == 1 else around if cte is None else None
+        of = of if of is not None and not of.args.get("joins") else None
+    if of is None or (of is not select and of.args.get("group") is None and not of.args.get("distinct")):
+        return False
+    calls = [call for call in of.find_all(exp.AggFunc) if call.parent_select is of]
+    return not of.find(exp.Window) and all(isinstance(c, _ONCE) or isinstance(c.this, exp.Distinct) for c in calls)

@@ -4,70 +4,39 @@ t WHERE t.x > n)``.
 For numbers that are never NULL, ``x >= ALL (list)`` is ``coalesce(x >= max(list), TRUE)``: of an empty list the extreme is
 NULL, and the comparison is true. So ``x >= ANY (list)`` is ``coalesce(x >= min(list), FALSE)``. A row has a greater value
 than n if the greatest has, and another one if the least or the greatest has.
-"""
+
+Rows with and without a match as EXISTS, which may compare estimates: of SEMI JOIN and ANTI JOIN, and of ``FROM a LEFT
+JOIN b ON ... WHERE b.k IS NULL``."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from sqlglot import exp
 
 from anondb.answers.ranged.clauses import FLAT, clauses_of, conditions_of, is_inner, only_source, places_of, set_conditions
-from anondb.answers.ranged.equivalents import MIRRORED, are_same, ids_of, query_of
+from anondb.answers.ranged.compiler import Compiler, Env
+from anondb.answers.ranged.equivalents import MIRRORED, are_same, query_of
 from anondb.answers.ranged.matches import is_of_persons
-from anondb.answers.ranged.never_null import Present, is_present
+from anondb.answers.ranged.originals import Originals, is_present, rule
+from anondb.answers.ranged.relation import Ranged
+from anondb.answers.ranged.sources import source_rows
 from anondb.query.parsing import bare, conjoined, is_null, lowered
 
 _COMPARED = (exp.GTE, exp.GT, exp.LTE, exp.LT)
 _FLIPPED = {**MIRRORED, exp.NEQ: exp.NEQ}
 
 
-def with_extremes(tree: exp.Expr) -> exp.Expr:
-    """A query with comparisons with an extreme in place of those with all or any rows of a list of counts."""
-    if tree.find(exp.All, exp.Any) is None:
-        return tree
-    copy = tree.copy()
-    for node in list(copy.find_all(*_COMPARED)):
-        if (compared := _of_list(node)) is not None:
-            node.replace(compared)
-    return copy
-
-
-def with_extremes_of_persons(
-    tree: exp.Expr, tables: Mapping[str, Mapping[str, bool]], item: str, present: Present
-) -> exp.Expr:
-    """A query with comparisons with an extreme in place of EXISTS of rows of persons with a greater, smaller or other value.
-
-    Args:
-        tree: the query.
-        tables: the columns of each of the original's tables, in lower case, and whether one is the id.
-        item: the column of items, in lower case, whose comparisons other rules read.
-        present: whether a column of a table is never NULL.
-    """
-    if tree.find(exp.Exists) is None:
-        return tree
-    copy, ids = tree.copy(), ids_of(tables)
-    for exists in list(copy.find_all(exp.Exists)):
-        if (compared := _of_rows(exists, tables, {*ids, item}, present)) is not None:
-            exists.replace(compared)
-    return copy
-
-
-def _of_rows(
-    exists: exp.Exists, tables: Mapping[str, Mapping[str, bool]], others: set[str], present: Present
-) -> exp.Expr | None:
-    """Whether persons have a row whose value compares with one around it, by an extreme; None for other queries.
-
-    Args:
-        exists: the condition.
-        tables, present: as for ``with_extremes_of_persons``.
-        others: columns whose comparisons other rules read, in lower case.
-    """
+@rule(exp.Exists, of=(exp.Exists,))
+def with_extremes_of_persons(exists: exp.Exists, originals: Originals) -> exp.Expr | None:
+    """A query with comparisons with an extreme in place of EXISTS of rows of persons with a greater, smaller or other value,
+    but for ids and items, whose comparisons other rules read."""
+    others = {*originals.ids, originals.item}
     query, around = exists.this, exists.parent_select
     if not isinstance(query, exp.Select) or not clauses_of(query) <= FLAT:
         return None
     sources, parts = [place.this for place in places_of(query)], conditions_of(query)
-    if not parts or not any(is_of_persons(source, tables) for source in sources):
+    if not parts or not any(is_of_persons(source, originals) for source in sources):
         return None
     own = {lowered(source.alias_or_name) for source in sources}
     compared = [(part, sides) for part in parts if (sides := _sides(part, own, others)) is not None]
@@ -77,7 +46,7 @@ def _of_rows(
     copy, rest = query.copy(), [p for p in parts if p is not part]
     set_conditions(copy, rest)
     own_row = _has_row(query, around, rest, (value, other), others)
-    there = [] if is_present(other, around, present) else [exp.Not(this=is_null(other))]
+    there = [] if is_present(other, around, originals.present) else [exp.Not(this=is_null(other))]
 
     def of_rows(number: exp.Expr) -> exp.Expr:
         copy.set("expressions", [number])
@@ -156,8 +125,10 @@ def _sides(part: exp.Expr, own: set[str], others: set[str]) -> tuple[type[exp.Ex
     return None
 
 
-def _of_list(node: exp.Expr) -> exp.Expr | None:
-    """``x >= ALL (SELECT n ...)`` or ``x >= ANY (SELECT n ...)`` for counts; None for other comparisons."""
+@rule((exp.All, exp.Any), of=_COMPARED)
+def with_extremes(node: exp.Expr, originals: Originals) -> exp.Expr | None:
+    """A query with comparisons with an extreme in place of those with all or any rows of a list of counts:
+    ``x >= ALL (SELECT n ...)`` or ``x >= ANY (SELECT n ...)``."""
     of_all = isinstance(node.expression, exp.All)
     query = node.expression.this.unnest() if isinstance(node.expression, exp.All | exp.Any) else None
     if not isinstance(query, exp.Select) or len(query.expressions) != 1 or query.is_star:
@@ -194,3 +165,96 @@ def _is_count(node: exp.Expr | None, select: exp.Select | None) -> bool:
         return False
     shown = [e for e in inner.expressions if lowered(e.alias_or_name) == lowered(node.name)]
     return len(shown) == 1 and _is_count(shown[0].unalias(), inner)
+
+
+_NAMING = ("expressions", "where", "group", "having", "qualify", "distinct", "order", "limit", "offset")
+"""The parts of a SELECT that may name a column of its sources, beside the conditions of joins."""
+
+
+def with_exists(node: exp.Select, env: Env, compiler: Compiler) -> exp.Select | None:
+    """A SELECT of other rows than those of persons with EXISTS in place of SEMI JOIN and ANTI JOIN; None without these."""
+    clause, joins = node.args.get("from_"), node.args.get("joins") or []
+    tested = [join for join in joins if join.kind in ("SEMI", "ANTI")]
+    if clause is None or not tested or any(join.side in ("RIGHT", "FULL") for join in joins):
+        return None
+    kept = [join for join in joins if join not in tested]
+    if any(compiler.people.is_source(place.this, env) for place in (clause, *kept)):
+        return None
+    copy = node.copy()
+    copy.set("joins", [join.copy() for join in kept])
+    for join in tested:
+        on, using = join.args.get("on"), join.args.get("using") or ()
+        sides = clause.this.alias_or_name, join.this.alias_or_name
+        if (using and (len(joins) > 1 or not all(sides))) or (on is None and not using):
+            return None
+        equal = [exp.EQ(this=exp.column(n.copy(), sides[0]), expression=exp.column(n.copy(), sides[1])) for n in using]
+        matches = exp.Select(expressions=[exp.convert(1)]).from_(join.this.copy())
+        exists: exp.Expr = exp.Exists(this=matches.where(*equal, *([on.copy()] if on is not None else [])))
+        copy.where(exists if join.kind == "SEMI" else exp.Not(this=exists), copy=False)
+    return copy
+
+
+def without_matches(node: exp.Select, env: Env, compiler: Compiler) -> exp.Select | None:
+    """A SELECT of the rows of which a LEFT JOIN finds no match, without this join; None for others.
+
+    A row without a match has NULL in each column of the joined rows; one with a match has no NULL in a column in which no
+    joined row has any.
+    """
+    sources, joins = [place.this for place in places_of(node)], node.args.get("joins") or []
+    if not sources or not any(join.side == "LEFT" for join in joins):
+        return None
+    plain = all(isinstance(source, exp.Table | exp.Subquery) and source.alias_or_name for source in sources)
+    if not plain or any(join.side in ("RIGHT", "FULL") or join.args.get("using") for join in joins):
+        return None
+    parts = conditions_of(node)
+    if any(compiler.people.is_source(source, env) for source in sources) or not any(map(_tested, parts)):
+        return None
+    for join in joins:
+        if join.side != "LEFT" or join.args.get("on") is None:
+            continue
+        name = lowered(join.this.alias_or_name)
+        tested = [p for p in parts if (column := _tested(p)) is not None and lowered(column.table) == name]
+        kept = [part for part in parts if part not in tested]
+        relation, _ = source_rows(compiler, join.this, env) if tested else (None, "")
+        if relation is None or not any(is_never_null(p.this, relation, compiler) for p in tested):
+            continue
+        copy = node.copy()
+        copy.set("joins", [other.copy() for other in joins if other is not join])
+        set_conditions(copy, kept)
+        if _with_nulls(copy, name, relation):
+            matches = exp.Select(expressions=[exp.convert(1)]).from_(join.this.copy()).where(join.args["on"].copy())
+            return copy.where(exp.Not(this=exp.Exists(this=matches)))
+    return None
+
+
+def _tested(part: exp.Expr) -> exp.Column | None:
+    """The column of which a condition says that it is NULL."""
+    column = bare(part.this) if isinstance(part, exp.Is) and isinstance(part.expression, exp.Null) else None
+    return column if isinstance(column, exp.Column) else None
+
+
+def is_never_null(node: exp.Expr, relation: Ranged, compiler: Compiler) -> bool:
+    """Whether a column of rows is NULL in none of them, for any original."""
+    name = lowered(bare(node).name)
+    columns = [(n, c) for n, c in enumerate(relation.columns) if lowered(c.name) == name]
+    if len(columns) != 1 or columns[0][1].present:
+        return len(columns) == 1
+    ((number, column),) = columns
+    if column.item or column.bounded or column.unknown or relation.open:
+        return column.item
+    missing = exp.select(exp.convert(1)).from_(relation.tree.subquery("r")).where(is_null(exp.column(f"c{number}")))
+    return not compiler.tables.rows(missing.limit(1))
+
+
+def _with_nulls(node: exp.Select, alias: str, relation: Ranged) -> bool:
+    """Write NULL for the columns of rows of this name; returns whether a SELECT then names none of them for certain."""
+    names = {lowered(column.name) for column in relation.columns}
+    parts = [part for key in _NAMING for part in (node.args[key] if key == "expressions" else [node.args.get(key)])]
+    parts += [join.args.get("on") for join in node.args["joins"]]
+    for column in [c for part in parts if isinstance(part, exp.Expr) for c in part.find_all(exp.Column)]:
+        of_rows = lowered(column.table) == alias or (not column.table and lowered(column.name) in names)
+        if of_rows and (not column.table or column.parent_select is not node or lowered(column.name) not in names):
+            return False
+        if of_rows:
+            column.replace(exp.alias_(exp.null(), column.name) if column.parent is node else exp.null())
+    return not any(isinstance(e, exp.Star) for e in node.expressions)

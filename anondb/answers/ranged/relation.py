@@ -4,20 +4,32 @@ A relation is a SELECT on the session's own database. An exact column number i i
 ``c<i>_l`` and ``c<i>_u``, beside ``c<i>_s`` if it may be NULL (``Value.sure``). Where a condition on bounds chose the rows,
 all possible ones are there, with one more column: ``sure`` says that the row is certain, which means that it belongs to the
 result for every consistent original.
-"""
+
+Values of the analyst's tables as literals, and their types.
+
+Typed errors for what DuckDB refuses while it computes an answer: the construct at fault, without DuckDB's text."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date, datetime
+from decimal import Decimal
 from itertools import count
+from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
 from anondb.answers.ranged.traits import Traits
 from anondb.answers.ranged.values import Value, all_sure, check_equal
+from anondb.engine.failures import wrap
+from anondb.errors import AnondbError
 from anondb.query.parsing import lowered
 from anondb.query.refusals import only, unsupported
+
+if TYPE_CHECKING:
+    import duckdb
 
 SURE, IN_WORLDS = "sure", "in_worlds"
 _SIGNED = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
@@ -277,3 +289,54 @@ class Sources:
         for name, end in ends.items():
             self.totals.append("expressions", end.copy().as_(name))
         return value.replaced([exp.column(name, place.alias) for name in ends])
+
+
+def typeof(value: exp.Expr) -> exp.Expr:
+    """The name of the type of an expression."""
+    return exp.Anonymous(this="typeof", expressions=[value.copy()])
+
+
+def constant(value: Any) -> exp.Expr:
+    """A value of the session's database as a literal.
+
+    Raises:
+        InputError: ``unsupported_query`` for other types than numbers, texts, booleans and dates.
+    """
+    if value is None or isinstance(value, bool | str):
+        return exp.convert(value)
+    if isinstance(value, date):  # or a timestamp
+        return exp.cast(exp.Literal.string(str(value)), "TIMESTAMP" if isinstance(value, datetime) else "DATE")
+    if isinstance(value, int):
+        return exp.cast(exp.convert(value), "BIGINT" if abs(value) < 1 << 63 else "HUGEINT")
+    if isinstance(value, float):
+        return exp.cast(exp.Literal.string(str(value)), "DOUBLE")
+    if isinstance(value, Decimal):
+        text = format(value, "f")
+        scale = len(text.partition(".")[2])
+        width = max(len(text.lstrip("-0.").replace(".", "")), scale, 1)
+        return exp.cast(exp.Literal.string(text), f"DECIMAL({width}, {scale})")
+    raise unsupported("a scalar subquery whose value is not a number, a text, a date or a condition")
+
+
+OVERFLOW = re.compile(r"Overflow (?:in|on) (?:HUGEINT )?(addition|subtraction|multiplication|negation|division|abs)\b")
+
+
+def failed(error: duckdb.Error) -> AnondbError:
+    """The typed error for a query that DuckDB does not accept or run on the rows of a session.
+
+    DuckDB's text may contain data values; only the fixed words of ``OVERFLOW`` are taken from it.
+    """
+    wrapped, kind, text = wrap(error, "a query"), type(error).__name__, str(error)
+    if wrapped.code != "refused":
+        return wrapped
+    if kind == "OutOfRangeException":
+        operation = OVERFLOW.search(text)
+        where = "" if operation is None else f", in {operation[1]}"
+        return unsupported(f"a number that does not fit its type{where}", "Use a wider type: CAST(n AS DOUBLE), or 1.0 * n.")
+    if kind == "ConversionException":
+        return unsupported("CAST of a value that does not fit the type", "Use TRY_CAST, which gives NULL for it.")
+    if "Division by zero" in text:
+        return unsupported("division by zero, by // or %", "Divide by nullif(n, 0).")
+    if kind == "InvalidInputException":
+        return unsupported("a function of a value that it does not take", "Leave out such values, or use TRY(...).")
+    return unsupported(f"an expression that DuckDB does not take here ({kind})", "Write it in another way, or leave it out.")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
 
 from sqlglot import exp
 
+from anondb.answers.persons.counts import Counts
 from anondb.answers.ranged.aggregates import has_aggregate
 from anondb.answers.ranged.clauses import places_of
 from anondb.answers.ranged.compiler import Env, with_ctes
@@ -15,23 +15,11 @@ from anondb.answers.ranged.sources import grouped
 from anondb.query.parsing import lowered
 
 
-class Tables(Protocol):
-    """The tables of persons."""
-
-    def id_column(self, table: exp.Table) -> str | None:
-        """The id column of a table of persons, in lower case; None for other tables."""
-        ...
-
-    def is_aggregate(self, name: str) -> bool:
-        """Whether a function of DuckDB computes one value from several rows."""
-        ...
-
-
 @dataclass
 class RowsOfPersons:
     """Tells which tables and queries have the rows of single persons."""
 
-    counts: Tables
+    counts: Counts
 
     def of_persons(self, node: exp.Expr, env: Env, *, once: bool = False) -> bool:
         """Whether the rows of a query belong to single persons, so that they cannot be shown.

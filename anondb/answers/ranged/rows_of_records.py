@@ -18,13 +18,12 @@ from anondb.answers.ranged.clauses import (
     clauses_of,
     conditions_of,
     filtered_by,
-    rewritten,
     set_conditions,
     sides_of,
     with_filter,
 )
 from anondb.answers.ranged.equivalents import resolved
-from anondb.answers.ranged.originals import Originals
+from anondb.answers.ranged.originals import Originals, rule
 from anondb.query.parsing import conjoined, lowered
 
 _STRICT = (
@@ -111,21 +110,10 @@ class RowsOfRecords:
         return inner.where(*(part.copy() for part in (*self.where, *further) if part is not None)).transform(moved)
 
 
-def with_sums_of_records(tree: exp.Expr, originals: Originals) -> exp.Expr:
+@rule((exp.Join,), exp.AggFunc)
+def with_sums_of_records(select: exp.Select, originals: Originals) -> None:
     """A query with aggregates of persons' records in place of those of the rows that LEFT JOIN adds to these, where both
-    rows and persons are counted.
-
-    Args:
-        tree: the query.
-        originals: the original's tables.
-    """
-    if not any(join.side == "LEFT" for join in tree.find_all(exp.Join)) or tree.find(exp.AggFunc) is None:
-        return tree
-    return rewritten(tree, lambda select: _write(select, originals))
-
-
-def _write(select: exp.Select, originals: Originals) -> None:
-    """Write a SELECT of records and their rows as one of records, if it counts both."""
+    rows and persons are counted."""
     joins = select.args.get("joins") or []
     if not joins or not clauses_of(select) <= GROUPED or any(j.side != "LEFT" or j.method for j in joins) or select.is_star:
         return

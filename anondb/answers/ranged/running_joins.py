@@ -1,24 +1,30 @@
 """Groups beside those up to them as running totals: ``SELECT x.k, sum(y.n) FROM c x JOIN c y ON y.k <= x.k GROUP BY x.k`` of
-one row for each k as ``SELECT k, sum(n) OVER (ORDER BY k) FROM c``."""
+one row for each k as ``SELECT k, sum(n) OVER (ORDER BY k) FROM c``.
+
+Totals of a common table beside its rows as windows: ``n / (SELECT sum(n) FROM c)`` over c as ``n / sum(n) OVER ()``."""
 
 from __future__ import annotations
 
+from collections import Counter
+
 from sqlglot import exp
 
-from anondb.answers.ranged.clauses import GROUPED, clauses_of, conditions_of, is_inner, only_source, part_of, rewritten
+from anondb.answers.ranged.aggregates import aggregates
+from anondb.answers.ranged.clauses import GROUPED, clauses_of, conditions_of, is_inner, only_source, part_of, put_value
 from anondb.answers.ranged.compiler import Compiler, Env
-from anondb.answers.ranged.dependent_keys import keys_of_groups
 from anondb.answers.ranged.equivalents import (
     MIRRORED,
     are_apart,
     are_same,
     common_table,
+    link,
     query_of,
     resolved,
     terms_of_order,
     values_shown,
 )
-from anondb.answers.ranged.never_null import Present, is_present
+from anondb.answers.ranged.joined_groups import keys_of_groups
+from anondb.answers.ranged.originals import Originals, Present, is_present, rule
 from anondb.answers.ranged.relation import fresh
 from anondb.engine import reads
 from anondb.query.parsing import bare, conjoined, lowered
@@ -30,21 +36,13 @@ Term = tuple[str, bool]
 """The name of a column by which rows are ordered, and whether the order is descending."""
 
 
-def with_running(tree: exp.Expr, present: Present) -> exp.Expr:
-    """A query with windows in place of joins and subqueries of the rows up to each row.
-
-    Args:
-        tree: the query.
-        present: whether a column of a table is never NULL.
-    """
-
-    def write(select: exp.Select) -> exp.Select | None:
-        windowed = _with_totals(select, present)
-        if windowed is None:
-            _with_subqueries(select, present)
-        return windowed
-
-    return rewritten(tree, write)
+@rule()
+def with_running(select: exp.Select, originals: Originals) -> exp.Select | None:
+    """A query with windows in place of joins and subqueries of the rows up to each row."""
+    windowed = _with_totals(select, originals.present)
+    if windowed is None:
+        _with_subqueries(select, originals.present)
+    return windowed
 
 
 def _with_totals(node: exp.Select, present: Present) -> exp.Select | None:
@@ -170,8 +168,7 @@ def _terms(condition: exp.Expr, row: str, other: str) -> list[Term] | None:
         kinds = {exp.GTE: True, exp.LTE: False}
         return [(compared[1], kinds[compared[0]])] if compared is not None and compared[0] in kinds else None
     for ahead, level in ((condition.left, condition.right), (condition.right, condition.left)):
-        before = [part for part in conjoined(ahead) if not _differ(part, row, other)]
-        first, rest = _compared(bare(before[0]), row, other) if len(before) == 1 else None, conjoined(level)
+        first, rest = _compared(bare(ahead), row, other), conjoined(level)
         if first is None or first[0] not in (exp.GT, exp.LT) or len(rest) != 2:
             continue
         for equal, further in (rest, rest[::-1]):
@@ -186,20 +183,6 @@ def _positive(kind: type[exp.Binary], one: exp.Expr, other: exp.Expr) -> exp.Exp
     if all(isinstance(side, exp.Neg) for side in sides):
         one, other = (side.this for side in reversed(sides))
     return kind(this=one.copy(), expression=other.copy())
-
-
-def _differ(condition: exp.Expr, row: str, other: str) -> bool:
-    """Whether a condition says that two groups differ in their keys, as those do of which one comes first."""
-    denied = bare(condition)
-    same = conjoined(denied.this) if isinstance(denied, exp.Not) else []
-    sides = [(bare(part.this), bare(part.expression)) if isinstance(part, exp.NullSafeEQ) else None for part in same]
-    return bool(sides) and all(
-        pair is not None
-        and all(isinstance(side, exp.Column) for side in pair)
-        and {lowered(side.text("table")) for side in pair} == {row, other}
-        and lowered(pair[0].name) == lowered(pair[1].name)
-        for pair in sides
-    )
 
 
 def _compared(node: exp.Expr, row: str, other: str) -> tuple[type[exp.Expr], str] | None:
@@ -246,3 +229,95 @@ def _windowed(node: exp.Select, place: exp.Expr, terms: list[Term], row: str, ot
             return None
         call.replace(exp.Window(this=call.copy(), order=_order(terms, place), over="OVER"))
     return made
+
+
+_PLAIN = {"expressions", "from_", "joins", "order", "limit", "offset", "with_"}
+_TOTALS = (exp.Sum, exp.Count, exp.Min, exp.Max, exp.Avg)
+
+
+@rule(exp.CTE)
+def with_totals(select: exp.Select, originals: Originals) -> None:
+    """A query with windows in place of subqueries and sources of one row that aggregate all rows of a common table, or those
+    of them that have equal columns."""
+    source = select.args["from_"].this if select.args.get("from_") is not None else None
+    if not isinstance(source, exp.Table) or common_table(source) is None or not clauses_of(select) <= _PLAIN:
+        return
+    joins, order = select.args.get("joins") or [], select.args.get("order")
+    if any(True for part in (*select.expressions, order) for _ in aggregates(part)):
+        return
+    beside = {lowered(join.this.alias_or_name): _beside(join, source) for join in joins}
+    if None in beside.values() or (joins and any(shown.is_star for shown in select.expressions)):
+        return
+    columns = [c for part in (*select.expressions, *([order] if order else [])) for c in part.find_all(exp.Column)]
+    named = Counter(name for of in beside.values() for name in of or ())
+    query = query_of(source)
+    own = [lowered(e.alias_or_name) for e in query.expressions] if query is not None and not query.is_star else [*named]
+    inside_calls = [c for c in columns if c.find_ancestor(exp.Window, exp.AggFunc, exp.Select) is not c.parent_select]
+    if any(lowered(c.table) in beside or (not c.table and lowered(c.name) in named) for c in inside_calls):
+        return
+    for column in columns:
+        inside, of, name = column.parent_select is select, lowered(column.table), lowered(column.name)
+        if (of in beside or (not of and name in named)) and not inside:
+            return
+        if not of and name in named:
+            if name in own or named[name] > 1:
+                return
+            column.set("table", exp.to_identifier(next(alias for alias, values in beside.items() if name in (values or ()))))
+    for column in columns:
+        value = (beside.get(lowered(column.table)) or {}).get(lowered(column.name))
+        if value is not None:
+            put_value(column, value.copy(), select)
+    select.set("joins", [])
+    for inner in values_shown(select):
+        query, where = inner.this, inner.this.args.get("where")
+        by = _equal(query, source) if isinstance(query, exp.Select) else None
+        if by is None or not all(is_present(key, select, originals.present) for key in by):
+            continue
+        query.set("where", None)
+        if len(values := _totals(query, source)) == 1:
+            (window,) = values.values()
+            window.set("partition_by", [key.copy() for key in by])
+            inner.replace(window)
+        else:
+            query.set("where", where)
+
+
+def _equal(query: exp.Select, source: exp.Table) -> list[exp.Column] | None:
+    """The columns of a source that a subquery says to be equal to its own of the same names; None if it asks more."""
+    clause = query.args.get("from_")
+    own = "" if clause is None else lowered(clause.this.alias_or_name)
+    columns = []
+    for part in conditions_of(query):
+        inside, outer = (link(part, {own}) if isinstance(part, exp.EQ) else None) or (None, None)
+        if not isinstance(inside, exp.Column) or outer is None or lowered(inside.name) != lowered(outer.name):
+            return None
+        columns.append(outer)
+    return columns if all(lowered(outer.table) == lowered(source.alias_or_name) for outer in columns) else None
+
+
+def _beside(join: exp.Join, source: exp.Table) -> dict[str, exp.Window] | None:
+    """The columns of a joined source of one row of totals; None for other sources."""
+    if join.side or join.method or join.kind not in ("", "CROSS") or join.args.get("on") or join.args.get("using"):
+        return None
+    return _totals(query_of(join.this), source) or None
+
+
+def _totals(query: exp.Expr | None, source: exp.Table) -> dict[str, exp.Window]:
+    """The columns of a query that are aggregates of all rows of a source, as windows, by their names; none for others."""
+    plain = isinstance(query, exp.Select) and clauses_of(query) == {"expressions", "from_"}
+    if query is None or not plain or not are_same(query.args["from_"].this, source):
+        return {}
+    inner = query.args["from_"].this
+    if common_table(inner) is not common_table(source):
+        return {}
+    windows: dict[str, exp.Window] = {}
+    for shown in query.expressions:
+        call = shown.unalias().copy()
+        if not isinstance(call, _TOTALS) or call.find(exp.Distinct, exp.Query):
+            return {}
+        if any(lowered(column.table) not in ("", lowered(inner.alias_or_name)) for column in call.find_all(exp.Column)):
+            return {}
+        for column in call.find_all(exp.Column):
+            column.set("table", exp.to_identifier(source.alias_or_name))
+        windows[lowered(shown.alias_or_name)] = exp.Window(this=call, over="OVER")
+    return windows

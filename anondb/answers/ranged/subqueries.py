@@ -14,8 +14,7 @@ from anondb.answers.ranged.clauses import FLAT, clauses_of, conditions_of, place
 from anondb.answers.ranged.compiler import Compiler, Env
 from anondb.answers.ranged.equivalents import link
 from anondb.answers.ranged.expressions import Around, Resolve, read
-from anondb.answers.ranged.literals import constant, typeof
-from anondb.answers.ranged.relation import INTEGERS, SURE, Sources, fresh, star_of
+from anondb.answers.ranged.relation import INTEGERS, SURE, Sources, constant, fresh, star_of, typeof
 from anondb.answers.ranged.sources import first_column
 from anondb.answers.ranged.truths import matched
 from anondb.answers.ranged.values import Value, all_sure, check_equal, holds

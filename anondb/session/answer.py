@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from anondb.answers.asked import Asked, asked
 from anondb.answers.estimates import OUTSIDE_NOTE, Estimated, Estimator
-from anondb.answers.in_worlds import Drawn
 from anondb.answers.ranged.relation import Ranged
 from anondb.answers.ranged.windows import ORDER_NOTE
-from anondb.answers.role_reader import RoleReader
 from anondb.answers.roles import Role
 from anondb.answers.spread import Spread, note_of
-from anondb.engine import DuckDBEngine
 from anondb.errors import InputError
 from anondb.query.refusals import HINT, REFUSED, unsupported
+
+if TYPE_CHECKING:
+    from anondb.session.session import Session
 
 MODELLED_NOTE = (
     "Rows of persons are modelled: they are those of one table that the release permits, and no row is a person's."
@@ -30,87 +30,38 @@ UNREAD = ("unsupported_query", "query_too_complex", "ambiguous_item")
 """The codes of refusals of the rules, where worlds alone answer."""
 
 
-class House(Protocol):
-    """What a session provides to answer a query: worlds, the analyst's tables, types, and bounds by rules."""
-
-    @property
-    def engine(self) -> DuckDBEngine:
-        """The engine on which worlds are tables."""
-        ...
-
-    @property
-    def worlds(self) -> Drawn:
-        """Possible worlds of the files."""
-        ...
-
-    @property
-    def spread(self) -> Spread:
-        """What the spread of numbers is computed from."""
-        ...
-
-    @property
-    def own(self) -> Drawn:
-        """The analyst's tables alone."""
-        ...
-
-    def roles(self) -> RoleReader:
-        """What reads the roles of the columns of a query."""
-        ...
-
-    def items_named(self, tree: exp.Expr) -> frozenset[str] | None:
-        """The items of which alone a query reads rows; None for all."""
-        ...
-
-    def counts_of_items(self, tree: exp.Expr) -> bool:
-        """Whether all numbers that a query computes count those who hold one item."""
-        ...
-
-    def types_of(self, tree: exp.Expr) -> list[str]:
-        """The types of the columns of a query."""
-        ...
-
-    def bounds_of(self, tree: exp.Expr, *, ended: bool) -> tuple[Ranged, list[str]]:
-        """The rows of a query with bounds, and notes; raises InputError where no rule reads it.
-
-        Args:
-            tree: the query.
-            ended: whether its ORDER BY and LIMIT only say which of very many rows are needed.
-        """
-        ...
-
-
 def answered(
-    tree: exp.Expr, bound: Sequence[tuple[str, str]], house: House, *, spread: bool = False, empty: bool = False
+    tree: exp.Expr, bound: Sequence[tuple[str, str]], session: Session, *, spread: bool = False, empty: bool = False
 ) -> tuple[Estimated, list[str]]:
     """The rows of a query, and notes on them.
 
     Args:
         tree: the query.
         bound: the names and types of its columns.
-        house: the files, what was derived from them, and the tables of the analyst.
+        session: the files, what was derived from them, and the tables of the analyst.
         spread: whether numbers have the ends of their spread.
         empty: whether only the columns are needed; then no world is drawn.
 
     Raises:
         InputError: the query uses ids of persons in a way that is not allowed, or DuckDB refuses it when it computes it.
     """
-    question = asked(tree, len(bound), house.roles())
+    question = asked(tree, len(bound), session.roles())
     if question.misused is not None:
         raise unsupported(question.misused, ID_HINT if question.of_worlds else HINT)
     if not question.of_worlds:
-        return modelled(tree, bound, house, of_worlds=False)
+        return modelled(tree, bound, session, of_worlds=False)
     question = replace(question, empty=empty)
-    relation, notes, refusal = _ruled(question, house)
+    relation, notes, refusal = _ruled(question, session)
     if relation is not None:  # what rules do not know exactly is no key
         listed = zip(question.roles, relation.columns, strict=True)
         vague = (role if role.computed or not (c.bounded or c.unknown) else Role.VALUE for role, c in listed)
         question = replace(question, roles=tuple(vague))
     same = question.shown == tuple(range(len(question.roles)))
-    types = [kind for _, kind in bound] if same else house.types_of(question.ruled)
-    items, worlds = house.items_named(tree), house.own if empty else house.worlds
+    types = [kind for _, kind in bound] if same else session.types_of(question.ruled)
+    items, worlds = session.items_named(tree), session.own if empty else session.worlds
     others = None
     if spread and not question.of_one_world:
-        others = Spread(None) if empty else house.spread
+        others = Spread(None) if empty else session.spread
     if others is not None and others.worlds is not None:
         others.worlds.prepared(question.drawn, items)
     if question.of_one_world:  # rows of persons, or an expression that has another value in each row
@@ -118,7 +69,7 @@ def answered(
     else:
         question = replace(question, drawn=worlds.prepared(question.drawn, items))
     try:
-        estimated = Estimator(house.engine, worlds, question, types, others).rows(relation)
+        estimated = Estimator(session.engine, worlds, question, types, others).rows(relation)
     except InputError as error:  # the rules say more than DuckDB of what they do not read
         raise refusal or error from None
     if estimated.contradicted:
@@ -127,23 +78,23 @@ def answered(
     if (by_estimates or (relation is not None and relation.cut)) and ORDER_NOTE not in notes:
         notes.append(ORDER_NOTE)
     if others is not None and not empty:
-        estimated = replace(estimated, called=note_of(others, house.counts_of_items(tree)))
+        estimated = replace(estimated, called=note_of(others, session.counts_of_items(tree)))
     return estimated, [*notes, *estimated.notes]
 
 
 def modelled(
-    tree: exp.Expr, bound: Sequence[tuple[str, str]], house: House, *, of_worlds: bool
+    tree: exp.Expr, bound: Sequence[tuple[str, str]], session: Session, *, of_worlds: bool
 ) -> tuple[Estimated, list[str]]:
     """The rows of a query as the first world has them, or the analyst's tables alone, and notes on them."""
     everything = tuple(range(len(bound)))
     question = Asked(tree, tree, (Role.VALUE,) * len(bound), everything, of_persons=True)
-    worlds = house.worlds if of_worlds else house.own
+    worlds = session.worlds if of_worlds else session.own
     worlds.draw(None)
-    estimated = Estimator(house.engine, worlds, question, [kind for _, kind in bound]).rows(None)
+    estimated = Estimator(session.engine, worlds, question, [kind for _, kind in bound]).rows(None)
     return estimated, [MODELLED_NOTE] if of_worlds else []
 
 
-def _ruled(question: Asked, house: House) -> tuple[Ranged | None, list[str], InputError | None]:
+def _ruled(question: Asked, session: Session) -> tuple[Ranged | None, list[str], InputError | None]:
     """The rows of a query with bounds, and notes; None, with the reason, where no rule reads it."""
     if question.of_persons:
         return None, [MODELLED_NOTE], None
@@ -152,7 +103,7 @@ def _ruled(question: Asked, house: House) -> tuple[Ranged | None, list[str], Inp
     if question.unread is not None:
         return None, [f"{NO_BOUNDS}{question.unread}."], None
     try:
-        return *house.bounds_of(question.ruled, ended=question.first), None
+        return *session.bounds_of(question.ruled, ended=question.first), None
     except InputError as error:
         if error.code not in UNREAD:
             raise
