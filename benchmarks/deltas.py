@@ -21,7 +21,7 @@ from typing import Any
 
 from estimates_people import ATTRIBUTES, write_people
 from hospital import write_hospital
-from rt_paper import Measured
+from measuring import Measured
 
 import anondb
 from anondb.compare.runs import plan
@@ -105,9 +105,7 @@ def advise(name: str, persons: int, seconds: float, rows: list[dict[str, Any]]) 
 
 def main(persons: int, patients: int) -> None:
     """Measure, print the table, and ask advise."""
-    place = Path(__file__).parent / "deltas"
-    place.mkdir(exist_ok=True)
-    out = Measured(place / "by_delta.csv", "data", "persons", "algorithm", "delta")
+    out = Measured(Path(__file__).parent / "deltas" / "by_delta.csv", "data", "persons", "algorithm", "delta")
     sizes = (("informs", persons), ("hospital", patients))
     for name, n in sizes:
         measure(out, name, n)
