@@ -103,15 +103,12 @@ def measure_buckets(engine: Engine, dataset: Dataset, buckets: Table, workload: 
         buckets: ``(bucket_id, column_id, items, copies)``, the frozen rows of an anatomy of these data.
         workload: the queries; drawn ones must come from this dataset.
     """
-    asked = {"queries": workload.queries, "items": workload.items}
-    members = engine.create("answers_members", "utility/bucket_members", {"buckets": buckets, **asked})
+    asked = {"queries": workload.queries}
+    tables = {"buckets": buckets, "items": workload.items, **asked}
+    members = engine.create("answers_members", "utility/bucket_members", tables)
     sizes = engine.create("answers_sizes", "utility/bucket_sizes", {"buckets": buckets})
+    counts = engine.create("answers_counts", "utility/bucket_counts", {**asked, "members": members, "sizes": sizes})
     truths = true_counts(engine, "answers_truths", dataset, workload)
-    answers = engine.create(
-        "answers",
-        "utility/bucket_answers",
-        {**asked, "names": workload.names, "members": members, "sizes": sizes, "truths": truths},
-        transactions=dataset.n_transactions,
-    )
+    accuracy = accuracy_of(engine, dataset, workload, counts, truths, estimator="joint", k=None)
     engine.drop(members, sizes, truths)
-    return accuracy_of(engine, workload, answers, "joint", None)
+    return accuracy
