@@ -12,6 +12,7 @@ from anondb.api.connect import connect
 from anondb.api.database import Database
 from anondb.engine.files import private_files, removed_after_error
 from anondb.errors import EngineError, InputError
+from anondb.models import json_of
 from anondb.models.transactional import KmAnonymity
 from anondb.pipeline.reports import Report
 
@@ -71,11 +72,7 @@ class Published:
 
     def to_json(self) -> dict[str, Any]:
         """The release as JSON values."""
-        return {
-            "sealed": str(self.sealed),
-            "report": self.report.to_json(),
-            "answers": [{**vars(a), "items": list(a.items)} for a in self.answers],
-        }
+        return dict(json_of(vars(self)))
 
 
 @dataclass(frozen=True)

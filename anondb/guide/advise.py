@@ -37,6 +37,7 @@ from anondb.guide.trials import (
     write_queries,
 )
 from anondb.guide.words import Section, sections_text
+from anondb.models import json_of
 
 SAMPLE = 10_000  # persons of a sample; fewer persons are not sampled
 FINALISTS = 3  # algorithms that run on all persons after a sample
@@ -89,11 +90,7 @@ class Advice:
         advised |= {"delta": run.options["delta"]} if "delta" in run.options else {}
         profile = {} if self.profile is None else self.profile.to_json()
         return {
-            "source": self.source,
-            "persons": self.persons,
-            "needs": self.needs.to_json(),
-            "sample": self.sample,
-            "sample_k": self.sample_k,
+            **json_of(self, "source", "persons", "needs", "sample", "sample_k"),
             "advice": {**advised, "item_supports": supported(self.chosen)},
             "command": self.command,
             "reasons": reasons(self),

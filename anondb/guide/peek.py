@@ -19,6 +19,7 @@ from anondb.engine import Engine, reads, tuples
 from anondb.errors import InputError
 from anondb.guide.counts import Counts, counts_of
 from anondb.guide.people import IDENTIFIER, people
+from anondb.models import json_of
 from anondb.reading.account import Account
 from anondb.reading.baskets import looks_like_fimi
 from anondb.reading.dialect import EXCEL_NOTE, detected_delimiter, sample_of, sample_records
@@ -69,14 +70,9 @@ class Peek:
     def to_json(self) -> dict[str, Any]:
         """The proposal as JSON values."""
         return {
-            **vars(self),
-            "reading": dict(self.reading),
-            "reasons": list(self.reasons),
+            **json_of(vars(self)),
             "persons": [{"id": person, "items": list(items)} for person, items in self.persons],
-            "account": None if self.account is None else self.account.to_json(),
-            "findings": [finding.to_json() for finding in self.findings],
             "columns": [{"name": name, "role": role, "why": why} for name, role, why in self.columns],
-            "counts": None if self.counts is None else vars(self.counts),
         }
 
 

@@ -21,7 +21,7 @@ from anondb.engine import DuckDBEngine, Engine, Table, put_integers, reads
 from anondb.errors import InputError
 from anondb.ledger import ledger
 from anondb.ledger.stored import current_catalog, find_whole, load_source, records_of
-from anondb.models import AsTable, check_count
+from anondb.models import AsTable, check_count, json_of
 from anondb.models.named import group_size, model_of
 from anondb.release.conditions import NUMBERS, ReleasedAttribute
 from anondb.release.objects import ANATOMY, SchemaName, StoredRelease, read_release
@@ -76,12 +76,7 @@ class Attack(AsTable):
 
     def to_json(self) -> dict[str, Any]:
         """The attack as JSON values."""
-        return {
-            **vars(self),
-            "quasi_identifiers": list(self.quasi_identifiers),
-            "before": vars(self.before),
-            "after": vars(self.after),
-        }
+        return dict(json_of(vars(self)))
 
 
 def attack(engine: DuckDBEngine, name: str, *, individuals: int = 1000, known: int | None = None, seed: int = 0) -> Attack:

@@ -14,6 +14,7 @@ from anondb.data.sources import Source, open_source, reading
 from anondb.engine import DuckDBEngine, Engine, Table, reads, user_sql
 from anondb.errors import InputError
 from anondb.ledger import ledger, stored
+from anondb.models import json_of
 from anondb.release.manifest import types_of
 from anondb.risk.accuracy import k_of
 from anondb.session.opening import Asking
@@ -74,12 +75,9 @@ class LogAccuracy:
         """The figures that the command line prints."""
         return {
             "queries": len(self.counts),
-            "average_relative_error": self.average_relative_error,
-            "relative_error": self.relative_error.to_json(),
+            **json_of(self, "average_relative_error", "relative_error"),
             "frequent": self.relative_error.frequent_json(),
-            "skipped": self.skipped,
-            "outside": self.outside,
-            "unlisted": self.unlisted,
+            **json_of(self, "skipped", "outside", "unlisted"),
             "refused": [{"statement": number, "reason": reason} for number, reason in self.refused],
         }
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, Origin, Table, reads
-from anondb.models import AsTable
+from anondb.models import AsTable, json_of
 from anondb.utility.counting import count_sets
 from anondb.utility.workload import Workload
 
@@ -58,14 +58,9 @@ class Accuracy(AsTable):
     def to_json(self) -> dict[str, Any]:
         """The figures that the command line prints."""
         return {
-            "queries": self.queries,
-            "size": self.size,
-            "average_relative_error": self.average_relative_error,
-            "relative_error": self.relative_error.to_json(),
+            **json_of(self, "queries", "size", "average_relative_error", "relative_error"),
             "frequent": self.relative_error.frequent_json(),
-            "skipped": self.skipped,
-            "draw": self.draw,
-            "seed": self.seed,
+            **json_of(self, "skipped", "draw", "seed"),
         }
 
 
@@ -164,7 +159,7 @@ class RelativeError(AsTable):
 
     def to_json(self) -> dict[str, float | None]:
         """The figures, without the numbers of queries."""
-        return {name: getattr(self, name) for name in FIGURES}
+        return dict(json_of(self, *FIGURES))
 
     def frequent_json(self) -> dict[str, int] | None:
         """The least truth of a frequent query, and the number of these; None for a model without k."""

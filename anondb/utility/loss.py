@@ -13,7 +13,7 @@ from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, Table, reads
 from anondb.engine.arrays import Ints
-from anondb.models import AsTable
+from anondb.models import AsTable, json_of
 from anondb.recoding import BucketRecoding, GlobalRecoding, LocalRecoding
 
 
@@ -39,14 +39,7 @@ class Loss(AsTable):
 
     def to_json(self) -> dict[str, str | float | None]:
         """The measures as JSON: exact totals as texts of fractions, the others as numbers."""
-        return {
-            "lm_total": None if self.lm_total is None else str(self.lm_total),
-            "lm": self.lm,
-            "ncp": self.ncp,
-            "ul": self.ul,
-            "ul_log2": self.ul_log2,
-            "ggd": None if self.ggd is None else str(self.ggd),
-        }
+        return dict(json_of(vars(self)))
 
 
 def lm_of(size: int, domain: int) -> Fraction:

@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from anondb.engine import Engine, Table, reads
 from anondb.errors import InputError
+from anondb.models import json_of
 from anondb.models.anatomy import Anatomy
 from anondb.verify.result import Verification, Witness
 from anondb.verify.work import Work, work
@@ -56,8 +57,7 @@ class AnatomyVerification(Verification):
 
     def to_json(self, *, witnesses: bool = False) -> dict[str, Any]:
         """The verification as JSON values; the key ``witnesses`` is optional."""
-        own = {"pairs": self.pairs, "transactions": self.transactions, "coverage": self.coverage}
-        return {**super().to_json(witnesses=witnesses), **own}
+        return {**super().to_json(witnesses=witnesses), **json_of(self, "pairs", "transactions", "coverage")}
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,9 @@
 """The result of a verification, for every model."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
-from anondb.models import AsTable, Model
+from anondb.models import AsTable, Model, json_of
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class Witness(AsTable):
 
     def to_json(self) -> dict[str, Any]:
         """The witness as JSON values: its fields by name."""
-        return {**{f.name: getattr(self, f.name) for f in fields(self)}, "items": list(self.items)}
+        return dict(json_of(vars(self)))
 
 
 @dataclass(frozen=True)
@@ -58,15 +58,8 @@ class Verification(AsTable):
 
     def to_json(self, *, witnesses: bool = False) -> dict[str, Any]:
         """The verification as JSON values; the key ``witnesses`` is optional."""
-        result: dict[str, Any] = {
+        said = [name for name in ("across_levels", "item_supports") if getattr(self, name) is not None]
+        return {
             "model": {"name": self.model.name, **self.model.parameters()},
-            "verified": self.verified,
-            "violations": self.violations,
+            **json_of(self, "verified", "violations", *said, *(["witnesses"] if witnesses else [])),
         }
-        if self.across_levels is not None:
-            result["across_levels"] = self.across_levels
-        if self.item_supports is not None:
-            result["item_supports"] = self.item_supports
-        if witnesses:
-            result["witnesses"] = [w.to_json() for w in self.witnesses]
-        return result
