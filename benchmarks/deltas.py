@@ -58,7 +58,7 @@ def data(name: str, persons: int) -> Iterator[tuple[anondb.Database, dict[str, A
 def measure(out: Measured, name: str, persons: int) -> None:
     """Measure what is not measured yet."""
     with data(name, persons) as (db, people), tempfile.TemporaryDirectory() as place:
-        prepared = prepare_people(db.engine, "items", Needs(K, M), people, folder=Path(place))
+        prepared = prepare_people(db.engine, "items", Needs(K, M), people, None, Path(place))
         grid = {"k": [K], "m": [M], "delta": DELTAS}
         for run in plan([RUM, TUM], ["kkm"], grid, people):
             key = {"data": name, "persons": persons, "algorithm": run.algorithm, "delta": float(run.options["delta"])}

@@ -122,8 +122,6 @@ def advise(
     *,
     command: Callable[[Run], str],
     taxonomy: Any = None,
-    id_column: str = "tid",
-    item_column: str = "item",
     people: Mapping[str, Any] | None = None,
     time_limit: float = 120.0,
     threads: int | None = None,
@@ -149,12 +147,11 @@ def advise(
     """
     folder = private_directory()
     try:
-        sources: dict[str, Any] = {"taxonomy": taxonomy, "id_column": id_column, "item_column": item_column}
         with reading_as(engine, transactions):
             if people:
-                prepared = prepare_people(engine, transactions, needs, people, **sources, folder=folder)
+                prepared = prepare_people(engine, transactions, needs, people, taxonomy, folder)
             else:
-                prepared = _prepare(engine, transactions, needs, **sources, folder=folder)
+                prepared = _prepare(engine, transactions, needs, taxonomy, folder)
         limits = [Limits(threads, memory_limit, time.monotonic() + share * time_limit) for share in (SAMPLED, MAIN, 1)]
         on_sample, on_whole = _try(prepared, limits, engine.progress)
     finally:
@@ -162,14 +159,12 @@ def advise(
     return _concluded(prepared, needs, on_sample, on_whole, command, time_limit)
 
 
-def _prepare(
-    engine: Engine, transactions: Any, needs: Needs, taxonomy: Any, id_column: str, item_column: str, folder: Path
-) -> Prepared:
+def _prepare(engine: Engine, transactions: Any, needs: Needs, taxonomy: Any, folder: Path) -> Prepared:
     """Read the sources, and write the input of the runs into the folder."""
     tree, sample, place = None, None, folder / "taxonomy.tree"
     with engine.transaction(), open_source(engine, transactions, "transactions") as source:
         engine.progress("loading transactions")
-        dataset = load_transactions(engine, source, id_column=id_column, item_column=item_column)
+        dataset = load_transactions(engine, source)
         if not dataset.n_items:
             raise no_items(source.name)
         if taxonomy is not None:

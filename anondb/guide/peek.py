@@ -264,9 +264,9 @@ def _read(
     """The persons, the account and the findings of reading the source so; of a table of people the roles of its columns,
     and ``quasi``, the quasi-identifiers."""
     of_people = reading.get("layout") == PEOPLE
-    names = {"id_column": reading.get("id", "tid"), "item_column": "item" if of_people else reading.get("item", "item")}
-    with engine.transaction(), open_source(engine, ReadAs(data, _options(reading)), "transactions") as source:
-        dataset = load_transactions(engine, source, **names)
+    asked = ReadAs(data, _options(reading), reading.get("id", "tid"), "item" if of_people else reading.get("item", "item"))
+    with engine.transaction(), open_source(engine, asked, "transactions") as source:
+        dataset = load_transactions(engine, source)
         if not dataset.n_transactions:
             return {"account": dataset.account, "problem": NOBODY}
         if not of_people:
