@@ -101,8 +101,8 @@ class Method:
 
 
 def by_taxonomy(module: str) -> Callable[[Engine, Task], Recoding]:
-    """The ``run`` of a method: the function with the name of its module, which is imported when it runs, on transactions, their
-    taxonomy, the promise and the options of the method."""
+    """The ``run`` of a method: the function with the name of its module, which is imported when it runs. It gets the
+    transactions, their taxonomy, the promise and the method's options."""
 
     def run(engine: Engine, task: Task) -> Recoding:
         function = getattr(import_module(f"anondb.algorithms.{module}"), module.rpartition(".")[2])

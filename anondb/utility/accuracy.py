@@ -75,17 +75,17 @@ def members_of(engine: Engine, target: str, items: Table, released_items: Table)
     return engine.create(target, reads.joined(released_items, items, "released_item = label", columns, distinct=True))
 
 
-def true_counts(engine: Engine, target: str, dataset: Dataset, workload: Workload) -> Table:
+def true_counts(engine: Engine, dataset: Dataset, workload: Workload) -> Table:
     """Make the work table ``(set_id, support)``: how many transactions of the data hold each query.
 
     Queries that no transaction holds, and those without items, may be missing.
     """
     if workload.supports is not None:
         numbers = np.arange(1, workload.n_queries + 1)
-        return engine.put(target, {"set_id": ("INTEGER", numbers), "support": ("BIGINT", workload.supports)})
+        return engine.put("answers_truths", {"set_id": ("INTEGER", numbers), "support": ("BIGINT", workload.supports)})
     sets = reads.rows(workload.queries, "query_id AS set_id, item")
     origin = dataset.origin or Origin(engine, dataset.transactions)
-    return count_sets(engine, target, origin.transactions, sets, origin.runner)
+    return count_sets(engine, "answers_truths", origin.transactions, sets, origin.runner)
 
 
 def accuracy_of(

@@ -102,7 +102,7 @@ def measure_buckets(engine: Engine, dataset: Dataset, buckets: Table, workload: 
     members = engine.create("answers_members", "utility/bucket_members", tables)
     sizes = engine.create("answers_sizes", "utility/bucket_sizes", {"buckets": buckets})
     counts = engine.create("answers_counts", "utility/bucket_counts", {**asked, "members": members, "sizes": sizes})
-    truths = true_counts(engine, "answers_truths", dataset, workload)
+    truths = true_counts(engine, dataset, workload)
     accuracy = accuracy_of(engine, dataset, workload, counts, truths, estimator="joint", k=None)
     engine.drop(members, sizes, truths)
     return accuracy

@@ -123,7 +123,7 @@ def _accuracy(
     papers: Answers | None,
 ) -> Accuracy:
     """The accuracy of answers, with the mean error of the papers' estimates if there are some."""
-    truths = true_counts(engine, "answers_truths", dataset, workload)
+    truths = true_counts(engine, dataset, workload)
     measured = accuracy_of(engine, dataset, workload, _put(engine, answers), truths, estimator=estimator, k=k)
     if papers is not None:
         counts = _put(engine, papers)
