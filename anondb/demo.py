@@ -12,7 +12,7 @@ from anondb.api.connect import connect
 from anondb.api.database import Database
 from anondb.engine.files import private_files, removed_after_error
 from anondb.errors import EngineError, InputError
-from anondb.models import json_of
+from anondb.models import AsJson
 from anondb.models.transactional import KmAnonymity
 from anondb.pipeline.reports import Report
 
@@ -63,16 +63,12 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Published:
+class Published(AsJson):
     """A release of the demo: its sealed file, the report, and the answers from the file."""
 
     sealed: Path
     report: Report
     answers: tuple[Answer, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        """The release as JSON values."""
-        return dict(json_of(vars(self)))
 
 
 @dataclass(frozen=True)

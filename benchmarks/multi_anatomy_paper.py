@@ -16,7 +16,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from datasets import ABSENT, DATA
@@ -55,11 +54,6 @@ def columns_of(engine: Engine, dataset: Dataset, number: int) -> list[list[str]]
     return [[dataset.labels[i] for i in items] for items in sorted(clusters)]
 
 
-def faked_ln(sizes: Any, columns: int) -> float:
-    """ln of the sum of |B|^p - |B|."""
-    return math.log(sum(int(s) ** columns - int(s) for s in sizes))
-
-
 def faked_records() -> None:
     """Figure 3: the number of faked records grows with l, and exponentially with p."""
     print("\nFigure 3: ln(faked records) of T40, empty values ignored")
@@ -70,7 +64,7 @@ def faked_records() -> None:
             for l in (4, 6, 8, 10, 12):
                 try:
                     recoding = multi_anatomy(engine, dataset, Anatomy(l, p, "ignore"), given)
-                    cells.append(f"{faked_ln(recoding.sizes, p):.1f}")
+                    cells.append(f"{math.log(sum(int(s) ** p - int(s) for s in recoding.sizes)):.1f}")
                 except InfeasibleError:
                     cells.append("infeasible")
                     engine.drop(*(engine.work_table(f"anatomy_{n}") for n in ("columns", "held", "numbers")))

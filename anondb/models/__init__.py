@@ -155,7 +155,15 @@ def json_of(value: Any, *names: str) -> Any:
     return value.to_json() if hasattr(value, "to_json") else json_of(vars(value))
 
 
-class AsTable:
+class AsJson:
+    """A dataclass whose JSON values are its fields by name."""
+
+    def to_json(self) -> dict[str, Any]:
+        """The fields as JSON values."""
+        return dict(json_of(vars(self)))
+
+
+class AsTable(AsJson):
     """A dataclass that notebooks show as a table, once ``table`` says how; until then by its repr."""
 
     table: ClassVar[Callable[[AsTable], str] | None] = None

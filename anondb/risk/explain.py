@@ -69,10 +69,6 @@ class Explanation(AsTable):
     steps: tuple[ExplainedStep, ...]
     conclusion: str
 
-    def to_json(self) -> dict[str, Any]:
-        """The explanation as JSON values."""
-        return dict(json_of(vars(self)))
-
 
 def explain(engine: DuckDBEngine, name: str, item: str) -> Explanation:
     """Explain the released form of an item.

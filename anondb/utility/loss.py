@@ -13,7 +13,7 @@ from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, Table, reads
 from anondb.engine.arrays import Ints
-from anondb.models import AsTable, json_of
+from anondb.models import AsTable
 from anondb.recoding import BucketRecoding, GlobalRecoding, LocalRecoding
 
 
@@ -36,10 +36,6 @@ class Loss(AsTable):
     ul: float | None = None
     ul_log2: float | None = None
     ggd: Fraction | None = None
-
-    def to_json(self) -> dict[str, str | float | None]:
-        """The measures as JSON: exact totals as texts of fractions, the others as numbers."""
-        return dict(json_of(vars(self)))
 
 
 def lm_of(size: int, domain: int) -> Fraction:

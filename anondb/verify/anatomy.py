@@ -6,13 +6,11 @@ in each column the values of all buckets together must equal those of the origin
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 from sqlglot import exp
 
 from anondb.engine import Engine, Table, reads
 from anondb.errors import InputError
-from anondb.models import json_of
 from anondb.models.anatomy import Anatomy
 from anondb.verify.result import Verification, Witness
 from anondb.verify.work import Work, work
@@ -54,10 +52,6 @@ class AnatomyVerification(Verification):
     pairs: int = 0
     transactions: int = 0
     coverage: str = NOT_CHECKED
-
-    def to_json(self, *, witnesses: bool = False) -> dict[str, Any]:
-        """The verification as JSON values; the key ``witnesses`` is optional."""
-        return {**super().to_json(witnesses=witnesses), **json_of(self, "pairs", "transactions", "coverage")}
 
 
 @dataclass(frozen=True)

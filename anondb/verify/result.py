@@ -1,6 +1,6 @@
 """The result of a verification, for every model."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from anondb.models import AsTable, Model, json_of
@@ -15,10 +15,6 @@ class Witness(AsTable):
 
     items: tuple[str, ...]
     support: int
-
-    def to_json(self) -> dict[str, Any]:
-        """The witness as JSON values: its fields by name."""
-        return dict(json_of(vars(self)))
 
 
 @dataclass(frozen=True)
@@ -59,7 +55,8 @@ class Verification(AsTable):
     def to_json(self, *, witnesses: bool = False) -> dict[str, Any]:
         """The verification as JSON values; the key ``witnesses`` is optional."""
         said = [name for name in ("across_levels", "item_supports") if getattr(self, name) is not None]
+        own = [f.name for f in fields(self)][len(fields(Verification)) :]
         return {
             "model": {"name": self.model.name, **self.model.parameters()},
-            **json_of(self, "verified", "violations", *said, *(["witnesses"] if witnesses else [])),
+            **json_of(self, "verified", "violations", *said, *(["witnesses"] if witnesses else []), *own),
         }

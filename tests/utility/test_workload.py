@@ -158,7 +158,7 @@ def test_accepted_draws_are_uniform(engine: Engine, method: str, q: int) -> None
     else:
         lengths = Counter(map(len, SKEWED))
         classes = [(n, c, c * math.comb(n, q)) for n, c in sorted(lengths.items()) if n >= q]
-        accepted, _ = workload_module._itemsets_of_transactions(engine, rows, supports_of, classes, q, rng, number)
+        accepted, _ = workload_module._itemsets_of_transactions(engine, rows, supports_of, classes, q, rng, None, number)
     assert chi_square_share(Counter(map(tuple, accepted.tolist())), supported(SKEWED, q)) < 2.5
 
 
