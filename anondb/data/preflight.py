@@ -11,7 +11,6 @@ from anondb.data.layouts import ITEMS, ROW_ID
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, reads
 from anondb.errors import InputError, by_interface, quote_list
-from anondb.models import AsJson
 from anondb.reading.options import MARKS
 
 PERSON_WORDS = "uid|pid|customer|client|patient|subject|user|member|person"
@@ -24,11 +23,15 @@ _MISSING_WORDS = ("\\N", "NULL", "null", "NaN", "nan", "None", "N/A", "#N/A", "N
 
 
 @dataclass(frozen=True)
-class Finding(AsJson):
+class Finding:
     """Something that an owner confirms, or mends."""
 
     name: str  # the name that ``accept`` takes, one of ``FINDINGS``
     message: str  # what was found, in counts
+
+    def to_json(self) -> dict[str, str]:
+        """The finding as JSON values."""
+        return dict(vars(self))
 
 
 def findings(

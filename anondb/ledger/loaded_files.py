@@ -10,13 +10,12 @@ from anondb.engine import Engine, Table
 from anondb.ledger import ledger
 from anondb.ledger.stored import current_catalog, reference_of
 from anondb.ledger.tables import LOADED_FILES
-from anondb.models import AsJson
 from anondb.reading.account import Account, account_from
 from anondb.reading.formats import digest_of
 
 
 @dataclass(frozen=True)
-class SourceFile(AsJson):
+class SourceFile:
     """The file of a release's source, read again."""
 
     file: str  # its name
@@ -32,6 +31,10 @@ class SourceFile(AsJson):
             "missing": "not there",
         }
         return f"{self.file} is {said[self.status]}"
+
+    def to_json(self) -> dict[str, Any]:
+        """The file as JSON values."""
+        return dict(vars(self))
 
 
 def record(engine: Engine, loaded: Loaded, path: str) -> None:

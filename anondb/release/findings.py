@@ -59,8 +59,7 @@ def file_findings(path: Path) -> list[Finding]:
         findings.append(Finding("wal", "a write-ahead log lies beside the file"))
     if (path.stat().st_size - HEADER_BYTES) % _BLOCK_BYTES:
         findings.append(Finding("bytes", "the size of the file is not a multiple of the size of its blocks"))
-    strange = _strange_bytes(path)
-    if strange:
+    if strange := _strange_bytes(path):
         findings.append(Finding("bytes", f"{strange} bytes in the headers that a sealed file does not have"))
     return findings
 
@@ -214,8 +213,8 @@ def _of_other_types(schema: SchemaName, kind: Kind, manifest: Mapping[str, str])
         types = {name: text for name, text in types_of(manifest).items() if is_released(text)}
     except (KeyError, ValueError, AttributeError, TypeError):
         types = {}  # which is a finding itself
-    item = types.get(manifest.get("item_column", ""), "VARCHAR")
-    parts = [_number_of(schema.table("released_items"), not_of_type(exp.column("item"), item))]
+    wrong = not_of_type(exp.column("item"), types.get(manifest.get("item_column", ""), "VARCHAR"))
+    parts: list[exp.Expr] = [reads.counted(schema.table("released_items"), where=wrong).subquery()]
     ranges = 0
     for attribute in kind.attributes or ():
         stated = types.get(attribute.name, "VARCHAR")
@@ -224,15 +223,10 @@ def _of_other_types(schema: SchemaName, kind: Kind, manifest: Mapping[str, str])
             ranges += attribute.name in types and not stated.startswith(family)
             continue
         value, name = exp.column("value"), exp.column("attribute").eq(exp.Literal.string(attribute.name))
-        other = exp.and_(name, not_of_type(value, stated))
-        parts.append(_number_of(schema.table("released_values"), exp.and_(value.is_(exp.null()).not_(), other)))
+        wrong = exp.and_(name, value.is_(exp.null()).not_(), not_of_type(value, stated))
+        parts.append(reads.counted(schema.table("released_values"), where=wrong).subquery())
     total = reduce(lambda a, b: exp.Add(this=a, expression=b), parts)
     return exp.select(total.as_("values_of_another_type"), exp.convert(ranges).as_("ranges_of_another_type"))
-
-
-def _number_of(table: Table, condition: exp.Expr) -> exp.Expr:
-    """How many rows of a table fulfil a condition, as a number in a query."""
-    return reads.counted(table, where=condition).subquery()
 
 
 def _classes(schema: SchemaName, kind: Kind) -> exp.Query:
