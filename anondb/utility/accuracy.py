@@ -82,10 +82,10 @@ def true_counts(engine: Engine, dataset: Dataset, workload: Workload) -> Table:
     """
     if workload.supports is not None:
         numbers = np.arange(1, workload.n_queries + 1)
-        return engine.put("answers_truths", {"set_id": ("INTEGER", numbers), "support": ("BIGINT", workload.supports)})
+        return engine.put("set_supports", {"set_id": ("INTEGER", numbers), "support": ("BIGINT", workload.supports)})
     sets = reads.rows(workload.queries, "query_id AS set_id, item")
     origin = dataset.origin or Origin(engine, dataset.transactions)
-    return count_sets(engine, "answers_truths", origin.transactions, sets, origin.runner)
+    return count_sets(engine, origin.transactions, sets, origin.runner)
 
 
 def accuracy_of(

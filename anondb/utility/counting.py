@@ -13,9 +13,7 @@ CELLS = 1 << 25  # bytes of the matrix of one piece: which of its transactions h
 HITS = 1 << 17  # transactions of the rarest items of sets that are looked up at once
 
 
-def count_sets(
-    engine: Engine, target: str, transactions: Table, sets: Table | exp.Query, runner: Runner | None = None
-) -> Table:
+def count_sets(engine: Engine, transactions: Table, sets: Table | exp.Query, runner: Runner | None = None) -> Table:
     """Count the support of every set.
 
     Args:
@@ -33,7 +31,7 @@ def count_sets(
     groups = [rows["item"][starts[places][:, None] + np.arange(sizes[places[0]])] for places in chosen]
     for places, counted in zip(chosen, count_groups(runner or engine, transactions, groups), strict=True):
         supports[places] = counted
-    return engine.put(target, {"set_id": ("INTEGER", number), "support": ("BIGINT", supports)})
+    return engine.put("set_supports", {"set_id": ("INTEGER", number), "support": ("BIGINT", supports)})
 
 
 def count_itemsets(runner: Runner, transactions: Table, itemsets: Ints) -> Ints:

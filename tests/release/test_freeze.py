@@ -382,4 +382,5 @@ def test_numbers_of_no_transactions(owner: Engine) -> None:
 
 
 def number_of(engine: Engine, ids: Table, key: bytes | None) -> exp.Table:
-    return numbering.number_transactions(engine, ids, key).expression()
+    with keyed(key):
+        return numbering.number_transactions(engine, ids).expression()
