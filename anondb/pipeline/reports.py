@@ -125,18 +125,14 @@ def earlier(engine: Engine, catalog: str, name: str) -> EarlierReport | None:
     return EarlierReport(entry.name, values | last)
 
 
-def seconds_of(engine: Engine, catalog: str, release_id: str) -> dict[str, float]:
-    """The wall time of each step that made a release; empty if the ledger has no report of it."""
-    values = _values_of(engine, catalog, release_id)
-    return {} if values is None else {step: value for step, value in values["seconds"].items() if step != "total"}
-
-
-def read_of(engine: Engine, catalog: str, release_id: str) -> tuple[str, ...]:
-    """A line on each file that was read for a release, and on each finding that its owner confirmed."""
+def run_of(engine: Engine, catalog: str, release_id: str) -> tuple[dict[str, float], tuple[str, ...]]:
+    """The wall time of each step that made a release, and a line on each file that was read and on each finding that its
+    owner confirmed; both are empty if the ledger has no report of it."""
     values = _values_of(engine, catalog, release_id) or {}
+    seconds = {step: value for step, value in values.get("seconds", {}).items() if step != "total"}
     accounts = [account for account in (values.get("read"), *values.get("read_beside", ())) if account]
     confirmed = (f"confirmed {f['name']}: {f['message']}" for f in values.get("findings", ()))
-    return (*(f"read {words_of(account)}" for account in accounts), *confirmed)
+    return seconds, (*(f"read {words_of(account)}" for account in accounts), *confirmed)
 
 
 def _values_of(engine: Engine, catalog: str, release_id: str) -> dict[str, Any] | None:

@@ -165,8 +165,7 @@ def collect(engine: DuckDBEngine, name: str, *, queries: int = 1000, individuals
         decisions = DECISIONS.rows(engine, catalog, entry.release_id)
         parents = dict(ledger.taxonomy_of(engine, catalog, entry.release_id))
         recorded = ledger.recorded_answers(engine, catalog, entry.release_id)
-        seconds = reports.seconds_of(engine, catalog, entry.release_id)
-        read = reports.read_of(engine, catalog, entry.release_id)
+        seconds, read = reports.run_of(engine, catalog, entry.release_id)
         stated = overlap.stated(engine, catalog, entry.release_id)
         published = [p for p in history.publications(engine, catalog) if p.release_id == entry.release_id]
     reasons, why = _causes(decisions, entry.parameters)
