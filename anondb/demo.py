@@ -12,6 +12,7 @@ from anondb.api.connect import connect
 from anondb.api.database import Database
 from anondb.engine.files import private_files, removed_after_error
 from anondb.errors import EngineError, InputError
+from anondb.models import AsJson
 from anondb.models.transactional import KmAnonymity
 from anondb.pipeline.reports import Report
 
@@ -62,20 +63,12 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Published:
+class Published(AsJson):
     """A release of the demo: its sealed file, the report, and the answers from the file."""
 
     sealed: Path
     report: Report
     answers: tuple[Answer, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        """The release as JSON values."""
-        return {
-            "sealed": str(self.sealed),
-            "report": self.report.to_json(),
-            "answers": [{**vars(a), "items": list(a.items)} for a in self.answers],
-        }
 
 
 @dataclass(frozen=True)

@@ -225,8 +225,8 @@ class Policy:
 
     @cached_property
     def rows(self) -> Any:
-        """The transactions, with how they are read."""
-        return read_as(self.transactions, self.reading.texts())
+        """The transactions, with how they are read, and their columns."""
+        return read_as(self.transactions, self.reading.texts(), id=self.id, item=self.item)
 
     @property
     def people(self) -> Any:

@@ -11,19 +11,18 @@ from __future__ import annotations
 
 import re
 import subprocess
-import sys
 import tempfile
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 import duckdb
+from measuring import ANONDB
 
 import anondb
 from anondb.session.session import Session
 
 HERE = Path(__file__).parent
-ANONDB = Path(sys.executable).with_name("anondb")
 RELEASES = {"without": "spring.duckdb", "with supports": "spring_supports.duckdb", "with records": "records.duckdb"}
 FEWEST = 180  # answered questions: each by one of the releases with, and by one without item supports
 TABLES = """

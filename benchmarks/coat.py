@@ -9,7 +9,8 @@ from fractions import Fraction
 from pathlib import Path
 
 from datasets import ABSENT, DATA
-from main_job import floor, run_command
+from main_job import floor
+from measuring import run_command
 
 EXACT = {
     "bms1": (Fraction(324801, 496), 136),

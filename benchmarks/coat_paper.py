@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import csv
 import math
+import statistics
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from datasets import DATA
+from measuring import Line, Measured, Row, least_cpu, plot
 from sqlglot import exp
 
 from anondb.algorithms.apriori.apriori import apriori
@@ -45,14 +46,12 @@ from anondb.engine import DuckDBEngine, Engine, reads
 from anondb.errors import AnondbError
 from anondb.models.transactional import ConstraintAnonymity, KmAnonymity
 from anondb.recoding import GlobalRecoding
-from anondb.utility.accuracy import ReleasedData, measure
 from anondb.utility.loss import generalized_items
 from anondb.utility.workload import Workload, owner_workload, random_workload
 
 K_VALUES = (2, 5, 10, 25, 50)
 QUERIES = 1000
 LIMIT = Fraction(1, 2)  # s = 0.5 %
-Row = dict[str, Any]
 
 
 class Bench:
@@ -62,6 +61,7 @@ class Bench:
         self.engine, self.dataset, self.taxonomy = engine, dataset, taxonomy
         found = engine.select(reads.rows(dataset.transactions, "tid, item"))
         self.tid, self.item = found["tid"].astype(np.int64), found["item"].astype(np.int64)
+        self._holding = _sets(self.tid, self.item)
         self._apriori: dict[tuple[int, float], tuple[GlobalRecoding | str, float]] = {}
 
     def coat(self, k: int, m: float = 2, **options: Any) -> tuple[GlobalRecoding | str, float]:
@@ -80,17 +80,20 @@ class Bench:
         return random_workload(self.engine, self.dataset, queries=QUERIES, size=size, pool=pool, target=f"q{size}")
 
     def error(self, recoding: GlobalRecoding | str, workload: Workload) -> float | None:
-        """AvgRE of a recoding."""
+        """AvgRE of a recoding, by the paper's product of the probabilities of the items."""
         if isinstance(recoding, str):
             return None
-        tid, released_item = self._recoded(recoding)
-        rows = self.engine.put("bench_rows", {"tid": ("INTEGER", tid), "item": ("INTEGER", released_item)})
-        columns = {"released": ("INTEGER", recoding.member_of), "label": ("VARCHAR", list(recoding.member_labels))}
-        members = self.engine.put("bench_members", columns)
-        released = ReleasedData(rows, members, bool((recoding.image < 0).any()))
-        found = measure(self.engine, self.dataset, released, workload, estimator="product")
-        self.engine.drop(rows, members, found.answers)
-        return found.average_relative_error
+        showing = _sets(*self._recoded(recoding))
+        share = 0.5 / (1 - np.exp2(-recoding.sizes.astype(np.float64)))
+        asked = self.engine.select(reads.rows(workload.queries, "query_id, item"))
+        errors = []
+        for items in _sets(asked["item"], asked["query_id"]).values():
+            truth = len(set.intersection(*(self._holding[i] for i in items)))
+            image = recoding.image[sorted(items)]
+            shown = set.intersection(*(showing[r] for r in image.tolist())) if image.min() >= 0 else ()
+            if truth:
+                errors.append(abs(truth - len(shown) * float(share[image].prod())) / truth)
+        return statistics.fmean(errors) if errors else None
 
     def _recoded(self, recoding: GlobalRecoding) -> tuple[Any, Any]:
         """Transactions and the released items in them, each pair once."""
@@ -118,14 +121,25 @@ class Bench:
         return math.log2(total.numerator) - math.log2(total.denominator) - math.log2(scale) if total else None
 
 
+def _sets(values: Any, keys: Any) -> dict[int, set[int]]:
+    """The values of each key."""
+    found: dict[int, set[int]] = {}
+    for value, key in zip(values.tolist(), keys.tolist(), strict=True):
+        found.setdefault(key, set()).add(value)
+    return found
+
+
 def timed(work: Callable[[], GlobalRecoding]) -> tuple[GlobalRecoding | str, float]:
     """What came out, or why nothing did, and CPU seconds."""
-    begun = time.process_time()
-    try:
-        found: GlobalRecoding | str = work()
-    except AnondbError as error:
-        found = str(error)
-    return found, time.process_time() - begun
+
+    def tried() -> GlobalRecoding | str:
+        try:
+            return work()
+        except AnondbError as error:
+            return str(error)
+
+    seconds, found = least_cpu(tried)
+    return found, seconds
 
 
 @contextmanager
@@ -172,40 +186,22 @@ def outcome(found: GlobalRecoding | str) -> Row:
 # ---------------------------------------------------------------------- section 6
 
 
+def against(on: Bench, data: str, k: int, m: int, sizes: tuple[int, ...]) -> list[Row]:
+    """k^m-anonymity by both."""
+    (ours, seconds), (theirs, their_seconds) = on.coat(k, m), on.apriori(k, m)
+    facts = {"data": data, "k": k, "m": m, **outcome(ours), "seconds_coat": seconds, "seconds_apriori": their_seconds}
+    facts |= {"log2_ul_coat": on.log2_ul(ours), "log2_ul_apriori": on.log2_ul(theirs)}
+    return compare(on, ours, theirs, sizes, **facts)
+
+
 def against_k(on: Bench, data: str) -> list[Row]:
     """Figures 8 and 10a: k^2-anonymity for several k."""
-    rows = []
-    for k in K_VALUES:
-        (ours, seconds), (theirs, their_seconds) = on.coat(k), on.apriori(k)
-        facts = {
-            "data": data,
-            "k": k,
-            "m": 2,
-            **outcome(ours),
-            "seconds_coat": seconds,
-            "seconds_apriori": their_seconds,
-        }
-        facts |= {"log2_ul_coat": on.log2_ul(ours), "log2_ul_apriori": on.log2_ul(theirs)}
-        rows += compare(on, ours, theirs, (1, 3), **facts)
-    return rows
+    return [row for k in K_VALUES for row in against(on, data, k, 2, (1, 3))]
 
 
 def against_m(on: Bench, data: str) -> list[Row]:
     """Figures 9 and 10b: k = 5, m from 1 to 3."""
-    rows = []
-    for m in (1, 2, 3):
-        (ours, seconds), (theirs, their_seconds) = on.coat(5, m), on.apriori(5, m)
-        facts = {
-            "data": data,
-            "k": 5,
-            "m": m,
-            **outcome(ours),
-            "seconds_coat": seconds,
-            "seconds_apriori": their_seconds,
-        }
-        facts |= {"log2_ul_coat": on.log2_ul(ours), "log2_ul_apriori": on.log2_ul(theirs)}
-        rows += compare(on, ours, theirs, (2,), **facts)
-    return rows
+    return [row for m in (1, 2, 3) for row in against(on, data, 5, m, (2,))]
 
 
 def pairs_of_some_items(on: Bench, percent: int) -> PrivacyConstraints:
@@ -234,30 +230,14 @@ def mixed_sizes(on: Bench, shares: tuple[float, ...], total: int = 2000) -> Priv
 
 def privacy_policies(on: Bench, data: str) -> list[Row]:
     """Figures 11 and 12: PP1 to PP9, k = 5; Apriori has to protect all itemsets of 2 or 4 items."""
-    rows = []
-    for number, percent in enumerate((2, 5, 10, 25, 50), 1):
-        privacy = pairs_of_some_items(on, percent)
-        (ours, seconds), (theirs, _) = on.coat(5, privacy=privacy), on.apriori(5, 2)
-        facts = {
-            "data": data,
-            "policy": f"PP{number}",
-            "constraints": len(privacy),
-            **outcome(ours),
-            "seconds_coat": seconds,
-        }
-        rows += compare(on, ours, theirs, (1, 3), **facts)
     shares = ((33, 33, 33, 1), (30, 30, 30, 10), (25, 25, 25, 25), (16.7, 16.7, 16.7, 50))
-    for number, share in enumerate(shares, 6):
-        privacy = mixed_sizes(on, share)
-        (ours, seconds), (theirs, _) = on.coat(5, privacy=privacy), on.apriori(5, 4)
-        facts = {
-            "data": data,
-            "policy": f"PP{number}",
-            "constraints": len(privacy),
-            **outcome(ours),
-            "seconds_coat": seconds,
-        }
-        rows += compare(on, ours, theirs, (2,), **facts)
+    policies = [(pairs_of_some_items(on, percent), 2, (1, 3)) for percent in (2, 5, 10, 25, 50)]
+    policies += [(mixed_sizes(on, share), 4, (2,)) for share in shares]
+    rows = []
+    for number, (privacy, m, sizes) in enumerate(policies, 1):
+        (ours, seconds), (theirs, _) = on.coat(5, privacy=privacy), on.apriori(5, m)
+        facts = {"data": data, "policy": f"PP{number}", "constraints": len(privacy), **outcome(ours)}
+        rows += compare(on, ours, theirs, sizes, **facts, seconds_coat=seconds)
     return rows
 
 
@@ -358,10 +338,7 @@ def _case_study(on: Bench, share: float, w1: Workload) -> list[Row]:
                 row = {"syndromes": number, "k": k, "s": str(limit), "constraints": len(constraints), **outcome(ours)}
                 row |= {"seconds_coat": seconds, "w1_share": share, "w1_queries": w1.n_queries}
                 if not isinstance(ours, str):
-                    exact = countable(
-                        ItemSets(syndromes.ids, syndromes.labels, syndromes.start, syndromes.member), ours, on.dataset
-                    )
-                    row["countable"] = sum(c.exact for c in exact)
+                    row["countable"] = kept(on, syndromes, ours)
                     row["w1"] = on.error(ours, w1)
                     pool = generalized_items(ours)
                     if len(pool) > 1:
@@ -374,95 +351,56 @@ def _case_study(on: Bench, share: float, w1: Workload) -> list[Row]:
             theirs, _ = on.apriori(k, math.inf)
             row["apriori"] = outcome(theirs)["released_items"]
             if not isinstance(theirs, str):
-                kept = countable(
-                    ItemSets(syndromes.ids, syndromes.labels, syndromes.start, syndromes.member), theirs, on.dataset
-                )
-                row["apriori_countable"] = sum(c.exact for c in kept)
+                row["apriori_countable"] = kept(on, syndromes, theirs)
     return rows
+
+
+def kept(on: Bench, syndromes: UtilityConstraints, recoding: GlobalRecoding) -> int:
+    """How many syndromes are counted exactly."""
+    sets = ItemSets(syndromes.ids, syndromes.labels, syndromes.start, syndromes.member)
+    return sum(c.exact for c in countable(sets, recoding, on.dataset))
 
 
 # ---------------------------------------------------------------------- output
 
 
-def write(place: Path, name: str, rows: list[Row]) -> None:
-    columns = list(dict.fromkeys(c for row in rows for c in row))
-    with (place / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, columns, lineterminator="\n")
-        writer.writeheader()
-        for row in rows:
-            writer.writerow({c: f"{v:.6g}" if isinstance(v, float) else v for c, v in row.items()})
-    print(f"{name}: {len(rows)} rows", flush=True)
-
-
-def plot(
-    place: Path, name: str, rows: list[Row], x: str, panels: list[tuple[str, Row, list[str]]], log: bool = False
-) -> None:
-    """One picture with a panel for each (title, rows that agree with these values, columns)."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    figure, axes = pyplot.subplots(1, len(panels), figsize=(4.2 * len(panels), 3.2), squeeze=False)
-    for axis, (title, wanted, columns) in zip(axes[0], panels, strict=True):
-        chosen = [r for r in rows if all(r.get(c) == v for c, v in wanted.items())]
-        for column, mark in zip(columns, "os^v", strict=False):
-            points = [(str(r[x]), r[column]) for r in chosen if r.get(column) is not None]
-            axis.plot([p[0] for p in points], [p[1] for p in points], marker=mark, label=column)
-        axis.set_title(title)
-        axis.set_xlabel(x)
-        if log:
-            axis.set_yscale("log")
-        axis.legend(fontsize=7)
-    figure.tight_layout()
-    figure.savefig(place / f"{name}.png", dpi=80)
-    pyplot.close(figure)
+def panel(title: str, rows: list[Row], x: str, columns: tuple[str, ...], **wanted: Any) -> tuple[str, str, list[Line]]:
+    """Columns of the rows that agree with some values."""
+    chosen = [r for r in rows if all(r.get(c) == v for c, v in wanted.items())]
+    return title, x, [(c, [(str(r[x]), r[c]) for r in chosen if r.get(c) is not None]) for c in columns]
 
 
 def main() -> None:
     place = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent / "coat_paper"
-    place.mkdir(parents=True, exist_ok=True)
-    both = ["avgre_coat", "avgre_apriori"]
-    seconds = ["seconds_coat", "seconds_apriori"]
-    by_k: list[Row] = []
-    by_m: list[Row] = []
-    private: list[Row] = []
-    useful: list[Row] = []
+    both, seconds = ("avgre_coat", "avgre_apriori"), ("seconds_coat", "seconds_apriori")
+    found: dict[str, list[Row]] = {}
     for data in ("bms1", "bms2"):
         with bench(DATA / f"{data}.dat", f"{data}.f5.tree") as on:
-            by_k += against_k(on, data)
-            by_m += against_m(on, data)
-            private += privacy_policies(on, data)
-            useful += utility_policies(on, data)
-        for name, rows in (("by_k", by_k), ("by_m", by_m), ("privacy_policies", private), ("utility_policies", useful)):
-            write(place, name, rows)
-    sets = ("bms1", "bms2")
-    plot(place, "by_k", by_k, "k", [(f"{d}, q={q}", {"data": d, "q": q}, both) for d in sets for q in (1, 3)])
-    plot(place, "by_m", by_m, "m", [(d, {"data": d}, both) for d in sets])
+            for name, rows_of in (
+                ("by_k", against_k),
+                ("by_m", against_m),
+                ("privacy_policies", privacy_policies),
+                ("utility_policies", utility_policies),
+            ):
+                found.setdefault(name, []).extend(rows_of(on, data))
+    found |= {"by_n": against_n(), "case_study": case_study()}
+    for name, rows in found.items():
+        (place / f"{name}.csv").unlink(missing_ok=True)
+        Measured(place / f"{name}.csv").add(*rows)
+    sets, by_k = ("bms1", "bms2"), found["by_k"]
+    shown = {"by_k": ("k", (1, 3)), "by_m": ("m", (2,)), "privacy_policies": ("policy", (1, 3, 2))}
+    for name, (x, sizes) in (shown | {"utility_policies": ("policy", (1, 3))}).items():
+        panels = [panel(f"{d}, q={q}", found[name], x, both, data=d, q=q) for d in sets for q in sizes]
+        plot(place / f"{name}.png", panels)
+    uls = ("log2_ul_coat", "log2_ul_apriori")
+    plot(place / "ul.png", [panel(f"{d}: log2 UL", by_k, "k", uls, data=d, q=1) for d in sets])
+    plot(place / "seconds_by_k.png", [panel(d, by_k, "k", seconds, data=d, q=1) for d in sets])
+    plot(place / "by_n.png", [panel("bms1: CPU seconds", found["by_n"], "n", seconds)])
+    titles = {n: f"{n} syndromes" for n in (20, 5)}
+    study = found["case_study"]
     plot(
-        place,
-        "ul",
-        by_k,
-        "k",
-        [(f"{d}: log2 UL", {"data": d, "q": 1}, ["log2_ul_coat", "log2_ul_apriori"]) for d in sets],
+        place / "case_study.png", [panel(t, study, "k", ("w1", "w2"), syndromes=n, w1_share=0.1) for n, t in titles.items()]
     )
-    panels = [(f"{d}, q={q}", {"data": d, "q": q}, both) for d in sets for q in (1, 3, 2)]
-    plot(place, "privacy_policies", private, "policy", panels)
-    plot(
-        place,
-        "utility_policies",
-        useful,
-        "policy",
-        [(f"{d}, q={q}", {"data": d, "q": q}, both) for d in sets for q in (1, 3)],
-    )
-    plot(place, "seconds_by_k", by_k, "k", [(d, {"data": d, "q": 1}, seconds) for d in sets])
-    by_n = against_n()
-    write(place, "by_n", by_n)
-    plot(place, "by_n", by_n, "n", [("bms1: CPU seconds", {}, seconds)])
-    study = case_study()
-    write(place, "case_study", study)
-    shown = [(f"{n} syndromes", {"syndromes": n, "w1_share": 0.1}, ["w1", "w2"]) for n in (20, 5)]
-    plot(place, "case_study", study, "k", shown)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Where the real data sets are looked for, and the taxonomy of made ones.
+"""Where the real data sets are looked for, their tables, and the taxonomy of made ones.
 
 docs/data.md says where the real ones come from. ``tests/realdata.py`` has the same rule.
 """
@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+
+import duckdb
 
 ROOT = Path(__file__).resolve().parents[1]
 ABSENT = "real data is absent: set ANONDB_DATA to its folder (docs/data.md)"
@@ -21,6 +23,19 @@ def folder() -> Path:
 
 
 DATA = folder()
+
+
+def load(connection: duckdb.DuckDBPyConnection, data: str, table: str = "t") -> None:
+    """Make the table ``(tid, item)`` of a data set, each pair once; of ``informs`` the table ``people``, too."""
+    if data == "informs":
+        people = connection.read_csv(str(DATA / "informs2005_rt.csv"))
+        people.project("DUPERSID AS tid, * EXCLUDE (DUPERSID, items)").create("people")
+        rows = people.project("DUPERSID AS tid, unnest(string_split(items, ' ')) AS item")
+    else:
+        lines = connection.read_csv(str(DATA / f"{data}.dat"), header=False, sep="\t", columns={"line": "VARCHAR"})
+        numbered = lines.project("row_number() OVER () AS tid, line")
+        rows = numbered.project("tid, unnest(string_split(trim(line), ' ')) AS item").filter("item <> ''")
+    rows.distinct().order("ALL").create(table)
 
 
 def write_taxonomy(path: Path, leaves: int, fan_out: int) -> None:

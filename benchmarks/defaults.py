@@ -12,7 +12,6 @@ transactions hold, each drawn with equal probability. Always answering 0 has the
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 import resource
@@ -26,9 +25,9 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-import duckdb
 from comparing import shown, table, there
-from datasets import ABSENT, DATA
+from datasets import ABSENT, DATA, load
+from measuring import Measured, Row
 
 import anondb
 from anondb.algorithms import METHODS
@@ -44,7 +43,7 @@ FREQUENT = 50
 QUERIES = 400  # of each kind
 KINDS = ("items", "pairs", "frequent pairs")
 WORKLOAD = """
-CREATE TABLE asked AS
+CREATE TABLE workload AS
 WITH pairs AS (
     SELECT [a.item, b.item] AS items, count(*) AS support
     FROM t AS a JOIN t AS b ON a.tid = b.tid AND a.item < b.item GROUP BY a.item, b.item
@@ -53,27 +52,11 @@ WITH pairs AS (
     UNION ALL SELECT 'pairs', items FROM pairs
     UNION ALL SELECT 'frequent pairs', items FROM pairs WHERE support >= $frequent
 )
-SELECT kind || ' ' || row_number() OVER (PARTITION BY kind ORDER BY md5(items::VARCHAR)) AS query_id, items
-FROM candidates QUALIFY row_number() OVER (PARTITION BY kind ORDER BY md5(items::VARCHAR)) <= $queries
+SELECT kind || ' ' || row_number() OVER (PARTITION BY kind ORDER BY md5(items::VARCHAR)) AS query_id, unnest(items) AS item
+FROM (SELECT * FROM candidates QUALIFY row_number() OVER (PARTITION BY kind ORDER BY md5(items::VARCHAR)) <= $queries)
 """
 Run = tuple[str, str, int, int, bool]
-COLUMNS = ("data", "algorithm", "k", "m", "item_supports", "outcome", *KINDS, "width", "lm", "seconds")
-
-
-def load(connection: duckdb.DuckDBPyConnection, data: str) -> None:
-    """Make the tables of the transactions and of the workload."""
-    if data == "informs":
-        people = connection.read_csv(str(DATA / "informs2005_rt.csv"), all_varchar=True)
-        rows = people.query("people", "SELECT DUPERSID AS tid, unnest(string_split(items, ' ')) AS item FROM people")
-        rows.distinct().create("t")
-    else:
-        lines = enumerate((DATA / f"{data}.dat").read_text(encoding="utf-8").splitlines())
-        pairs = [(n, item) for n, line in lines for item in set(line.split())]
-        connection.execute("CREATE TABLE t (tid INTEGER, item VARCHAR)")
-        columns = {"tid": [n for n, _ in pairs], "item": [item for _, item in pairs]}
-        connection.execute("INSERT INTO t SELECT unnest($tid), unnest($item)", columns)
-    connection.execute(WORKLOAD, {"frequent": FREQUENT, "queries": QUERIES})
-    connection.execute("CREATE TABLE workload AS SELECT query_id, unnest(items) AS item FROM asked")
+RUN = ("data", "algorithm", "k", "m", "item_supports")
 
 
 def measure(runs: list[Run]) -> None:
@@ -81,6 +64,7 @@ def measure(runs: list[Run]) -> None:
     data = runs[0][0]
     with anondb.connect(threads=1) as database:
         load(database.engine.connection, data)
+        database.engine.connection.execute(WORKLOAD, {"frequent": FREQUENT, "queries": QUERIES})
         for run in runs:
             used = resource.getrusage(resource.RUSAGE_SELF)
             resource.setrlimit(resource.RLIMIT_CPU, (int(used.ru_utime + used.ru_stime) + SECONDS, resource.RLIM_INFINITY))
@@ -89,7 +73,7 @@ def measure(runs: list[Run]) -> None:
 
 def figures(database: Any, data: str, algorithm: str, k: int, m: int, supports: bool) -> dict[str, Any]:
     """The figures of a run: mean relative errors, the median width of bounds over truth of frequent pairs, loss, time."""
-    row: dict[str, Any] = dict(zip(COLUMNS, (data, algorithm, k, m, int(supports), "done"), strict=False))
+    row: Row = dict(zip(RUN, (data, algorithm, k, m, int(supports)), strict=True)) | {"outcome": "done"}
     method = METHODS[algorithm]
     options: dict[str, Any] = {"max_suppression": 100} if "max_suppression" in method.takes else {}
     if "taxonomy" in method.needs:
@@ -117,60 +101,46 @@ def figures(database: Any, data: str, algorithm: str, k: int, m: int, supports: 
     return row | {"width": round(statistics.median(widths), 3) if widths else None}
 
 
-class Results:
-    """The rows of a CSV file by run."""
+class Results(Measured):
+    """The runs."""
 
     def __init__(self, place: Path) -> None:
-        self._place = place
-        self.rows: dict[Run, dict[str, str]] = {}
-        if place.exists():
-            with place.open(newline="", encoding="utf-8") as file:
-                self.rows = {self._run(row): row for row in csv.DictReader(file)}
+        super().__init__(place, *RUN)
 
-    @staticmethod
-    def _run(row: dict[str, Any]) -> Run:
-        return row["data"], row["algorithm"], int(row["k"]), int(row["m"]), bool(int(row["item_supports"]))
-
-    def add(self, row: dict[str, Any]) -> None:
-        """Write a row."""
-        self.rows[self._run(row)] = {c: str(row.get(c, "")) for c in COLUMNS}
-        self._place.parent.mkdir(exist_ok=True)
-        with self._place.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(self.rows[run] for run in sorted(self.rows))
+    def run(self, run: Run) -> Row | None:
+        """The row of a run."""
+        return self.get(**dict(zip(RUN, run, strict=True)))
 
     def measure(self, data: str, algorithm: str) -> None:
         """Measure the runs that are missing, in a process that ends if one of them takes too long."""
         runs = [(data, algorithm, k, m, s) for m, k, s in product(MS, KS, (False, True))]
-        while missing := [run for run in runs if run not in self.rows]:
+        while missing := [run for run in runs if self.run(run) is None]:
             command = [sys.executable, __file__, "--runs", json.dumps(missing)]
             with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
                 assert child.stdout is not None
                 for line in child.stdout:
                     self.add(json.loads(line))
             if child.returncode == -signal.SIGXCPU:
-                data, algorithm, k, m, supports = next(run for run in runs if run not in self.rows)
-                row = {"data": data, "algorithm": algorithm, "k": k, "m": m, "item_supports": int(supports)}
-                self.add(row | {"outcome": f"over {SECONDS} s"})
+                stopped = next(run for run in runs if self.run(run) is None)
+                self.add(dict(zip(RUN, stopped, strict=True)) | {"outcome": f"over {SECONDS} s"})
             elif child.returncode:
                 sys.exit(f"{algorithm} on {data}: the process ended with {child.returncode}")
 
     def cell(self, run: Run) -> str:
         """The errors of pairs and of frequent pairs, and the width of the bounds of the latter."""
-        row = self.rows.get(run)
+        row = self.run(run)
         if row is None or row["outcome"] != "done":
             return "" if row is None else row["outcome"]
-        pairs, frequent, width = (shown(float(row[c]) if row[c] else None) for c in (*KINDS[1:], "width"))
+        pairs, frequent, width = (shown(row.get(c)) for c in (*KINDS[1:], "width"))
         return f"{pairs} ({frequent}) {width}"
 
     def ratio(self, algorithm: str, supports: bool, column: str) -> tuple[float, int]:
         """The geometric mean of an algorithm's figures over those of the first, each plus .01; and the number of runs."""
         logs = []
-        for run, row in self.rows.items():
-            first = self.rows.get((run[0], ALGORITHMS[0], *run[2:]))
-            if run[1] == algorithm and run[4] == supports and first and row[column] and first[column]:
-                logs.append(math.log((float(row[column]) + 0.01) / (float(first[column]) + 0.01)))
+        for row in self.rows:
+            first = self.get(**{**row, "algorithm": ALGORITHMS[0]})
+            if row["algorithm"] == algorithm and row["item_supports"] == supports and first and column in row.keys() & first:
+                logs.append(math.log((row[column] + 0.01) / (first[column] + 0.01)))
         return math.exp(statistics.fmean(logs)) if logs else math.nan, len(logs)
 
 

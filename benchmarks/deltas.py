@@ -21,7 +21,7 @@ from typing import Any
 
 from estimates_people import ATTRIBUTES, write_people
 from hospital import write_hospital
-from rt_paper import Measured
+from measuring import Measured
 
 import anondb
 from anondb.compare.runs import plan
@@ -58,7 +58,7 @@ def data(name: str, persons: int) -> Iterator[tuple[anondb.Database, dict[str, A
 def measure(out: Measured, name: str, persons: int) -> None:
     """Measure what is not measured yet."""
     with data(name, persons) as (db, people), tempfile.TemporaryDirectory() as place:
-        prepared = prepare_people(db.engine, "items", Needs(K, M), people, folder=Path(place))
+        prepared = prepare_people(db.engine, "items", Needs(K, M), people, None, Path(place))
         grid = {"k": [K], "m": [M], "delta": DELTAS}
         for run in plan([RUM, TUM], ["kkm"], grid, people):
             key = {"data": name, "persons": persons, "algorithm": run.algorithm, "delta": float(run.options["delta"])}
@@ -105,9 +105,7 @@ def advise(name: str, persons: int, seconds: float, rows: list[dict[str, Any]]) 
 
 def main(persons: int, patients: int) -> None:
     """Measure, print the table, and ask advise."""
-    place = Path(__file__).parent / "deltas"
-    place.mkdir(exist_ok=True)
-    out = Measured(place / "by_delta.csv", "data", "persons", "algorithm", "delta")
+    out = Measured(Path(__file__).parent / "deltas" / "by_delta.csv", "data", "persons", "algorithm", "delta")
     sizes = (("informs", persons), ("hospital", patients))
     for name, n in sizes:
         measure(out, name, n)

@@ -10,7 +10,6 @@ not measured again. CPU seconds are the least of ``REPEATS`` runs.
 
 from __future__ import annotations
 
-import csv
 import sys
 import tempfile
 from collections.abc import Iterable
@@ -21,6 +20,7 @@ import duckdb
 import numpy as np
 from comparing import shown, table
 from datasets import ABSENT, DATA, write_taxonomy
+from measuring import Measured
 from quest import BASKETS, FAN_OUT, Shape, write_data
 from scipy.optimize import nnls
 
@@ -52,7 +52,6 @@ FITTED = (SHOP, *REAL, "many items", "large", "wide")
 ALGORITHMS = ("mhghs", "hghs", "apriori", "vpa", "lra", "coat", "pcta", "mm", "similar", "partition", "clump")
 TERMS = ("run", "occurrences", "pair_rows", "pairs", "items")
 OTHER_TERMS = {"clump": (*TERMS, "clusters"), "similar": ("run", "occurrences", "merges", "item_pairs")}
-COLUMNS = ("data", "algorithm", "k", "m", "status", "cpu_seconds", "peak_mib")
 
 
 def write_source(data: str, place: Path) -> tuple[Path, Path]:
@@ -103,38 +102,24 @@ def measured(source: Path, tree: Path, algorithm: str) -> dict[str, Any]:
     return {"status": done[0].status, "cpu_seconds": cpu, "peak_mib": peak}
 
 
-class Runs:
+class Runs(Measured):
     """The measured runs, in a CSV file."""
 
     def __init__(self, place: Path) -> None:
-        self._file = place / "runs.csv"
-        self.rows: dict[tuple[str, str], dict[str, str]] = {}
-        if self._file.exists():
-            with self._file.open(newline="", encoding="utf-8") as file:
-                self.rows = {(row["data"], row["algorithm"]): row for row in csv.DictReader(file)}
-
-    def add(self, data: str, algorithm: str, figures: dict[str, Any]) -> None:
-        """Write a run."""
-        row = {"data": data, "algorithm": algorithm, "k": K, "m": M, **figures}
-        self.rows[data, algorithm] = {name: str(row[name]) for name in COLUMNS}
-        self._file.parent.mkdir(exist_ok=True)
-        with self._file.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(self.rows[run] for run in sorted(self.rows))
+        super().__init__(place / "runs.csv", "data", "algorithm")
 
     def measure(self, data: str, source: Path, tree: Path, estimated: Iterable[str]) -> None:
         """Measure the runs that are missing, of the algorithms that have an estimate."""
         for algorithm in estimated:
-            if (data, algorithm) not in self.rows:
-                self.add(data, algorithm, measured(source, tree, algorithm))
+            if not self.has(data=data, algorithm=algorithm):
+                self.add({"data": data, "algorithm": algorithm, "k": K, "m": M, **measured(source, tree, algorithm)})
 
     def figures(self, data: str, algorithm: str) -> tuple[float, float] | None:
         """CPU seconds and MiB of a run; None if it was stopped at a limit."""
-        row = self.rows.get((data, algorithm))
+        row = self.get(data=data, algorithm=algorithm)
         if row is None or row["status"] != "done":
             return None
-        return float(row["cpu_seconds"]), float(row["peak_mib"])
+        return row["cpu_seconds"], row["peak_mib"]
 
 
 def features_of(source: Path, tree: Path) -> tuple[Features, tuple[Estimate, ...]]:

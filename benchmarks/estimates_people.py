@@ -10,9 +10,7 @@ are not measured again. It prints estimate / measured; with FIT as SIZES, the co
 from __future__ import annotations
 
 import csv
-import os
 import random
-import subprocess
 import sys
 import tempfile
 from collections import defaultdict
@@ -21,6 +19,7 @@ from pathlib import Path
 
 import numpy as np
 from datasets import DATA
+from measuring import Measured, Row, run_process
 from scipy.optimize import nnls
 
 import anondb
@@ -28,7 +27,7 @@ from anondb.guide.estimates import Features, terms
 
 ATTRIBUTES = ("DOBMM", "DOBYY", "RACEX", "EDUCYEAR", "income", "SEX", "marry", "poverty")
 FILE = Path(__file__).parent / "estimates" / "people.csv"
-COLUMNS = ("persons", "algorithm", "attributes", "k", "cpu_seconds", "peak_mib")
+RUN = ("persons", "algorithm", "attributes", "k")
 
 
 def write_people(persons: int, place: Path) -> tuple[Path, Path]:
@@ -47,28 +46,27 @@ def write_people(persons: int, place: Path) -> tuple[Path, Path]:
     return items, records
 
 
-def measured(items: Path, records: Path, algorithm: str, attributes: str, k: str) -> tuple[float, float]:
+def measured(items: Path, records: Path, algorithm: str, attributes: str, k: str) -> tuple[float, int]:
     """CPU seconds and peak MiB of a run."""
     words = ["anonymize", str(items), "--records", str(records), "--quasi-identifiers", attributes, "--model", "kkm"]
     words += ["--algorithm", algorithm, "--k", k, "--json"]
     words += [word for name in ("one-item", "rare-items", "one-released-item") for word in ("--accept", name)]
-    process = subprocess.Popen([sys.executable, "-m", "anondb", *words], stdout=subprocess.DEVNULL)
-    _, status, used = os.wait4(process.pid, 0)
-    if status:
-        raise SystemExit(f"{algorithm} ended with {os.waitstatus_to_exitcode(status)}")
-    return round(used.ru_utime + used.ru_stime, 2), round(used.ru_maxrss / 1024, 1)
+    _, code, cpu, _, peak = run_process(sys.executable, "-m", "anondb", *words)
+    if code:
+        raise SystemExit(f"{algorithm} ended with {code}")
+    return round(cpu, 2), peak
 
 
-def print_fit(runs: Iterable[dict[str, str]]) -> None:
+def print_fit(runs: Iterable[Row]) -> None:
     """The coefficients of the cost of each algorithm, none below 0, with the least sum of squared relative errors."""
-    by_algorithm: dict[str, list[dict[str, str]]] = defaultdict(list)
+    by_algorithm: dict[str, list[Row]] = defaultdict(list)
     for run in runs:
         by_algorithm[run["algorithm"]].append(run)
     names = ("run", "people", "groups")
     for algorithm, of in by_algorithm.items():
-        values = [terms(Features(int(run["persons"]), 0, 0, 0, None, 1), int(run["k"])) for run in of]
+        values = [terms(Features(run["persons"], 0, 0, 0, None, 1), run["k"]) for run in of]
         for what in ("cpu_seconds", "peak_mib"):
-            rows = [[v[name] / float(run[what]) for name in names] for v, run in zip(values, of, strict=True)]
+            rows = [[v[name] / run[what] for name in names] for v, run in zip(values, of, strict=True)]
             found = nnls(np.array(rows), np.ones(len(rows)))[0]
             print(algorithm, what, {n: float(f"{c:.3g}") for n, c in zip(names, found, strict=True) if c > 0})
 
@@ -76,12 +74,9 @@ def print_fit(runs: Iterable[dict[str, str]]) -> None:
 def main() -> None:
     """Measure what is missing, and print the table."""
     sizes, algorithms, number, k = (*sys.argv[1:], *("3000,12000,26735", "", "8", "5")[len(sys.argv) - 1 :])
-    runs: dict[tuple[str, ...], dict[str, str]] = {}
-    if FILE.exists():
-        with FILE.open(encoding="utf-8", newline="") as file:
-            runs = {tuple(row[c] for c in COLUMNS[:4]): row for row in csv.DictReader(file)}
+    runs = Measured(FILE, *RUN)
     if sizes == "FIT":
-        return print_fit(runs.values())
+        return print_fit(runs.rows)
     attributes = ",".join(ATTRIBUTES[: int(number)])
     for persons in sizes.split(","):
         with tempfile.TemporaryDirectory() as place, anondb.connect() as db:
@@ -90,15 +85,12 @@ def main() -> None:
             for estimate in profile.estimates:
                 if algorithms and estimate.algorithm not in algorithms.split(","):
                     continue
-                key = (persons, estimate.algorithm, number, k)
-                if key not in runs:
-                    figures = measured(items, records, estimate.algorithm, attributes, k)
-                    runs[key] = dict(zip(COLUMNS, (*key, *map(str, figures)), strict=True))
-                    with FILE.open("w", encoding="utf-8", newline="") as file:
-                        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-                        writer.writeheader()
-                        writer.writerows(runs[k] for k in sorted(runs, key=lambda x: (x[1], int(x[0]), x[2:])))
-                seconds, mib = float(runs[key]["cpu_seconds"]), float(runs[key]["peak_mib"])
+                key = dict(zip(RUN, (int(persons), estimate.algorithm, int(number), int(k)), strict=True))
+                if not runs.has(**key):
+                    cpu, peak = measured(items, records, estimate.algorithm, attributes, k)
+                    runs.add(key | {"cpu_seconds": cpu, "peak_mib": peak})
+                run = runs.get(**key) or {}
+                seconds, mib = run["cpu_seconds"], run["peak_mib"]
                 ratios = "-" if estimate.cpu_seconds is None else f"{estimate.cpu_seconds / seconds:.2f}"
                 ratios += "" if estimate.peak_mib is None else f"  {estimate.peak_mib / mib:.2f}"
                 print(f"{persons:>7} {estimate.algorithm:<13} {seconds:8.1f} s {mib:6.0f} MiB  {ratios}", flush=True)

@@ -8,16 +8,18 @@ from __future__ import annotations
 import sys
 import tempfile
 import time
+from functools import partial
 from itertools import product
 from pathlib import Path
 
 import duckdb
-from datasets import ABSENT, DATA
+from datasets import ABSENT, DATA, load
 from main_job import PAIRS, floor
+from measuring import least_cpu
 
 import anondb
 from anondb.options import policy_of
-from anondb.pipeline.load import load
+from anondb.pipeline.load import load as read
 
 # The largest mean errors of pairs, over all supported ones and those with support >= k.
 LIMITS = {
@@ -47,10 +49,7 @@ def errors(data: str, algorithm: str, supports: bool, size: int) -> tuple[float,
     """The mean relative errors over all supported itemsets of a size, and over those with support >= 5."""
     with anondb.connect() as database:
         connection = database.engine.connection
-        rows = [(n, i) for n, line in enumerate((DATA / f"{data}.dat").read_text().splitlines()) for i in set(line.split())]
-        connection.execute("CREATE TABLE t (tid INTEGER, item VARCHAR)")
-        columns = {"tid": [r[0] for r in rows], "item": [r[1] for r in rows]}
-        connection.execute("INSERT INTO t SELECT unnest($tid), unnest($item)", columns)
+        load(connection, data)
         connection.execute(SUPPORTED)
         options = {"taxonomy": DATA / f"{data}.f5.tree"} if algorithm == "mhghs" else {"max_suppression": 100}
         release = database.anonymize(
@@ -88,15 +87,11 @@ def similar(data: str) -> tuple[float, float]:
         connection.execute(f"ATTACH '{sealed}' AS s (READ_ONLY)")
         connection.execute("CREATE TABLE t AS SELECT transaction_id AS tid, item_id AS item FROM s.main.transaction_items")
         for _ in range(5):
-            begun = time.process_time()
-            connection.execute(PAIRS).fetchall()
-            floors.append(time.process_time() - begun)
+            floors.append(least_cpu(lambda: connection.execute(PAIRS).fetchall())[0])
             with anondb.connect() as other, other.engine.transaction():
                 policy = policy_of(DATA / f"{data}.dat", {"algorithm": "similar"})
-                task = load(other.engine, policy)
-                begun = time.process_time()
-                policy.method.run(other.engine, task)
-                spent.append(time.process_time() - begun)
+                task = read(other.engine, policy)
+                spent.append(least_cpu(partial(policy.method.run, other.engine, task))[0])
     return min(floors), min(spent)
 
 

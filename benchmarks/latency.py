@@ -10,17 +10,16 @@ from __future__ import annotations
 
 import sys
 import tempfile
-import time
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import duckdb
 from datasets import DATA, write_taxonomy
+from measuring import anew, least_cpu
 from quest import FAN_OUT, ITEMS, write_data
 
 import anondb
-import anondb.session.session
 
 LIMIT = 5.0
 SHAPES = {
@@ -75,23 +74,6 @@ def make(folder: Path, data: str) -> None:
         db.anonymize("sales", model=anondb.KmAnonymity(5, 2), **options).publish(folder / "sealed.duckdb")
 
 
-def cpu(work: Callable[[], object], times: int) -> float:
-    """The least CPU time of some runs, in milliseconds."""
-    best = float("inf")
-    for _ in range(times):
-        start = time.process_time()
-        work()
-        best = min(best, time.process_time() - start)
-    return best * 1000
-
-
-def _forgotten(session: anondb.session.session.Session) -> anondb.session.session.Session:
-    """A session that keeps no answer."""
-    session._results.clear()
-    session._releases._plans._answers.clear()
-    return session
-
-
 def main() -> int:
     """Print the table; returns whether a shape that was asked again misses the limit."""
     data, chosen = (sys.argv[1] if len(sys.argv) > 1 else "bms2"), {int(n) for n in sys.argv[2:]}
@@ -111,9 +93,9 @@ def main() -> int:
             except anondb.InputError as error:
                 print(f"| {name} | refused: {error.code} | | | | |", flush=True)
                 continue
-            again = cpu(lambda: session.sql(sql), 3)  # noqa: B023
-            new = min(cpu(lambda: _forgotten(session).sql(sql), 1) for _ in range(3))  # noqa: B023
-            direct = cpu(lambda: raw.execute(sql).fetchall(), 5)  # noqa: B023
+            again = least_cpu(partial(session.sql, sql), 3)[0] * 1000
+            new = least_cpu(partial(anew, session, sql), 3)[0] * 1000
+            direct = least_cpu(lambda: raw.execute(sql).fetchall(), 5)[0] * 1000  # noqa: B023
             missed += again > LIMIT * direct
             ratios = (f"{took:.1f} | {took / direct:.1f}" for took in (new, again))
             print(f"| {name} | {' | '.join(ratios)} | {direct:.1f} |", flush=True)

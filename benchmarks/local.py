@@ -10,12 +10,10 @@ written for Python 2. ``RUNS=N`` says how often both run.
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import re
 import statistics
-import subprocess
 import sys
 import tempfile
 from fractions import Fraction
@@ -24,8 +22,8 @@ from typing import Any
 
 import duckdb
 from datasets import ABSENT, DATA
+from measuring import run_command, run_process
 
-ANONDB = Path(sys.executable).with_name("anondb")
 LM = {"bms1": Fraction(2972230, 496), "bms2": Fraction(67250461, 3339)}  # exact totals of Partition, k = 5
 PUBLIC = {"bms1": (2.3, 0.0413), "bms2": (5.5, 0.0566)}  # public Python LG: CPU seconds (the best seen), NCP
 SHARE = {"bms1": 2, "bms2": 5}  # our command may take this part of them
@@ -35,29 +33,20 @@ CLUMP_SECONDS = {"bms1": 60, "bms2": 120}
 SAMPLE = 5000
 
 
-def measured(*command: str) -> tuple[str, float, int]:
-    """Run a command; returns what it prints, CPU seconds and peak MiB."""
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    assert process.stdout is not None
-    output = process.stdout.read()
-    _, status, usage = os.wait4(process.pid, 0)
-    if os.waitstatus_to_exitcode(status):
-        raise SystemExit(f"{Path(command[0]).name} {Path(command[1]).name} failed")
-    return output, usage.ru_utime + usage.ru_stime, usage.ru_maxrss // 1024
-
-
 def run(source: Path, taxonomy: Path, *extra: str) -> tuple[dict[str, Any], float, int]:
     """Anonymize with k = 5; returns the report, CPU seconds and peak MiB."""
-    about = ("--taxonomy", str(taxonomy), "--model", "k", "--k", "5", "--json")
-    output, cpu, peak = measured(str(ANONDB), "anonymize", str(source), *about, *extra)
-    return json.loads(output), cpu, peak
+    about = ("--taxonomy", str(taxonomy), "--model", "k", "--k", "5")
+    report, cpu, _, peak = run_command(source, *about, *extra)
+    return report, cpu, peak
 
 
 def public(name: str) -> float:
     """CPU seconds of the public implementation: of a run, or those that are known."""
     if PROGRAM is None:
         return PUBLIC[name][0]
-    output, cpu, _ = measured(sys.executable, PROGRAM, str(DATA / f"{name}.dat"), str(DATA / f"{name}.f5.tree"), "5")
+    output, _, cpu, _, _ = run_process(
+        sys.executable, PROGRAM, str(DATA / f"{name}.dat"), str(DATA / f"{name}.f5.tree"), "5"
+    )
     found = re.search(r"\d+\.\d+", output)
     if found is None or abs(float(found[0]) / 100 - PUBLIC[name][1]) > 0.0001:
         raise SystemExit("the public implementation gives another NCP")

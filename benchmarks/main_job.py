@@ -6,10 +6,7 @@ less than one such verification, and the ratio holds on a noisy machine. Run it 
 
 from __future__ import annotations
 
-import json
-import os
 import resource
-import subprocess
 import sys
 import tempfile
 import time
@@ -18,10 +15,10 @@ from pathlib import Path
 
 import duckdb
 from datasets import ABSENT, DATA
+from measuring import cpu_seconds, run_command
 
 import anondb
 
-ANONDB = Path(sys.executable).with_name("anondb")
 EXACT = {  # data, k, m: LM total
     ("bms1", 5, 2): "1790569/496",
     ("bms2", 5, 2): "24169072/3339",
@@ -40,22 +37,6 @@ PAIRS = (
     "SELECT a.item AS x, b.item AS y, count(*) AS n FROM t AS a JOIN t AS b ON a.tid = b.tid AND a.item < b.item "
     "GROUP BY a.item, b.item HAVING count(*) < 5"
 )
-
-
-def run_command(source: Path, *options: str) -> tuple[dict, float, float, int]:
-    """Run ``anonymize --json``; returns its report, CPU seconds, wall seconds and peak MiB."""
-    begun = time.perf_counter()
-    process = subprocess.Popen(
-        [str(ANONDB), "anonymize", str(source), "--json", *options],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
-    assert process.stdout is not None
-    output = process.stdout.read()
-    _, _, usage = os.wait4(process.pid, 0)
-    wall = time.perf_counter() - begun
-    return json.loads(output), usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss // 1024
 
 
 def run(data: str, k: int, m: int | str, *extra: str) -> tuple[dict, float, float, int]:
@@ -78,12 +59,6 @@ def floor(sealed: Path) -> float:
             connection.execute(PAIRS).fetchall()
             best = min(best, time.perf_counter() - begun)
     return best
-
-
-def cpu_seconds() -> float:
-    """CPU seconds of this process and of those that it has waited for."""
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(u.ru_utime + u.ru_stime for u in used)
 
 
 def sealing(data: str, repeats: int = 7) -> list[tuple[float, float, float]]:

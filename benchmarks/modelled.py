@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +19,8 @@ from statistics import median
 from typing import Any
 
 import duckdb
-from datasets import ABSENT, DATA
+from datasets import ABSENT, DATA, load
+from measuring import anew, least_cpu
 
 import anondb
 from anondb.demo import make_shop
@@ -53,7 +53,7 @@ RECORDS = {
     "older than the mean": "SELECT sex, count(*) AS n FROM persons WHERE born < (SELECT avg(born) FROM persons) GROUP BY sex",
     "commonest year": "SELECT sex, mode(born) AS year FROM persons GROUP BY sex",
 }
-TABLES = ("sales", "persons", "food")
+PERSONS = "CREATE TABLE persons AS SELECT tid, DOBYY AS born, SEX AS sex, RACEX AS race FROM people"
 
 
 @dataclass(frozen=True)
@@ -70,23 +70,12 @@ def shop(db: anondb.Database) -> None:
 
 
 def baskets(db: anondb.Database) -> None:
-    rows = (line.split() for line in (DATA / "bms1.dat").read_text("ascii").splitlines())
-    pairs = [(n, item) for n, items in enumerate(rows, 1) for item in dict.fromkeys(items)]
-    fill(db, pairs)
+    load(db.engine.connection, "bms1", "sales")
 
 
 def informs(db: anondb.Database) -> None:
-    people = duckdb.read_csv(str(DATA / "informs2005_rt.csv"), all_varchar=True)
-    rows = people.select("CAST(DUPERSID AS BIGINT), CAST(DOBYY AS BIGINT), SEX, RACEX, items").fetchall()
-    fill(db, [(tid, item) for tid, *_, items in rows for item in dict.fromkeys((items or "").split())])
-    made = "CREATE TABLE persons AS SELECT unnest($1) AS tid, unnest($2) AS born, unnest($3) AS sex, unnest($4) AS race"
-    db.engine.connection.execute(made, [list(column) for column in list(zip(*rows, strict=True))[:4]])
-
-
-def fill(db: anondb.Database, pairs: list[tuple[int, str]]) -> None:
-    """Make the table of sales."""
-    tids, items = (list(column) for column in zip(*pairs, strict=True))
-    db.engine.connection.execute("CREATE TABLE sales AS SELECT unnest($1) AS tid, unnest($2) AS item", [tids, items])
+    load(db.engine.connection, "informs", "sales")
+    db.engine.connection.execute(PERSONS)
 
 
 KM: dict[str, Any] = {"model": anondb.KmAnonymity(5, 2)}
@@ -123,25 +112,6 @@ def errors(result: Any, original: Any) -> Iterator[tuple[float, float]]:
                 yield error, error / max(abs(float(value)), 1.0)
 
 
-def cpu(work: Callable[[], Any], times: int = 1) -> tuple[float, Any]:
-    """The least CPU milliseconds of a call, and what it returned last."""
-    taken = []
-    for _ in range(times):
-        begun = time.process_time()
-        made = work()
-        taken.append((time.process_time() - begun) * 1000)
-    return min(taken), made
-
-
-def asked(session: anondb.Session, sql: str) -> Any:
-    """An answer, of which the session keeps nothing, with its rows."""
-    session._results.clear()
-    session._releases._plans._answers.clear()
-    result = session.sql(sql)
-    result.fetchall()
-    return result
-
-
 def measure(name: str, case: Case, folder: Path) -> None:
     """Print the rows of a release."""
     original, file = folder / f"{name}.db", folder / f"{name}.duckdb"
@@ -155,12 +125,18 @@ def measure(name: str, case: Case, folder: Path) -> None:
     for title, text in case.questions.items():
         sql = text.format(*top, frequent=tuple(top))
         with anondb.open(file, threads=1) as session:
-            cold, _ = cpu(lambda s=session, q=sql: asked(s, q))
-            warm, result = cpu(lambda s=session, q=sql: asked(s, q), 3)
-        plain, _ = cpu(lambda q=sql: raw.execute(q).fetchall(), 3)
+            cold, _ = least_cpu(lambda s=session, q=sql: anew(s, q))
+            warm, result = least_cpu(lambda s=session, q=sql: anew(s, q), 3)
+        plain, _ = least_cpu(lambda q=sql: raw.execute(q).fetchall(), 3)
         found = list(errors(result, raw.execute(sql)))
         every += found
-        cells = [name, title, f"{len(found)}", *_medians(found), f"{cold:.0f}", f"{warm:.0f}", f"{plain:.0f}"]
+        cells = [
+            name,
+            title,
+            f"{len(found)}",
+            *_medians(found),
+            *(f"{1000 * seconds:.0f}" for seconds in (cold, warm, plain)),
+        ]
         print("| " + " | ".join(cells) + " |", flush=True)
     print("| " + " | ".join([name, "all", f"{len(every)}", *_medians(every), "", "", ""]) + " |", flush=True)
     raw.close()

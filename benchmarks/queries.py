@@ -9,7 +9,6 @@ instead. The two are called in turn, so that other work on the machine meets bot
 from __future__ import annotations
 
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -17,12 +16,12 @@ from pathlib import Path
 
 import duckdb
 from datasets import DATA
+from measuring import ANONDB, anew
 
 import anondb
 from anondb.release.reader import read_sealed_manifest
 from anondb.session.output import one_count
 
-ANONDB = Path(sys.executable).with_name("anondb")
 LIMIT = 5
 RELEASES = {
     "mhghs": [],
@@ -51,13 +50,6 @@ def in_turn(*works: Callable[[], object], times: int = 10) -> list[float]:
             if number:
                 taken.append((time.perf_counter() - begun) * 1000)
     return [min(taken) for taken in found]
-
-
-def anew(session: anondb.Session, sql: str) -> None:
-    """Answer a query, of which nothing is kept, in an open session."""
-    session._results.clear()
-    session._releases._plans._answers.clear()
-    session.sql(sql).fetchall()
 
 
 def first_answer(sealed: Path, sql: str) -> None:

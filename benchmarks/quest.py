@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 from datasets import write_taxonomy
-from main_job import run_command
+from measuring import run_command
 
 ITEMS, FAN_OUT = 935, 5
 MEAN_PATTERN, KEPT = 4, 0.75

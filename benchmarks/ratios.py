@@ -13,7 +13,6 @@ from __future__ import annotations
 import csv
 import sys
 import tempfile
-from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -23,7 +22,8 @@ import duckdb
 from comparing import table
 from datasets import write_taxonomy
 from latency import SHAPES
-from main_job import PAIRS, cpu_seconds
+from main_job import PAIRS
+from measuring import cpu_seconds, least_cpu
 from quest import FAN_OUT, ITEMS, write_data
 
 import anondb
@@ -63,16 +63,6 @@ BESIDE |= {f"{name} ({which})": name for name in ASKED for which in ("first", "l
 Seconds = dict[str, float]
 
 
-def timed(work: Callable[[], object], times: int = 1) -> float:
-    """The least CPU seconds of some runs."""
-    best = float("inf")
-    for _ in range(times):
-        begun = cpu_seconds()
-        work()
-        best = min(best, cpu_seconds() - begun)
-    return best
-
-
 def steps(folder: Path, model: Model, **options: Any) -> Seconds:
     """The CPU seconds of each step of a release."""
     ends = [("begin", cpu_seconds())]
@@ -86,7 +76,7 @@ def one_round(folder: Path, raw: duckdb.DuckDBPyConnection) -> tuple[Seconds, Se
     """The seconds of each job of anondb, and of each statement, once."""
 
     def plain_of(text: str) -> float:
-        return timed(lambda: raw.execute(text).fetchall(), RUNS)
+        return least_cpu(lambda: raw.execute(text).fetchall(), RUNS)[0]
 
     plain = {name: plain_of(text.format(folder)) for name, text in STATEMENTS.items()}
     tree, sealed = f"{folder}/sales.tree", folder / "sealed.duckdb"
@@ -104,7 +94,7 @@ def one_round(folder: Path, raw: duckdb.DuckDBPyConnection) -> tuple[Seconds, Se
         plain[name] = plain_of(first)
         with anondb.open(sealed) as session:
             for which, sql in (("first", first), ("later", later))[: 1 + (first != later)]:
-                ours[f"{name} ({which})"] = timed(partial(session.sql, sql))
+                ours[f"{name} ({which})"] = least_cpu(partial(session.sql, sql))[0]
     return ours, plain
 
 

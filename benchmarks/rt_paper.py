@@ -11,20 +11,19 @@ it was. ``--limits`` measures everything anew and keeps nothing. The paper's dat
 
 from __future__ import annotations
 
-import csv
 import resource
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from datasets import DATA, ROOT
+from datasets import ROOT, load
+from measuring import Line, Measured, Row, least_cpu, plot
 
 from anondb.algorithms.relational.bounds import BoundViolated, Merging, rum_bound, tum_bound
 from anondb.algorithms.relational.btd import BtdOrder
@@ -54,44 +53,6 @@ KINDS = ((2, 0), (0, 2), (1, 1), (1, 2), (2, 1))  # (relational values, items) o
 QUERIES = 100
 RARE = 25  # queries with smaller answers are looked at apart
 SECONDS, CLUSTER_SECONDS, LARGE_SECONDS, MEMORY = 30, 8, 150, 2048
-Row = dict[str, Any]
-
-
-class Measured:
-    """The rows of a CSV file, told apart by some of their columns."""
-
-    def __init__(self, place: Path, *keys: str) -> None:
-        self._place, self._keys, self.rows = place, keys, list[Row]()
-        if place.exists():
-            with place.open(newline="", encoding="utf-8") as file:
-                self.rows = [{c: _read(v) for c, v in row.items() if v != ""} for row in csv.DictReader(file)]
-
-    def _key(self, row: Mapping[str, Any]) -> tuple[Any, ...]:
-        return tuple(round(v, 9) if isinstance(v, float) else v for v in (row[k] for k in self._keys))
-
-    def has(self, **key: Any) -> bool:
-        """Whether this was measured."""
-        return self._key(key) in {self._key(row) for row in self.rows}
-
-    def add(self, row: Row) -> Row:
-        """Write a row."""
-        self.rows.append(row)
-        columns = list(dict.fromkeys(c for r in self.rows for c in r))
-        with self._place.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, columns)
-            writer.writeheader()
-            writer.writerows(self.rows)
-        print(row, flush=True)
-        return row
-
-
-def _read(text: str) -> Any:
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            pass
-    return text
 
 
 @dataclass
@@ -108,15 +69,14 @@ def loaded(limit: int | None = None) -> Iterator[Case]:
     """The slice, or its first records: smaller sets are contained in all larger ones."""
     engine = DuckDBEngine.open(threads=2)
 
-    def load() -> None:
-        people = engine.connection.read_csv(str(DATA / "informs2005_rt.csv")).order("DUPERSID").limit(limit or 10**9)
-        people.project("* EXCLUDE items").create("people")
-        people.project("DUPERSID, unnest(string_split(items, ' ')) AS item").create("diagnoses")
-
-    engine.call(load)
+    engine.call(lambda: load(engine.connection, "informs", "diagnoses"))
+    if limit is not None:
+        last = f"(SELECT max(tid) FROM (FROM people ORDER BY tid LIMIT {limit}))"
+        for table in ("people", "diagnoses"):
+            engine.call(lambda t=table: engine.connection.execute(f"DELETE FROM {t} WHERE tid > {last}"))
     engine.begin()
     with open_source(engine, "diagnoses", "transactions") as rows, open_source(engine, "people", "records") as people:
-        dataset = load_transactions(engine, rows, id_column="DUPERSID", more_ids=people)
+        dataset = load_transactions(engine, rows, more_ids=people)
     yield Case(engine, dataset, load_records(engine, "people", dataset, quasi_identifiers=ATTRIBUTES))
     engine.close()
 
@@ -210,28 +170,10 @@ def measured(case: Case, algorithm: str, delta: float, k: int = K, workload: Wor
     return row
 
 
-def plot(place: Path, rows: Sequence[Row], x: str, columns: Sequence[str]) -> None:
-    """A panel for each column, and in it a line for each algorithm, where matplotlib is installed."""
-    try:
-        import matplotlib
-
-        matplotlib.use("Agg")
-        from matplotlib import pyplot
-    except ImportError:
-        return
-    figure, axes = pyplot.subplots(1, len(columns), figsize=(4 * len(columns), 3.2), squeeze=False)
-    for y, panel in zip(columns, axes[0], strict=True):
-        for algorithm in dict.fromkeys(r["algorithm"] for r in rows):
-            points = sorted((r[x], r[y]) for r in rows if r["algorithm"] == algorithm and y in r and x in r)
-            if points:
-                panel.plot(*zip(*points, strict=True), marker="o", label=algorithm)
-        panel.set_xlabel(x)
-        panel.set_ylabel(y)
-        if panel.lines:
-            panel.legend(fontsize=7)
-    figure.tight_layout()
-    figure.savefig(place)
-    pyplot.close(figure)
+def panel(rows: Sequence[Row], x: str, y: str) -> tuple[str, str, list[Line]]:
+    """A column of the rows, with a line for each algorithm."""
+    names = dict.fromkeys(r["algorithm"] for r in rows)
+    return y, x, [(n, sorted((r[x], r[y]) for r in rows if r["algorithm"] == n and x in r and y in r)) for n in names]
 
 
 def of_delta(case: Case, out: Measured, limits: bool) -> None:
@@ -246,7 +188,9 @@ def of_delta(case: Case, out: Measured, limits: bool) -> None:
         if not out.has(algorithm=algorithm, delta=delta):
             workload = workload or Workload(case)
             out.add(measured(case, algorithm, delta, workload=workload))
-        return next(r for r in out.rows if r["algorithm"] == algorithm and abs(r["delta"] - delta) < 1e-9)
+        row = out.get(algorithm=algorithm, delta=delta)
+        assert row is not None
+        return row
 
     for name in ("rfirst", "tfirst"):
         run(name, DELTA)
@@ -297,9 +241,7 @@ def of_size(out: Measured) -> None:
 
 def seconds_of_cluster(records: Records, k: int = K) -> float:
     """CPU seconds of CLUSTER."""
-    begun = time.process_time()
-    cluster(Generalization(records), k)
-    return round(time.process_time() - begun, 2)
+    return round(least_cpu(lambda: cluster(Generalization(records), k))[0], 2)
 
 
 def of_k(case: Case, out: Measured) -> None:
@@ -373,7 +315,6 @@ def main() -> int:
 
 def measure(place: Path, limits: bool) -> int:
     """Measure what is not in the files of a directory yet, draw the plots, and report."""
-    place.mkdir(parents=True, exist_ok=True)
     by_delta = Measured(place / "by_delta.csv", "algorithm", "delta")
     by_answer = Measured(place / "by_answer.csv", "algorithm", "delta", "items", "answers")
     by_k = Measured(place / "by_k.csv", "algorithm", "k")
@@ -393,15 +334,11 @@ def measure(place: Path, limits: bool) -> int:
     of_ordering(by_order, 4_000, ("t",) if limits else ("t", "rt"))
     for bound in ("rum", "tum"):
         rows = [r for r in by_delta.rows if r["algorithm"].startswith(bound)]
-        plot(place / f"{bound}_are.png", rows, "delta", [f"are_{x}_{y}" for x, y in KINDS])
-        plot(place / f"{bound}_losses.png", rows, "delta", ["ncp", "ul", "largest_cluster"])
-    plot(
-        place / "seconds_by_records.png",
-        [r for r in by_size.rows if r["records"] < 130_000],
-        "records",
-        ["cpu_seconds"],
-    )
-    plot(place / "seconds_by_k.png", by_k.rows, "k", ["cpu_seconds"])
+        plot(place / f"{bound}_are.png", [panel(rows, "delta", f"are_{x}_{y}") for x, y in KINDS])
+        plot(place / f"{bound}_losses.png", [panel(rows, "delta", y) for y in ("ncp", "ul", "largest_cluster")])
+    small = [r for r in by_size.rows if r["records"] < 130_000]
+    plot(place / "seconds_by_records.png", [panel(small, "records", "cpu_seconds")])
+    plot(place / "seconds_by_k.png", [panel(by_k.rows, "k", "cpu_seconds")])
     return report(by_delta.rows, by_order.rows, by_size.rows)
 
 

@@ -53,7 +53,7 @@ def run(
                     "bags", {c: ("INTEGER", [r[n] for r in rows]) for n, c in enumerate(("tid", "item", "copies"))}
                 )
                 data = replace(data, bags=bags)
-            found = clump(engine, data, taxonomy, TransactionalK(k), bags=data.bags, **options)
+            found = clump(engine, data, taxonomy, TransactionalK(k), **options)
         rows = engine.select(_all(found.transactions))
         incomplete = set(found.incomplete.tolist())
     shown: dict[int, list[str]] = {}

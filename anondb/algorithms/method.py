@@ -101,12 +101,12 @@ class Method:
 
 
 def by_taxonomy(module: str) -> Callable[[Engine, Task], Recoding]:
-    """The ``run`` of a method of transactions, their taxonomy and the promise: the function that has the name of its module,
-    which is imported when it runs."""
+    """The ``run`` of a method: the function with the name of its module, which is imported when it runs. It gets the
+    transactions, their taxonomy, the promise and the method's options."""
 
     def run(engine: Engine, task: Task) -> Recoding:
         function = getattr(import_module(f"anondb.algorithms.{module}"), module.rpartition(".")[2])
-        recoding: Recoding = function(engine, task.dataset, task.tree, task.model)
+        recoding: Recoding = function(engine, task.dataset, task.tree, task.model, **vars(task.options))
         return recoding
 
     return run

@@ -122,7 +122,7 @@ class BeforeRelease:
 
         Errors never contain an item: ``unknown_item`` and ``internal_item`` count them, and this method lists them.
         """
-        return checks.unknown_items(self.engine, transactions, taxonomy, id=id, item=item)
+        return checks.unknown_items(self.engine, read_as(transactions, {}, id=id, item=item), taxonomy)
 
     def profile(
         self,
@@ -152,9 +152,9 @@ class BeforeRelease:
         from anondb.guide.needs import PEOPLE
         from anondb.guide.profile import profile
 
-        named: dict[str, Any] = {"id_column": id, "item_column": item, "attackers": attackers}
-        named |= {n: options.pop(n) for n in PEOPLE if n in options}
-        return profile(self.engine, read_as(transactions, options), taxonomy=taxonomy, k=k, **named)
+        of_people = {n: options.pop(n) for n in PEOPLE if n in options}
+        rows = read_as(transactions, options, id=id, item=item)
+        return profile(self.engine, rows, taxonomy=taxonomy, k=k, attackers=attackers, **of_people)
 
     def advise(
         self,
@@ -194,12 +194,10 @@ class BeforeRelease:
         people = {name: x for name in PEOPLE if (x := options.pop(name, None)) is not None}
         return advise(
             self.engine,
-            read_as(transactions, options),
+            read_as(transactions, options, id=id, item=item),
             Needs(k, m, use, item_supports),
             command=lambda run: call_of(run, *named),
             taxonomy=taxonomy,
-            id_column=id,
-            item_column=item,
             people=people,
             time_limit=time_limit,
             threads=threads,
@@ -246,10 +244,11 @@ class BeforeRelease:
 
         grid = {"k": [5], "m": [2]} | {n: _listed(options.pop(n)) for n in GRID if options.get(n) is not None}
         reading = {name: options.pop(name) for name in READING if name in options}
+        columns = {name: options.pop(name) for name in ("id", "item") if options.get(name) is not None}
         each = {"threads": threads, "memory_limit": memory_limit, "time_limit": time_limit}
         return compare(
             self.engine,
-            read_as(transactions, reading),
+            read_as(transactions, reading, **columns),
             algorithms=_listed(algorithms) if algorithms else [],
             models=_listed(model),
             grid=grid,

@@ -190,8 +190,7 @@ class Database(BeforeRelease):
             on_engine: check a table inside PostgreSQL, without fetching it; for km and k, without ``witnesses``.
             reading: how the transactions are read (``anondb.reading.options.Reading``).
         """
-        rows = read_as(transactions, reading)
-        columns = {"id": id, "item": item}
+        rows = None if transactions is None else read_as(transactions, reading, id=id, item=item)
         knowledge = {"privacy_constraints": privacy_constraints, "sensitive": sensitive}
         people = {"records": records, "quasi_identifiers": quasi_identifiers}
         with_people = any(value is not None for value in people.values())
@@ -200,13 +199,13 @@ class Database(BeforeRelease):
         if on_engine:
             others = (release, buckets, *knowledge.values(), *people.values())
             more = any(other is not None for other in others) or bag_input or witnesses
-            return verify_there(self.engine, rows, model, id, item, more)
+            return verify_there(self.engine, as_read(rows), model, more)
         if release is not None:
             return verify_release(self.engine, release, model, witnesses, **knowledge)
         if buckets is not None:
             promise = model if isinstance(model, Anatomy) else Anatomy()
-            return checks.verify_buckets(self.engine, buckets, promise, rows, witnesses=witnesses, **columns)
-        how: dict[str, Any] = {**columns, **knowledge, **people, "bag_input": bag_input, "witnesses": witnesses}
+            return checks.verify_buckets(self.engine, buckets, promise, rows, witnesses=witnesses)
+        how: dict[str, Any] = {**knowledge, **people, "bag_input": bag_input, "witnesses": witnesses}
         return checks.verify_source(self.engine, rows, model or KmAnonymity(), **how)
 
     def sql(self, text: str) -> duckdb.DuckDBPyRelation | Result | None:

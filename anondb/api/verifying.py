@@ -11,6 +11,7 @@ from anondb.models.named import MODELS, model_of
 from anondb.models.transactional import KmAnonymity
 from anondb.promises import check as checks
 from anondb.promises.spec import Knowledge
+from anondb.reading.options import DETECTED, ReadAs
 from anondb.release.objects import read_manifest
 from anondb.verify import Verification
 
@@ -38,21 +39,19 @@ def check_asked(
         raise InputError("Buckets are checked against an Anatomy.", code="bad_usage")
 
 
-def verify_there(
-    engine: DuckDBEngine, transactions: Any, model: Model | None, id: str, item: str, more: Any
-) -> Verification:
+def verify_there(engine: DuckDBEngine, rows: ReadAs, model: Model | None, more: Any) -> Verification:
     """Verify a table in its database."""
     from anondb.pipeline.on_engine import there, verify_on
 
-    if more or not isinstance(transactions, str):
+    if more or not isinstance(rows.data, str) or rows.reading != DETECTED:
         raise InputError(
             "Inside the database a table is verified by its rows alone, without witnesses.",
             code="not_on_engine",
             hint="Leave on_engine out: then the table is fetched.",
         )
     with engine.transaction():
-        warehouse, reference = there(engine, transactions)
-        return verify_on(warehouse, reference, model or KmAnonymity(), id_column=id, item_column=item)
+        warehouse, reference = there(engine, rows.data)
+        return verify_on(warehouse, reference, model or KmAnonymity(), id_column=rows.id, item_column=rows.item)
 
 
 def verify_release(

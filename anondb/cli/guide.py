@@ -18,7 +18,7 @@ from anondb.guide.needs import PEOPLE
 from anondb.models import PROMISE
 from anondb.pages.text import plain
 from anondb.policy import Policy
-from anondb.reading.options import READING, reading_flags
+from anondb.reading.options import READING, read_as, reading_flags
 
 if TYPE_CHECKING:
     from anondb.compare.runs import Run
@@ -91,15 +91,14 @@ def advise(
     asked = ("m", "k") if of_people else tuple(QUESTIONS)
     needs = _asked(needs, asked, sys.stdin.isatty() and sys.stderr.isatty() and not as_json)
     with app.opened(source, show_sql=show_sql, threads=threads, read_only=True) as database:
-        rows = app.transactions_of(database, source, transactions, values["id"], values["item"], reading)
+        columns = taken(values, ("id", "item"))
+        rows = app.transactions_of(database, source, transactions, columns["id"], columns["item"], reading)
         advice = run_advice(
             database.engine,
-            rows,
+            read_as(rows, {}, **columns),
             Needs(**needs),
             command=_command(source, transactions, {**values, **reading}),
             taxonomy=values.get("taxonomy"),
-            id_column=values["id"],
-            item_column=values["item"],
             people=of_people,
             time_limit=time_limit,
             threads=threads,

@@ -5,9 +5,9 @@ from typing import Annotated, Any
 
 import typer
 
-from anondb.cli.app import Json, Source, opened, transactions_of
-from anondb.cli.flags import flag_values, with_flags
-from anondb.cli.taxonomies import Id, print_check, show_tree
+from anondb.cli.app import Json, Source, opened
+from anondb.cli.flags import with_flags
+from anondb.cli.taxonomies import Id, print_check, rows_of, show_tree
 from anondb.cli.words import print_json
 from anondb.errors import InputError
 from anondb.pages.text import counted, plain
@@ -63,8 +63,8 @@ def build(
     with opened(source) as database:
         if database.engine.one_shot and not to.endswith("/"):
             to += "/"  # a data file has no tables
-        rows = transactions_of(database, source, records, id_column, attribute, flag_values(flags))
-        built = build_hierarchy(database.engine, rows, attribute, request, id_column=id_column)
+        rows = rows_of(database, source, records, id_column, attribute, flags)
+        built = build_hierarchy(database.engine, rows, attribute, request)
         written = save(database.engine, built.tree, to, attribute=built.attribute, replace=replace)
     tree, how = built.tree, {"by": built.request.by, "steps": built.request.steps, "lengths": built.request.lengths}
     if as_json:
@@ -91,8 +91,8 @@ def check(
     with opened(source, read_only=True) as database:
         if records is None and not database.engine.one_shot:
             raise InputError("Hierarchies are checked against records.", code="no_records", hint="Name them with --records.")
-        rows = transactions_of(database, source, records, id_column, "", flag_values(flags))
-        checks = check_hierarchies(database.engine, name, rows, id_column=id_column)
+        rows = rows_of(database, source, records, id_column, "", flags)
+        checks = check_hierarchies(database.engine, name, rows)
     fits = all(fit.fits for fit in checks)
     if as_json:
         print_json({"fits": fits, "hierarchies": [fit.to_json() for fit in checks]})
@@ -123,6 +123,6 @@ def show(
     from anondb.taxonomies.hierarchies import supported_hierarchy
 
     with opened(source, read_only=True) as database:
-        rows = transactions_of(database, source, records, id_column, attribute, flag_values(flags))
-        tree, persons = supported_hierarchy(database.engine, name, rows, attribute, id_column=id_column)
+        rows = rows_of(database, source, records, id_column, attribute, flags)
+        tree, persons = supported_hierarchy(database.engine, name, rows, attribute)
     show_tree(tree, persons.tolist(), OF_VALUES, under, depth, most, as_json)

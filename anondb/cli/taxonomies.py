@@ -12,12 +12,15 @@ from anondb.cli.words import print_json, shown
 from anondb.errors import InputError
 from anondb.pages.text import counted, plain
 from anondb.pipeline.report_rows import figure
-from anondb.reading.options import READING
+from anondb.reading.options import READING, read_as
 from anondb.taxonomies import BUILDERS, FAN_OUT, OPTIONS
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from rich.tree import Tree
 
+    from anondb.api.database import Database
     from anondb.data.taxonomy import Taxonomy
     from anondb.taxonomies.check import Checked
 
@@ -59,8 +62,8 @@ def build(
     request = Request.from_texts(by, **texts)
     with opened(source) as database:
         check_target(database.engine, to)
-        items = transactions_of(database, source, transactions, id_column, item_column, flag_values(flags))
-        tree = build_taxonomy(database.engine, items, request, id_column=id_column, item_column=item_column)
+        items = rows_of(database, source, transactions, id_column, item_column, flags)
+        tree = build_taxonomy(database.engine, items, request)
         save(database.engine, tree, to, replace=replace)
     _say_written(tree, to, as_json)
 
@@ -87,16 +90,15 @@ def check(
 
     if (add_missing is None) != (to is None):
         raise InputError("--add-missing NODE and --to TABLE|FILE go together.", code="bad_usage")
-    columns = {"id_column": id_column, "item_column": item_column}
     with opened(source, read_only=to is None) as database:
-        items = transactions_of(database, source, transactions, id_column, item_column, flag_values(flags))
+        items = rows_of(database, source, transactions, id_column, item_column, flags)
         if add_missing is not None and to is not None:
             check_target(database.engine, to)
-            tree, added = with_missing(database.engine, name, items, add_missing, **columns)
+            tree, added = with_missing(database.engine, name, items, add_missing)
             save(database.engine, tree, to, replace=replace)
             _say_written(tree, to, as_json, added=added)
             return
-        checked = check_taxonomy(database.engine, name, items, **columns)
+        checked = check_taxonomy(database.engine, name, items)
     if as_json:
         print_json(checked.to_json())
     else:
@@ -127,9 +129,17 @@ def show(
     with opened(source, read_only=True) as database:
         items = None
         if transactions is not None or database.engine.one_shot:
-            items = transactions_of(database, source, transactions, id_column, item_column, flag_values(flags))
-        tree, supports = supported_taxonomy(database.engine, name, items, id_column=id_column, item_column=item_column)
+            items = rows_of(database, source, transactions, id_column, item_column, flags)
+        tree, supports = supported_taxonomy(database.engine, name, items)
     show_tree(tree, None if supports is None else supports.tolist(), OF_ITEMS, under, depth, most, as_json)
+
+
+def rows_of(
+    database: Database, source: str, table: str | None, id_column: str, item_column: str, flags: Mapping[str, Any]
+) -> Any:
+    """The transactions to read (``transactions_of``), with their columns."""
+    rows = transactions_of(database, source, table, id_column, item_column, flag_values(flags))
+    return read_as(rows, {}, id=id_column, item=item_column)
 
 
 def show_tree(

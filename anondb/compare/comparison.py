@@ -25,7 +25,7 @@ from anondb.engine.spill import private_directory
 from anondb.errors import InputError
 from anondb.ledger.stored import check_writable, current_catalog
 from anondb.options import WORKLOAD
-from anondb.policy import Policy, Workload
+from anondb.policy import Workload
 from anondb.reading.options import as_read
 from anondb.risk.attack import USUAL_KNOWLEDGE
 
@@ -140,22 +140,24 @@ def compare(
     """
     parse_size(str(limits["memory_limit"]))
     each = {name: limits[name] for name in ("threads", "memory_limit", "time_limit")}
-    columns = {name: options.get(name, getattr(Policy, name)) for name in ("id", "item")}
+    read = as_read(transactions)
     asked = {name: options[name] for name in WORKLOAD if name in options}
     asked = {n: getattr(Workload(**asked), n) for n in WORKLOAD}
     options = {
-        n: os.fspath(v) if isinstance(v, os.PathLike) else v
-        for n, v in options.items()
-        if v is not None and n not in (*columns, *asked)
+        n: os.fspath(v) if isinstance(v, os.PathLike) else v for n, v in options.items() if v is not None and n not in asked
     }
     workload = os.fspath(workload) if isinstance(workload, os.PathLike) else workload
     planned = plan(algorithms, models, grid, {n: _shown(n, v) for n, v in options.items()}, item_supports)
     _check_used(planned, [*options, *(["delta"] if "delta" in grid else [])])
-    read = as_read(transactions)
     log = workload if isinstance(workload, str) and workload.lower().endswith(".sql") else None
     numbers = [r.parameters[name] for r in planned for name in ("m", "p") if isinstance(r.parameters.get(name), int)]
     asked |= {"log": log, "workload": None if log or workload is None else _shown("workload", workload)}
-    asked |= {**columns, "known": max(numbers, default=USUAL_KNOWLEDGE), "reading": asdict(read.reading)}
+    asked |= {
+        "id": read.id,
+        "item": read.item,
+        "known": max(numbers, default=USUAL_KNOWLEDGE),
+        "reading": asdict(read.reading),
+    }
     setting = Setting(str(read.data) if isinstance(read.data, str | Path) else "", None, **asked, **each, fingerprint="")
     folder = private_directory()
     try:
@@ -199,7 +201,7 @@ def _read(
             named["records"] = os.fspath(data) if isinstance(data, os.PathLike) else data
         others = [digest(engine, v, name.replace("_", " ")) for name, v in named.items() if v is not None]
         with open_source(engine, transactions, "transactions") as source:
-            dataset = load_transactions(engine, source, id_column=setting.id, item_column=setting.item)
+            dataset = load_transactions(engine, source)
             if not in_file:
                 place = _copied(copies, source.query, "transactions", source.table)
                 setting = replace(setting, source=str(folder / "sources.duckdb"), transactions=place)

@@ -45,6 +45,9 @@ class Source:
     collated: frozenset[str] = frozenset()
     partition: Partition | None = None  # the part of the persons that the query selects; None for all
     how: Reading = DETECTED  # how the owner says that it is read
+    # id, item: what the owner calls the columns of the persons, and of their items
+    id: str = "tid"
+    item: str = "item"
     account: Account | None = None  # what was read of a file; None for other sources
     faults: Mapping[str, str] = field(default_factory=dict)  # the columns that cannot be used, with the reason
 
@@ -315,7 +318,12 @@ def open_source(engine: Engine, data: Any, what: str) -> Iterator[Source]:
     """Open a table name, ``Table``, query tree, file path or data frame, or one of them with how it is read (``ReadAs``), as
     a ``Source`` for the duration of the block."""
     asked = as_read(data)
-    data, how = asked.data, asked.reading
+    with _opened(engine, asked.data, asked.reading, what) as source:
+        yield replace(source, id=asked.id, item=asked.item)
+
+
+@contextlib.contextmanager
+def _opened(engine: Engine, data: Any, how: Reading, what: str) -> Iterator[Source]:
     if what == COUNTED_LATER and not isinstance(data, Path) and not (isinstance(data, str) and is_file(data)):
         how.check_for(None)
     if isinstance(data, exp.Query):

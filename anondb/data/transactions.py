@@ -111,15 +111,13 @@ def load_transactions(
     engine: Engine,
     source: Source,
     *,
-    id_column: str = "tid",
-    item_column: str = "item",
     more_ids: Source | None = None,
     bags: bool = False,
 ) -> Dataset:
     """Read the source once and code its transactions as integers.
 
     Args:
-        id_column, item_column: its columns. The item column may be a LIST, or several columns separated by commas, which
+        source: with its columns of ids and items. The latter may be a LIST, or several columns separated by commas, which
             become one (``anondb.data.layouts``). If an id has several lists, or an item several times (unless ``bags``),
             ``Dataset.is_table`` is false.
         more_ids: a second source with the same id column; its additional ids become empty transactions.
@@ -129,8 +127,8 @@ def load_transactions(
         InputError: missing columns, types that cannot be compared exactly, NULL ids or items, over-long items.
     """
     check_collation(engine.scalar("transactions/collation"))
-    named = item_column
-    original, (source, id_column, item_column) = source, arranged(engine, source, id_column, item_column)
+    original, named = source, source.item
+    source, id_column, item_column = arranged(engine, source, source.id, source.item)
     changed = item_column not in original.columns or original.columns[item_column] != source.columns[item_column]
     element = check_types(source, id_column, item_column)
     id_type = source.columns[id_column]

@@ -129,7 +129,7 @@ class NamedQuery:
             node.replace(table)
         for call in calls:
             if call.name.lower() == "getvariable":
-                call.replace(exp.convert(values[call.expressions[0].name]))
+                call.replace(exp.convert(values[call.expressions[0].name], copy=True))
         return tree
 
 

@@ -37,6 +37,7 @@ from anondb.guide.trials import (
     write_queries,
 )
 from anondb.guide.words import Section, sections_text
+from anondb.models import json_of
 
 SAMPLE = 10_000  # persons of a sample; fewer persons are not sampled
 FINALISTS = 3  # algorithms that run on all persons after a sample
@@ -89,11 +90,7 @@ class Advice:
         advised |= {"delta": run.options["delta"]} if "delta" in run.options else {}
         profile = {} if self.profile is None else self.profile.to_json()
         return {
-            "source": self.source,
-            "persons": self.persons,
-            "needs": self.needs.to_json(),
-            "sample": self.sample,
-            "sample_k": self.sample_k,
+            **json_of(self, "source", "persons", "needs", "sample", "sample_k"),
             "advice": {**advised, "item_supports": supported(self.chosen)},
             "command": self.command,
             "reasons": reasons(self),
@@ -125,8 +122,6 @@ def advise(
     *,
     command: Callable[[Run], str],
     taxonomy: Any = None,
-    id_column: str = "tid",
-    item_column: str = "item",
     people: Mapping[str, Any] | None = None,
     time_limit: float = 120.0,
     threads: int | None = None,
@@ -152,12 +147,11 @@ def advise(
     """
     folder = private_directory()
     try:
-        sources: dict[str, Any] = {"taxonomy": taxonomy, "id_column": id_column, "item_column": item_column}
         with reading_as(engine, transactions):
             if people:
-                prepared = prepare_people(engine, transactions, needs, people, **sources, folder=folder)
+                prepared = prepare_people(engine, transactions, needs, people, taxonomy, folder)
             else:
-                prepared = _prepare(engine, transactions, needs, **sources, folder=folder)
+                prepared = _prepare(engine, transactions, needs, taxonomy, folder)
         limits = [Limits(threads, memory_limit, time.monotonic() + share * time_limit) for share in (SAMPLED, MAIN, 1)]
         on_sample, on_whole = _try(prepared, limits, engine.progress)
     finally:
@@ -165,14 +159,12 @@ def advise(
     return _concluded(prepared, needs, on_sample, on_whole, command, time_limit)
 
 
-def _prepare(
-    engine: Engine, transactions: Any, needs: Needs, taxonomy: Any, id_column: str, item_column: str, folder: Path
-) -> Prepared:
+def _prepare(engine: Engine, transactions: Any, needs: Needs, taxonomy: Any, folder: Path) -> Prepared:
     """Read the sources, and write the input of the runs into the folder."""
     tree, sample, place = None, None, folder / "taxonomy.tree"
     with engine.transaction(), open_source(engine, transactions, "transactions") as source:
         engine.progress("loading transactions")
-        dataset = load_transactions(engine, source, id_column=id_column, item_column=item_column)
+        dataset = load_transactions(engine, source)
         if not dataset.n_items:
             raise no_items(source.name)
         if taxonomy is not None:

@@ -19,6 +19,7 @@ from anondb.engine import Engine, reads, tuples
 from anondb.errors import InputError
 from anondb.guide.counts import Counts, counts_of
 from anondb.guide.people import IDENTIFIER, people
+from anondb.models import json_of
 from anondb.reading.account import Account
 from anondb.reading.baskets import looks_like_fimi
 from anondb.reading.dialect import EXCEL_NOTE, detected_delimiter, sample_of, sample_records
@@ -69,14 +70,9 @@ class Peek:
     def to_json(self) -> dict[str, Any]:
         """The proposal as JSON values."""
         return {
-            **vars(self),
-            "reading": dict(self.reading),
-            "reasons": list(self.reasons),
+            **json_of(vars(self)),
             "persons": [{"id": person, "items": list(items)} for person, items in self.persons],
-            "account": None if self.account is None else self.account.to_json(),
-            "findings": [finding.to_json() for finding in self.findings],
             "columns": [{"name": name, "role": role, "why": why} for name, role, why in self.columns],
-            "counts": None if self.counts is None else vars(self.counts),
         }
 
 
@@ -268,9 +264,9 @@ def _read(
     """The persons, the account and the findings of reading the source so; of a table of people the roles of its columns,
     and ``quasi``, the quasi-identifiers."""
     of_people = reading.get("layout") == PEOPLE
-    names = {"id_column": reading.get("id", "tid"), "item_column": "item" if of_people else reading.get("item", "item")}
-    with engine.transaction(), open_source(engine, ReadAs(data, _options(reading)), "transactions") as source:
-        dataset = load_transactions(engine, source, **names)
+    asked = ReadAs(data, _options(reading), reading.get("id", "tid"), "item" if of_people else reading.get("item", "item"))
+    with engine.transaction(), open_source(engine, asked, "transactions") as source:
+        dataset = load_transactions(engine, source)
         if not dataset.n_transactions:
             return {"account": dataset.account, "problem": NOBODY}
         if not of_people:

@@ -25,6 +25,7 @@ from anondb.guide.needs import Needs
 from anondb.guide.profile import profile
 from anondb.guide.trials import ALL, Input, Prepared, choose, no_items, sample_k, write_queries
 from anondb.models.named import make_model
+from anondb.reading.options import ReadAs
 
 SAMPLE = 3_000  # persons of a sample; fewer persons are not sampled
 RUM, TUM = "rum_bound_rt", "tum_bound_rt"
@@ -42,21 +43,13 @@ WHOLE, PART = "whole", "sample"  # their schemas
 
 
 def prepare_people(
-    engine: Engine,
-    transactions: Any,
-    needs: Needs,
-    people: Mapping[str, Any],
-    *,
-    taxonomy: Any = None,
-    id_column: str = "tid",
-    item_column: str = "item",
-    folder: Path,
+    engine: Engine, transactions: Any, needs: Needs, people: Mapping[str, Any], taxonomy: Any, folder: Path
 ) -> Prepared:
     """Count what attackers find, and write the input of the runs into the folder.
 
     Args:
         engine: the engine, outside a transaction.
-        transactions, taxonomy, id_column, item_column: as in ``advise``.
+        transactions, taxonomy: as in ``advise``.
         needs: what the owner said; a release for counts.
         people: the options of ``needs.PEOPLE`` that the owner set.
 
@@ -70,8 +63,7 @@ def prepare_people(
     if needs.item_supports:
         words = "A release with attributes has no item supports: these would lead to private items."
         raise InputError(words, code="bad_usage", hint="Leave --item-supports out.")
-    columns: dict[str, Any] = {"id_column": id_column, "item_column": item_column}
-    profiled = profile(engine, transactions, taxonomy=taxonomy, k=needs.k, **columns, **people)
+    profiled = profile(engine, transactions, taxonomy=taxonomy, k=needs.k, **people)
     if not profiled.items:
         raise no_items(profiled.source)
     names = () if profiled.people is None else profiled.people.quasi_identifiers
@@ -84,7 +76,7 @@ def prepare_people(
     with copying(engine, folder / "persons.duckdb") as copies:
         copy = _Copy(engine, folder, copies, owners)
         with copies.transaction():
-            whole = copy.persons(transactions, **columns, most=sampled)
+            whole = copy.persons(transactions, sampled)
         sample = None if sampled is None else copy.sample(whole, sample_k(needs.k, sampled, profiled.persons))
     runs = _candidates(needs, owners)
     return Prepared(profiled.source, profiled.persons, profiled.known[0], runs, whole, sample, sampled, profiled)
@@ -104,14 +96,14 @@ class _Copy:
     def __init__(self, engine: Engine, folder: Path, copies: Copies, owners: Mapping[str, Any]) -> None:
         self._engine, self._folder, self._copies, self._owners = engine, folder, copies, owners
 
-    def persons(self, transactions: Any, *, id_column: str, item_column: str, most: int | None) -> Input:
+    def persons(self, transactions: Any, most: int | None) -> Input:
         """Write all persons and, if there are more, a sample of so many; return the input of all."""
         engine, owners = self._engine, self._owners
         records = owners.get("records") if owners.get("records") is not None else transactions
         named = {"quasi_identifiers": owners["quasi_identifiers"], "records": f"{WHOLE}.{PEOPLE}"}
         options = named | self._knowledge()
         with open_source(engine, transactions, "transactions") as source, open_source(engine, records, "records") as rows:
-            dataset = load_transactions(engine, source, id_column=id_column, item_column=item_column, more_ids=rows)
+            dataset = load_transactions(engine, source, more_ids=rows)
             read = {"quasi_identifiers": owners["quasi_identifiers"], "hierarchies": owners.get("hierarchies")}
             attributes = load_records(engine, records, dataset, **read).attributes
             names = [attribute.name for attribute in attributes]
@@ -134,11 +126,10 @@ class _Copy:
         held, people = (self._copies.written(PART, name) for name in (HELD, PEOPLE))
         with (
             self._engine.transaction(),
-            open_source(self._engine, held.sql(), "sample") as source,
+            open_source(self._engine, ReadAs(held.sql(), id=whole.id, item=whole.item), "sample") as source,
             open_source(self._engine, people.sql(), "sample") as rows,
         ):
-            columns: Any = {"id_column": whole.id, "item_column": whole.item}
-            dataset = load_transactions(self._engine, source, **columns, more_ids=rows)
+            dataset = load_transactions(self._engine, source, more_ids=rows)
             queries = write_queries(self._engine, dataset, self._folder, PART)
         options = {**whole.options, "records": f"{PART}.{PEOPLE}"}
         return replace(whole, queries=queries, transactions=f"{PART}.{HELD}", k=k, options=options)

@@ -102,8 +102,6 @@ def profile(
     *,
     taxonomy: Any = None,
     k: int = 5,
-    id_column: str = "tid",
-    item_column: str = "item",
     attackers: bool = True,
     records: Any = None,
     **attributes: Any,
@@ -129,7 +127,7 @@ def profile(
         contextlib.nullcontext() if records is None else open_source(engine, records, "records") as persons,
     ):
         engine.progress("loading transactions")
-        dataset = load_transactions(engine, source, id_column=id_column, item_column=item_column, more_ids=persons)
+        dataset = load_transactions(engine, source, more_ids=persons)
         fit = None if taxonomy is None else checked(engine, taxonomy, dataset.labels, dataset.item_kind)
         threats, of_people, costs = tuple[Threat, ...](), None, tuple[Estimate, ...]()
         if attackers:

@@ -236,13 +236,9 @@ def view_of(engine: Engine, catalog: str, release_id: str) -> View | None:
     if not views:
         return None
     row, chosen = views[0], json.loads(views[0]["options"])
-    part = _partition_of(engine, catalog, release_id) if "partition_by" in chosen else None
+    parts = PARTITIONS.rows(engine, catalog, release_id) if "partition_by" in chosen else []
+    part = Partition(parts[0]["column_name"], parts[0]["value"], parts[0]["kind"]) if parts else None
     return View(row["name"], row["query"], chosen, row["source_table"], part)
-
-
-def _partition_of(engine: Engine, catalog: str, release_id: str) -> Partition | None:
-    rows = PARTITIONS.rows(engine, catalog, release_id)
-    return Partition(rows[0]["column_name"], rows[0]["value"], rows[0]["kind"]) if rows else None
 
 
 def record_accuracy(engine: Engine, catalog: str, name: str, release_id: str, answers: Table, workload: str) -> None:

@@ -82,19 +82,17 @@ def load_entry(engine: Engine, entry: ledger.LedgerEntry) -> Dataset:
     does not exist (files and data frames are not kept)."""
     source = rows_of(engine, entry, ledger.view_of(engine, current_catalog(engine), entry.release_id))
     bags = bool(entry.parameters.get("bag_input", False))
-    return _read(engine, source, records_of(engine, entry), entry.id_column, entry.item_column, bags)[0]
+    return _read(engine, source, records_of(engine, entry), bags)[0]
 
 
 def read_persons(engine: Engine, policy: Policy) -> tuple[Dataset, Table | None]:
     """Read the transactions of a policy, including those of persons who are only in its records; and the records' table."""
     with reading_as(engine, policy.rows):
-        return _read(engine, policy.rows, policy.people, policy.id, policy.item, policy.bag_input)
+        return _read(engine, policy.rows, policy.people, policy.bag_input)
 
 
-def _read(
-    engine: Engine, transactions: Any, records: Any, id_column: str, item_column: str, bags: bool
-) -> tuple[Dataset, Table | None]:
-    read = partial(load_transactions, engine, id_column=id_column, item_column=item_column, bags=bags)
+def _read(engine: Engine, transactions: Any, records: Any, bags: bool) -> tuple[Dataset, Table | None]:
+    read = partial(load_transactions, engine, bags=bags)
     with open_source(engine, transactions, "transactions") as source:
         if records is None or records is transactions:
             return read(source), None if records is None else source.reference
@@ -137,7 +135,7 @@ def source_of(engine: Engine, entry: ledger.LedgerEntry, view: ledger.View | Non
 def rows_of(engine: Engine, entry: ledger.LedgerEntry, view: ledger.View | None) -> Any:
     """The source of a release, with how it was read; errors are those of ``source_of``."""
     options = {name: entry.parameters[name] for name in READING if name in entry.parameters}
-    return read_as(source_of(engine, entry, view), options)
+    return read_as(source_of(engine, entry, view), options, id=entry.id_column, item=entry.item_column)
 
 
 def records_of(engine: Engine, entry: ledger.LedgerEntry) -> Any:

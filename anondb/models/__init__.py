@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 import numbers
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
+from fractions import Fraction
 from functools import partial
+from pathlib import PurePath
 from typing import Any, ClassVar
 
 from anondb.errors import InputError
@@ -137,7 +139,31 @@ class Model:
         return self.words.format(**self.parameters())
 
 
-class AsTable:
+def json_of(value: Any, *names: str) -> Any:
+    """A value as JSON values: fractions and paths as texts, objects by their ``to_json`` or their fields. With ``names``, a
+    dictionary of these fields of it."""
+    if names:
+        return {name: json_of(getattr(value, name)) for name in names}
+    if value is None or isinstance(value, str | int | float):
+        return value
+    if isinstance(value, Mapping):
+        return {key: json_of(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [json_of(part) for part in value]
+    if isinstance(value, Fraction | PurePath):
+        return str(value)
+    return value.to_json() if hasattr(value, "to_json") else json_of(vars(value))
+
+
+class AsJson:
+    """A dataclass whose JSON values are its fields by name."""
+
+    def to_json(self) -> dict[str, Any]:
+        """The fields as JSON values."""
+        return dict(json_of(vars(self)))
+
+
+class AsTable(AsJson):
     """A dataclass that notebooks show as a table, once ``table`` says how; until then by its repr."""
 
     table: ClassVar[Callable[[AsTable], str] | None] = None

@@ -17,7 +17,7 @@ from anondb.ledger import ledger, loaded_files
 from anondb.ledger.stored import asked_records, asked_table, check_writable, current_catalog, reference_of
 from anondb.ledger.tables import CONSTRAINTS, RECORDS, SENSITIVE, STATEMENTS
 from anondb.ledger.unfinished import Unfinished, key_of_load, key_of_recoding
-from anondb.models import Model
+from anondb.models import Model, json_of
 from anondb.pipeline import on_engine, reports
 from anondb.pipeline.clock import Clock
 from anondb.pipeline.load import Persons, load, sizes
@@ -329,15 +329,8 @@ def _entry(engine: Engine, policy: Policy, task: Task, report: Report) -> ledger
         fingerprint=None if task.runner is not None else fingerprint(engine, dataset),
         transactions=dataset.n_transactions,
         items=dataset.n_items,
-        released_items=frozen.released_items,
-        suppressed_items=frozen.suppressed_items,
-        suppressed_occurrences=frozen.suppressed_occurrences,
-        lm_total=None if loss.lm_total is None else str(loss.lm_total),
-        lm=loss.lm,
-        ncp=loss.ncp,
-        ul=loss.ul,
-        ul_log2=loss.ul_log2,
-        ggd=None if loss.ggd is None else str(loss.ggd),
+        **json_of(frozen, "released_items", "suppressed_items", "suppressed_occurrences"),
+        **json_of(loss, "lm_total", "lm", "ncp", "ul", "ul_log2", "ggd"),
         verified=report.verification.verified,
         violations=report.verification.violations,
         version=__version__,

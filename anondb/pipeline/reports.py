@@ -11,7 +11,7 @@ from anondb.data.preflight import Finding
 from anondb.engine import Engine
 from anondb.ledger import ledger
 from anondb.ledger.tables import REPORTS
-from anondb.models import Model
+from anondb.models import Model, json_of
 from anondb.pipeline.report_rows import report_rows
 from anondb.publications import history
 from anondb.publications.history import Intersection, PublishedFile, notes
@@ -77,32 +77,19 @@ class Report(_Printed):
 
     def to_json(self) -> dict[str, Any]:
         """The report of ``anonymize --json`` (docs/contract.md#command-line)."""
+        frozen = json_of(self.frozen, "suppressed_items", "suppressed_occurrences", "released_items")
         return {
             "release": self.release,
             "model": {"name": self.model.name, **self.model.parameters()},
             "promise": self.model.promise,
-            "algorithm": self.algorithm,
-            "transactions": self.transactions,
-            "items": self.items,
-            "occurrences": self.occurrences,
-            "verified": self.verification.verified,
-            "violations": self.verification.violations,
-            "across_levels": self.verification.across_levels,
-            "suppressed_items": self.frozen.suppressed_items,
-            "suppressed_occurrences": self.frozen.suppressed_occurrences,
+            **json_of(self, "algorithm", "transactions", "items", "occurrences"),
+            **json_of(self.verification, "verified", "violations", "across_levels"),
+            **frozen,
             "all_suppressed": bool(self.items) and not self.frozen.released_items,
-            "released_items": self.frozen.released_items,
-            "constraints": None if self.constraints is None else self.constraints.to_json(),
-            "loss": self.loss.to_json(),
-            "relational": self.relational,
-            "accuracy": self.accuracy.to_json(),
-            "seconds": self.seconds,
-            "published": self.published,
-            "sha256": self.sha256,
-            "content_digest": self.content_digest,
-            "intersections": [i.to_json() for i in self.intersections],
-            "warnings": list(self.warnings),
-            "findings": [finding.to_json() for finding in self.findings],
+            **json_of(
+                self, "constraints", "loss", "relational", "accuracy", "seconds", "published", "sha256", "content_digest"
+            ),
+            **json_of(self, "intersections", "warnings", "findings"),
             **read_json(self.read),
             **({} if self.anatomy is None else {"anatomy": self.anatomy.to_json()}),
         }
@@ -138,18 +125,14 @@ def earlier(engine: Engine, catalog: str, name: str) -> EarlierReport | None:
     return EarlierReport(entry.name, values | last)
 
 
-def seconds_of(engine: Engine, catalog: str, release_id: str) -> dict[str, float]:
-    """The wall time of each step that made a release; empty if the ledger has no report of it."""
-    values = _values_of(engine, catalog, release_id)
-    return {} if values is None else {step: value for step, value in values["seconds"].items() if step != "total"}
-
-
-def read_of(engine: Engine, catalog: str, release_id: str) -> tuple[str, ...]:
-    """A line on each file that was read for a release, and on each finding that its owner confirmed."""
+def run_of(engine: Engine, catalog: str, release_id: str) -> tuple[dict[str, float], tuple[str, ...]]:
+    """The wall time of each step that made a release, and a line on each file that was read and on each finding that its
+    owner confirmed; both are empty if the ledger has no report of it."""
     values = _values_of(engine, catalog, release_id) or {}
+    seconds = {step: value for step, value in values.get("seconds", {}).items() if step != "total"}
     accounts = [account for account in (values.get("read"), *values.get("read_beside", ())) if account]
     confirmed = (f"confirmed {f['name']}: {f['message']}" for f in values.get("findings", ()))
-    return (*(f"read {words_of(account)}" for account in accounts), *confirmed)
+    return seconds, (*(f"read {words_of(account)}" for account in accounts), *confirmed)
 
 
 def _values_of(engine: Engine, catalog: str, release_id: str) -> dict[str, Any] | None:

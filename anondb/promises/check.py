@@ -85,8 +85,6 @@ def verify_source(
     transactions: Any,
     model: Model,
     *,
-    id: str = "tid",
-    item: str = "item",
     bag_input: bool = False,
     witnesses: int = 0,
     privacy_constraints: Any = None,
@@ -117,7 +115,7 @@ def verify_source(
     with beside, engine.transaction(), open_source(engine, transactions, "transactions") as source:
         knowledge = read_knowledge(engine, model, privacy_constraints, sensitive, of_release=False)
         with contextlib.nullcontext() if records is None else open_source(engine, records, "records") as people:
-            dataset = load_transactions(engine, source, id_column=id, item_column=item, bags=bag_input, more_ids=people)
+            dataset = load_transactions(engine, source, bags=bag_input, more_ids=people)
         subject = subject_of(engine, dataset, knowledge)
         if relational and records is not None:
             from anondb.data.records import load_classes
@@ -126,11 +124,11 @@ def verify_source(
         return verify_subject(subject, model, witnesses)
 
 
-def unknown_items(engine: DuckDBEngine, transactions: Any, taxonomy: Any, *, id: str, item: str) -> tuple[str, ...]:
+def unknown_items(engine: DuckDBEngine, transactions: Any, taxonomy: Any) -> tuple[str, ...]:
     """The labels of items that are not leaves of a taxonomy; sources as in ``pipeline.anonymize``."""
     with reading_as(engine, transactions), engine.transaction():
         with open_source(engine, transactions, "transactions") as source:
-            dataset = load_transactions(engine, source, id_column=id, item_column=item)
+            dataset = load_transactions(engine, source)
         return load_taxonomy(engine, taxonomy).not_leaves(dataset)
 
 
@@ -140,14 +138,7 @@ def subject_of(engine: DuckDBEngine, dataset: Dataset, knowledge: Knowledge = Kn
 
 
 def verify_buckets(
-    engine: DuckDBEngine,
-    buckets: Any,
-    model: Anatomy,
-    transactions: Any = None,
-    *,
-    id: str = "tid",
-    item: str = "item",
-    witnesses: int = 0,
+    engine: DuckDBEngine, buckets: Any, model: Anatomy, transactions: Any = None, *, witnesses: int = 0
 ) -> AnatomyVerification:
     """Check any table ``(bucket_id, column_id, items, copies)`` against l-diversity; ``items`` are lists.
 
@@ -163,7 +154,7 @@ def verify_buckets(
         original = None
         if transactions is not None:
             with open_source(engine, transactions, "transactions") as rows:
-                original = load_transactions(engine, rows, id_column=id, item_column=item)
+                original = load_transactions(engine, rows)
         checked = verify_subject(Subject(engine, source.query, None, Knowledge(original=original)), model, witnesses)
         assert isinstance(checked, AnatomyVerification)
         return checked

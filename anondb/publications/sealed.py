@@ -70,15 +70,9 @@ class SealedCheck(AsTable):
 
     def to_json(self, *, witnesses: bool = False) -> dict[str, Any]:
         """The check as JSON values: the verification, and the digests with their comparisons if any were made."""
-        values = self.verification.to_json(witnesses=witnesses)
-        if self.compared:
-            values |= {"sha256": self.sha256, "content_digest": self.content_digest}
-        if self.expected is not None:
-            values["expected"] = self.expected
-        if self.signed_by is not None:
-            values["signed_by"] = self.signed_by
-        if self.modelled_rows is not None:
-            values["modelled_rows"] = self.modelled_rows
+        said = [name for name in ("expected", "signed_by", "modelled_rows") if getattr(self, name) is not None]
+        names = [*(["sha256", "content_digest"] if self.compared else []), *said]
+        values = self.verification.to_json(witnesses=witnesses) | {name: getattr(self, name) for name in names}
         if self.asked:
             values["published_as"] = None if self.published_as is None else self.published_as.name
         return values

@@ -86,13 +86,15 @@ def publish(
 
 
 def how(where: Any, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of a view that say how its release is written: ``mode``, ``format``, ``sign`` and ``modelled_rows``."""
+    """The options of a view that say how its release is published: ``allow_overlap``, ``mode``, ``format``, ``sign`` and
+    ``modelled_rows``."""
     mode, format = check_mode(where, options.get("mode")), options.get("format", FORMATS[0])
     check_proof(where, options.get("proof"), format)
     modelled = bool(options.get("modelled_rows"))
     if modelled and where is None:
         raise InputError("--modelled-rows needs --publish.", code="bad_usage")
-    return {"mode": mode, "format": format, "sign": signer(where, options.get("sign")), "modelled_rows": modelled}
+    written = {"mode": mode, "format": format, "sign": signer(where, options.get("sign")), "modelled_rows": modelled}
+    return {"allow_overlap": bool(options.get("allow_overlap", False)), **written}
 
 
 def signer(where: Any, key: Any) -> Signer | None:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from anondb.errors import InputError
@@ -141,19 +141,21 @@ class ReadAs:
 
     data: Any  # a file, a table, a data frame or a query
     reading: Reading = DETECTED  # how it is read
+    # id, item: the columns of the persons, and of their items
+    id: str = "tid"
+    item: str = "item"
 
 
-def read_as(data: Any, options: Mapping[str, Any]) -> Any:
-    """A source with options of reading by name; the source itself if there are none. Raises InputError: ``unknown_option``
-    or ``bad_parameter``."""
+def read_as(data: Any, options: Mapping[str, Any], **columns: str) -> Any:
+    """A source with options of reading by name, and its columns ``id`` and ``item``; the source itself if nothing is said.
+    Raises InputError: ``unknown_option`` or ``bad_parameter``."""
     present = {name: value for name, value in options.items() if value is not None}
     for name in present:
         if name not in READING:
             raise InputError(f"There is no option {name!r} of reading.", code="unknown_option")
-    if isinstance(data, ReadAs):
-        return ReadAs(data.data, Reading(**{**data.reading.texts(), **present}))
-    reading = Reading(**present)
-    return data if reading == DETECTED else ReadAs(data, reading)
+    source = as_read(data)
+    reading = Reading(**{**source.reading.texts(), **present})
+    return data if reading == source.reading and not columns else replace(source, reading=reading, **columns)
 
 
 def as_read(data: Any) -> ReadAs:

@@ -114,11 +114,6 @@ def _quoted(quotes: Words, within: bool) -> tuple[Words, Words, bool]:
     return quotes & quoted, quoted, bool(ahead[-1]) ^ within
 
 
-def _blanks(delimiter: str | None) -> str:
-    """The characters before a quote that DuckDB leaves out."""
-    return " \t".replace(delimiter or "\n", "")
-
-
 def _decodes(decoder: IncrementalDecoder, part: bytes, final: bool = False) -> bool:
     try:
         decoder.decode(part, final)
@@ -269,7 +264,7 @@ def counted(path: Path, dialect: Dialect, fields: int, name: str) -> Shape:
 
 def _blanks_before_quote(record: list[str], text: str, dialect: Dialect) -> bool:
     """Whether a field has blanks before the quote that opens it: DuckDB leaves them out, ``csv`` does not."""
-    blanks = _blanks(dialect.delimiter)
+    blanks = " \t".replace(dialect.delimiter or "\n", "")
     if dialect.quote is None or not any(field[0] in blanks and dialect.quote in field for field in record if field):
         return False
     quote, start = re.escape(dialect.quote), f"(^|{re.escape(dialect.delimiter or _UNIT)})"

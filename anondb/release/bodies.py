@@ -6,7 +6,6 @@ from types import MappingProxyType
 from sqlglot import exp
 
 from anondb.engine import Table, load
-from anondb.errors import InternalError
 
 
 def body_of(
@@ -18,25 +17,9 @@ def body_of(
     because a CTE of the analyst's query would capture an unqualified name in a macro. ``parts`` maps tables to the
     queries that replace them.
     """
-    query = load(name)
-    tree = query.tree.copy()
-    for node in list(tree.walk()):
+    tree = bound_among(name, {table: Table("", schema, table) for table in load(name).reads} | dict(parts), values)
+    for node in tree.walk():
         node.comments = None
-    for table in list(tree.find_all(exp.Table)):
-        if not isinstance(table.this, exp.Identifier) or table.name not in query.reads:
-            continue
-        if table.name in parts:
-            _replace(table, parts[table.name])
-            continue
-        if not table.alias:
-            table.set("alias", exp.TableAlias(this=exp.to_identifier(table.name)))
-        table.set("this", exp.to_identifier(table.name, quoted=True))
-        table.set("db", exp.to_identifier(schema, quoted=True))
-    if set(values) != set(query.params):
-        raise InternalError(f"query {name} was bound to the wrong values")
-    for call in list(tree.find_all(exp.Anonymous)):
-        if call.name.lower() == "getvariable":
-            call.replace(values[call.expressions[0].name].copy())
     return tree
 
 

@@ -8,10 +8,11 @@ from types import MappingProxyType
 
 from sqlglot import exp
 
-from anondb.engine import Engine, load
+from anondb.engine import Engine, Table, load
 from anondb.engine.texts import text_of
 from anondb.release.bodies import body_of, without_ctes
 from anondb.release.conditions import judged_records
+from anondb.release.item_supports import asked_labels, expected_holders, middles
 from anondb.release.objects import ANATOMY, GLOBAL, Kind, SchemaName
 
 _ITEMS: Mapping[str, exp.Expr] = {"items": exp.column("items")}
@@ -150,7 +151,7 @@ def parts_of_view(name: str, schema: str, kind: Kind, own: Mapping[str, str] = M
     """The queries that replace tables in the body of a view; ``own`` maps queries to those that an engine has instead."""
     if name != "item_counts" or kind is ANATOMY:
         return {}
-    return {"expected": _expected(schema, kind, body_of("release/all_labels", schema, {}), own)}
+    return {"expected": expected_holders(_tables(schema, kind), local=kind.by_transaction, own=own)}
 
 
 def parts_of_bounds(
@@ -158,30 +159,20 @@ def parts_of_bounds(
 ) -> dict[str, exp.Query]:
     """The queries that replace tables in the body of ``count_bounds`` of a release of sets or bags, for the queried
     ``items``; ``own`` as for ``parts_of_view``."""
-    wanted = body_of("release/wanted_items", schema, items)
-    asked = body_of("release/asked_labels", schema, {}, {"wanted": wanted})
-    read = body_of("release/all_labels", schema, {}) if kind.by_transaction else asked
-    members = {"wanted": wanted, "expected": _expected(schema, kind, read, own)}
-    weighted = body_of("release/weighted_members", schema, {}, members)
+    tables, wanted = _tables(schema, kind), body_of("release/wanted_items", schema, items)
+    read = None if kind.by_transaction else wanted
+    expected = expected_holders(tables, local=kind.by_transaction, wanted=read, own=own)
+    weighted = body_of("release/weighted_members", schema, {}, {"wanted": wanted, "expected": expected})
     return {
         "wanted": wanted,
-        "middles": _middles(schema, kind, asked),
+        "middles": middles(tables, asked_labels(tables, wanted)),
         "blocks": body_of("release/supported_blocks", schema, {}, {"weighted": weighted}),
     }
 
 
-def _expected(schema: str, kind: Kind, asked: exp.Query, own: Mapping[str, str]) -> exp.Query:
-    """How many transactions are expected to hold each member of the ``asked`` released items."""
-    query = "release/expected_local" if kind.by_transaction else "release/expected_global"
-    return body_of(own.get(query, query), schema, {}, {"middles": _middles(schema, kind, asked)})
-
-
-def _middles(schema: str, kind: Kind, asked: exp.Query) -> exp.Query:
-    """What item supports say of the members of the ``asked`` released items."""
-    parts = {"asked": asked}
-    if not kind.item_supports:
-        parts["item_supports"] = body_of("release/no_item_supports", schema, {})
-    return body_of("release/middles", schema, {}, parts)
+def _tables(schema: str, kind: Kind) -> dict[str, Table]:
+    """The tables of a release as bodies name them (``body_of``)."""
+    return {name: Table("", schema, name) for name in kind.tables}
 
 
 def _macro(schema: SchemaName, name: str, parameters: list[exp.Expr], body: exp.Query) -> exp.Create:

@@ -59,8 +59,7 @@ def file_findings(path: Path) -> list[Finding]:
         findings.append(Finding("wal", "a write-ahead log lies beside the file"))
     if (path.stat().st_size - HEADER_BYTES) % _BLOCK_BYTES:
         findings.append(Finding("bytes", "the size of the file is not a multiple of the size of its blocks"))
-    strange = _strange_bytes(path)
-    if strange:
+    if strange := _strange_bytes(path):
         findings.append(Finding("bytes", f"{strange} bytes in the headers that a sealed file does not have"))
     return findings
 
@@ -123,21 +122,21 @@ def content_findings(engine: Engine, schema: SchemaName, kind: Kind) -> list[Fin
     """Find inconsistent rows: numbers other than 1..N, items without members, values that no record has, and manifest keys
     or values that anondb does not write."""
     manifest = read_manifest(engine, schema)
-    query, names = "release/sealed_rows", list(GLOBAL.tables)
+    tables: dict[str, Table | exp.Query] = {name: schema.table(name) for name in kind.tables}
     if kind is ANATOMY:
-        query, names = "release/sealed_buckets", list(ANATOMY.tables)
-    counts = engine.query(query, {name: schema.table(name) for name in names})
-    if kind is not ANATOMY:
-        ids, classes = schema.table("transaction_ids"), _classes(schema, kind)
-        counts |= engine.query("release/sealed_classes", {"classes": classes, "transaction_ids": ids})
+        tables["labels"] = reads.rows(reads.rows(tables["buckets"], "unnest(items) AS item"), "item", distinct=True)
+    if kind.attributes is not None:
+        tables["shown"] = _shown_categories(schema, kind)
+    counts = engine.select(_contradictions(tables), "what rows refer to")
+    if kind is ANATOMY:
+        counts |= engine.query("release/sealed_buckets", {name: tables[name] for name in ANATOMY.tables})
+    else:
+        counts |= engine.query("release/sealed_rows", {name: tables[name] for name in GLOBAL.tables})
+        classes = {"classes": _classes(schema, kind), "transaction_ids": tables["transaction_ids"]}
+        counts |= engine.query("release/sealed_classes", classes)
     if kind.item_supports:
-        counts |= engine.query("release/sealed_supports", {n: schema.table(n) for n in ("released_items", "item_supports")})
         counts["weights_that_are_not_those_of_the_bounds"] = np.array([wrong_weights(engine, schema)])
     if kind.attributes is not None:
-        stored: dict[str, Table | exp.Query] = {
-            name: schema.table(name) for name in ("transaction_ids", "records", "released_values")
-        }
-        counts |= engine.query("release/sealed_records", stored | {"shown": _shown_categories(schema, kind)})
         counts |= engine.select(_other_ranges(schema, kind), "the texts of ranges")
     counts |= engine.select(_of_other_types(schema, kind, manifest), "the types of values")
     findings = [
@@ -145,6 +144,44 @@ def content_findings(engine: Engine, schema: SchemaName, kind: Kind) -> list[Fin
     ]
     empty = 0 if kind is ANATOMY else empty_transactions(engine, schema)
     return findings + _manifest_findings(manifest, [a.name for a in kind.attributes or ()], empty)
+
+
+# The rows of a table without a row of another one, and the keys of both.
+_REFERENCES = {
+    "rows_without_a_transaction": ("transaction_items", "transaction_ids", "transaction_id"),
+    "rows_without_a_label": ("transaction_items", "labels", "item_id"),
+    "labels_without_a_row": ("labels", "transaction_items", "item_id"),
+    "items_without_members": ("labels", "released_items", "item = released_item"),
+    "members_without_an_item": ("released_items", "labels", "released_item = item"),
+    "transactions_without_a_record": ("transaction_ids", "records", "transaction_id"),
+    "records_without_a_transaction": ("records", "transaction_ids", "transaction_id"),
+    "values_that_stand_for_nothing": ("shown", "released_values", "attribute, released_value"),
+    "values_that_no_record_has": ("released_values", "shown", "attribute, released_value"),
+    "item_supports_of_no_member": ("item_supports", "released_items", "released_item, item"),
+}
+_KEYS = {  # of each of which a table has one row
+    "repeated_rows": ("transaction_items", "transaction_id, item_id"),
+    "repeated_members": ("released_items", "released_item, item"),
+    "repeated_records": ("records", "transaction_id"),
+    "repeated_values": ("released_values", "attribute, released_value, value"),
+    "item_supports_that_are_repeated": ("item_supports", "released_item, item"),
+}
+
+
+def _contradictions(tables: Mapping[str, Table | exp.Query]) -> exp.Query:
+    """The query that counts rows of tables that refer to a row that is not there, and keys that are repeated."""
+    counts = {
+        name: reads.among(tables[table], tables[other], on, "1 AS lost", absent=True)
+        for name, (table, other, on) in _REFERENCES.items()
+        if table in tables and other in tables
+    }
+    for name, (table, key) in _KEYS.items():
+        if table in tables:
+            counts[name] = reads.counted(tables[table], key, having="count(*) > 1")
+    if "item_supports" in tables:
+        empty = "at_least IS NULL OR at_most IS NULL OR weight IS NULL"
+        counts["item_supports_without_bounds"] = reads.rows(tables["item_supports"], "1 AS empty", where=empty)
+    return exp.select(*(reads.counted(rows).subquery().as_(name) for name, rows in counts.items()))
 
 
 def _other_ranges(schema: SchemaName, kind: Kind) -> exp.Query:
@@ -176,8 +213,8 @@ def _of_other_types(schema: SchemaName, kind: Kind, manifest: Mapping[str, str])
         types = {name: text for name, text in types_of(manifest).items() if is_released(text)}
     except (KeyError, ValueError, AttributeError, TypeError):
         types = {}  # which is a finding itself
-    item = types.get(manifest.get("item_column", ""), "VARCHAR")
-    parts = [_number_of(schema.table("released_items"), not_of_type(exp.column("item"), item))]
+    wrong = not_of_type(exp.column("item"), types.get(manifest.get("item_column", ""), "VARCHAR"))
+    parts: list[exp.Expr] = [reads.counted(schema.table("released_items"), where=wrong).subquery()]
     ranges = 0
     for attribute in kind.attributes or ():
         stated = types.get(attribute.name, "VARCHAR")
@@ -186,15 +223,10 @@ def _of_other_types(schema: SchemaName, kind: Kind, manifest: Mapping[str, str])
             ranges += attribute.name in types and not stated.startswith(family)
             continue
         value, name = exp.column("value"), exp.column("attribute").eq(exp.Literal.string(attribute.name))
-        other = exp.and_(name, not_of_type(value, stated))
-        parts.append(_number_of(schema.table("released_values"), exp.and_(value.is_(exp.null()).not_(), other)))
+        wrong = exp.and_(name, value.is_(exp.null()).not_(), not_of_type(value, stated))
+        parts.append(reads.counted(schema.table("released_values"), where=wrong).subquery())
     total = reduce(lambda a, b: exp.Add(this=a, expression=b), parts)
     return exp.select(total.as_("values_of_another_type"), exp.convert(ranges).as_("ranges_of_another_type"))
-
-
-def _number_of(table: Table, condition: exp.Expr) -> exp.Expr:
-    """How many rows of a table fulfil a condition, as a number in a query."""
-    return reads.counted(table, where=condition).subquery()
 
 
 def _classes(schema: SchemaName, kind: Kind) -> exp.Query:

@@ -102,8 +102,6 @@ def freeze(
     model: Model,
     *,
     release_schema: objects.SchemaName,
-    release_id: str | None = None,
-    key: bytes | None = None,
     replace: bool = False,
     supports: SupportRule | None = None,
     records_table: str | None = None,
@@ -116,7 +114,6 @@ def freeze(
         recoding: the image of each item or transaction, or the columns and buckets of an anatomy.
         model: the promise; its name and parameters go into the manifest.
         release_schema: the schema to write; see ``objects.release_schema``.
-        release_id, key: random; only tests pass them.
         supports: the rule of the item supports to publish, if the model may have them.
         records_table: the name of the table of relational records, for analysts; ``records`` by default.
 
@@ -125,11 +122,10 @@ def freeze(
         InternalError: the recoding does not belong to this dataset.
     """
     _make_room(engine, release_schema, replace)
-    release_id = objects.new_release_id() if release_id is None else release_id
     if isinstance(recoding, BucketRecoding):
-        return _freeze_buckets(engine, dataset, recoding, model, release_schema, release_id, key)
+        return _freeze_buckets(engine, dataset, recoding, model, release_schema)
     items, values = recoding.items, recoding.values
-    numbered = number_transactions(engine, dataset.ids, key)
+    numbered = number_transactions(engine, dataset.ids)
     if isinstance(items, LocalRecoding):
         rows = _write_local(items, engine, dataset, release_schema, numbered)
     else:
@@ -144,7 +140,7 @@ def freeze(
         write_item_supports(engine, dataset, numbered, release_schema, supports, local=local)
     engine.drop(numbered)
     attributes = () if values is None else values.attributes
-    manifest = manifest_of(dataset, model, release_id, rows.suppression, items.semantics, attributes)
+    manifest = manifest_of(dataset, model, objects.new_release_id(), rows.suppression, items.semantics, attributes)
     manifest |= suppressed_in(dataset, listed, manifest, empty_transactions(engine, release_schema))
     if values is not None:
         manifest["sensitive"] = objects.sensitive_text(values.sensitive)
@@ -178,10 +174,7 @@ def _finished(
         transactions=transactions,
         rows=counts[kind.rows],
         released_items=len(rows.occurring),
-        suppressed_items=rows.suppressed_items,
-        suppressed_occurrences=rows.suppressed_occurrences,
-        suppression=rows.suppression,
-        cover=rows.cover,
+        **{name: figure for name, figure in vars(rows).items() if name != "occurring"},
     )
 
 
@@ -295,20 +288,14 @@ def _write_local(
 
 
 def _freeze_buckets(
-    engine: Engine,
-    dataset: Dataset,
-    recoding: BucketRecoding,
-    model: Model,
-    schema: objects.SchemaName,
-    release_id: str,
-    key: bytes | None,
+    engine: Engine, dataset: Dataset, recoding: BucketRecoding, model: Model, schema: objects.SchemaName
 ) -> FrozenRelease:
     """Write the release of an anatomy, whose released items are the original items."""
     check_buckets(dataset, recoding)
-    write_buckets(engine, dataset, recoding, schema, key)
+    write_buckets(engine, dataset, recoding, schema)
     labels = list(dataset.labels)
     _put_texts(engine, schema.table("released_items"), labels, labels)
-    manifest = manifest_of(dataset, model, release_id, "none", "set") | {SUPPRESSED: "0"}
+    manifest = manifest_of(dataset, model, objects.new_release_id(), "none", "set") | {SUPPRESSED: "0"}
     return _finished(engine, schema, objects.ANATOMY, manifest, _Rows(set(range(len(labels)))), dataset.n_transactions)
 
 
@@ -320,9 +307,7 @@ def check_buckets(dataset: Dataset, recoding: BucketRecoding) -> None:
         raise InternalError("An anatomy has items without a column, or buckets without a transaction.")
 
 
-def write_buckets(
-    engine: Engine, dataset: Dataset, recoding: BucketRecoding, schema: objects.SchemaName, key: bytes | None
-) -> None:
+def write_buckets(engine: Engine, dataset: Dataset, recoding: BucketRecoding, schema: objects.SchemaName) -> None:
     """Write the bucket table of an anatomy; the buckets get fresh random numbers."""
     columns = engine.put(
         "release_columns", {"item": ("INTEGER", np.arange(dataset.n_items)), "column_id": ("INTEGER", recoding.column)}
@@ -332,7 +317,7 @@ def write_buckets(
         {"tid": ("INTEGER", np.arange(1, dataset.n_transactions + 1)), "bucket": ("INTEGER", recoding.bucket)},
     )
     numbers = reads.rows(buckets, "bucket AS tid", distinct=True)
-    numbered = number_transactions(engine, numbers, key)
+    numbered = number_transactions(engine, numbers)
     data = {"transactions": dataset.transactions, "items": dataset.items, "columns": columns}
     engine.create(schema.table("buckets"), "release/frozen_buckets", {**data, "buckets": buckets, "numbered": numbered})
     engine.drop(columns, buckets, numbered)

@@ -11,7 +11,7 @@ from typing import Any
 
 from anondb.engine import DuckDBEngine
 from anondb.errors import InputError
-from anondb.models import AsTable
+from anondb.models import AsTable, json_of
 from anondb.release.catalog import Finding, sealed_catalog
 from anondb.release.digest import content_digest
 from anondb.release.findings import (
@@ -53,13 +53,7 @@ class Inspection(AsTable):
 
     def to_json(self) -> dict[str, Any]:
         """The inspection as JSON values."""
-        return {
-            "file": str(self.path),
-            "clean": self.clean,
-            "manifest": self.manifest,
-            "figures": self.figures,
-            "findings": [{"check": f.check, "what": f.what} for f in self.findings],
-        }
+        return {"file": str(self.path), **json_of(self, "clean", "manifest", "figures", "findings")}
 
 
 def inspect(

@@ -5,6 +5,7 @@ The weight is stored, since it is the root of an equation over all members and `
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -133,20 +134,33 @@ def _weights(released: npt.NDArray[Any], doubled: npt.NDArray[Any], support: npt
     return np.repeat(numbers, sizes), np.repeat(slack, sizes)
 
 
-def expected_holders(tables: Mapping[str, Table], *, local: bool, wanted: exp.Query | None = None) -> exp.Query:
+def expected_holders(
+    tables: Mapping[str, Table],
+    *,
+    local: bool,
+    wanted: exp.Query | None = None,
+    own: Mapping[str, str] = MappingProxyType({}),
+) -> exp.Query:
     """The query (item_id, released_item, item, support, at_least, at_most, expected) of a release of sets.
 
     Args:
         tables: the tables of the release, ``item_supports`` only if it has them.
         local: whether several released items may stand for one item.
         wanted: a query ``(item)``: only the members of released items that stand for one of these. Not for a local recoding.
+        own: maps named queries to those that an engine has instead.
     """
-    sources: dict[str, Table | exp.Query] = dict(tables)
-    if wanted is not None:
-        sources["wanted"] = wanted
-    steps = {"asked": "release/all_labels" if wanted is None else "release/asked_labels", "middles": "release/middles"}
-    if "item_supports" not in sources:
-        steps = {"item_supports": "release/no_item_supports", **steps}
-    for name, query in steps.items():
-        sources[name] = bound_among(query, sources)
-    return bound_among("release/expected_local" if local else "release/expected_global", sources)
+    query = "release/expected_local" if local else "release/expected_global"
+    return bound_among(own.get(query, query), {"middles": middles(tables, asked_labels(tables, wanted))})
+
+
+def asked_labels(tables: Mapping[str, Table], wanted: exp.Query | None) -> exp.Query:
+    """The released items that stand for wanted items; all without a query of these."""
+    if wanted is None:
+        return bound_among("release/all_labels", tables)
+    return bound_among("release/asked_labels", {**tables, "wanted": wanted})
+
+
+def middles(tables: Mapping[str, Table], asked: exp.Query) -> exp.Query:
+    """What item supports say of the members of the ``asked`` released items."""
+    none = {} if "item_supports" in tables else {"item_supports": bound_among("release/no_item_supports", tables)}
+    return bound_among("release/middles", {**tables, **none, "asked": asked})

@@ -14,15 +14,15 @@ CHUNK = 2**20  # tids whose draws are in memory at once: 12 MB
 DRAWS, NUMBERS = "release_draws", "release_numbers"
 
 
-def number_transactions(engine: Engine, ids: Table | exp.Query, key: bytes | None) -> Table:
+def number_transactions(engine: Engine, ids: Table | exp.Query) -> Table:
     """Create a work table ``(tid, transaction_id)`` that numbers the tids 1..N in a keyed random order.
 
     The numbers follow the order of eight bytes for each tid: those at its place in the SHAKE-256 stream of the key and the
-    number of its chunk of tids. Without the key, a number reveals nothing. The key comes from the operating system unless a
-    test injects it; it appears in no statement or table, and is not kept. The bytes are in a work table until they are
-    ordered. Only chunks with a tid are drawn, however large or negative the tids are.
+    number of its chunk of tids. Without the key, a number reveals nothing. The key is random; it appears in no statement or
+    table, and is not kept. The bytes are in a work table until they are ordered. Only chunks with a tid are drawn, however
+    large or negative the tids are.
     """
-    secret = os.urandom(KEY_BYTES) if key is None else key
+    secret = new_key()
     chunks = engine.query("release/tid_chunks", {"ids": ids}, chunk_size=CHUNK)
     first, *others = (
         zip(chunks["chunk"].tolist(), chunks["last_tid"].tolist(), strict=True) if len(chunks["chunk"]) else [(0, -1)]
@@ -39,6 +39,11 @@ def number_transactions(engine: Engine, ids: Table | exp.Query, key: bytes | Non
     )
     engine.drop(draws)
     return numbered
+
+
+def new_key() -> bytes:
+    """A key of random bytes from the operating system."""
+    return os.urandom(KEY_BYTES)
 
 
 def _draws(secret: bytes, chunk: int, last: int) -> dict[str, tuple[str, npt.NDArray[np.generic]]]:

@@ -78,7 +78,6 @@ def publish(
     path: str | os.PathLike[str],
     *,
     kind: Kind | None = None,
-    key: bytes | None = None,
     replace: bool = False,
     check: Check | None = None,
     verified: RowSums | None = None,
@@ -96,7 +95,6 @@ def publish(
         engine: the owner's engine; inside ``engine.transaction()`` it reads one snapshot.
         path: the new file. A process that has an old file of this name open continues to see the old one.
         kind: the kind of the release, if the caller knows it.
-        key: orders and numbers the transactions; only tests pass it.
         check: called with an engine on the finished file before the move, for instance to verify the promise on the
             sealed rows; any exception stops the publication.
         verified: the sums of the rows that the verifier accepted. If the release still has these rows, the finished file is
@@ -116,7 +114,7 @@ def publish(
     target = check_target(engine, path, replace)
     with build_directory(target.parent) as build, clean_writer(build) as writer:
         manifest = read_manifest(engine, release_schema)
-        expected = _hand_over(engine, release_schema, kind, build, key, verified)
+        expected = _hand_over(engine, release_schema, kind, build, verified)
         counts = table_counts(engine, release_schema, kind) if expected is None else expected.counts()
         built, handed_over = build / BUILD_NAME, None
         with lending_memory(engine) as limit:
@@ -211,16 +209,14 @@ def file_source(path: str) -> exp.Table:
     return exp.Table(this=exp.Anonymous(this="read_parquet", expressions=[literal, plain]))
 
 
-def _hand_over(
-    engine: Engine, schema: SchemaName, kind: Kind, build: Path, key: bytes | None, verified: RowSums | None
-) -> RowSums | None:
+def _hand_over(engine: Engine, schema: SchemaName, kind: Kind, build: Path, verified: RowSums | None) -> RowSums | None:
     """Write the released rows under fresh numbers into ``build``, one sorted file for each table; drop the work tables.
 
     Returns the sums that the sealed rows must have, if the rows are those that were ``verified``, else None.
     """
     old_numbers = reads.rows(schema.table(kind.numbered), f"{kind.number} AS tid", distinct=True)
     try:
-        numbered = number_transactions(engine, old_numbers, key)
+        numbered = number_transactions(engine, old_numbers)
         for name in kind.tables:
             rows = rows_of(schema, kind, name, numbered)
             rows = rows.order_by(*(reads.named(c) for c in ROW_ORDER[name]))

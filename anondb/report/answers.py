@@ -3,14 +3,15 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import Any
+
+from anondb.models import AsJson
 
 Answer = tuple[tuple[str, ...], int, float, int, int]
 """The items of a query, its true count, estimate, lower bound and upper bound."""
 
 
 @dataclass(frozen=True)
-class Group:
+class Group(AsJson):
     """The figures of some queries."""
 
     words: str  # which queries they are
@@ -23,10 +24,6 @@ class Group:
     width: float | None  # median of upper bound - lower bound, in transactions
     exact: int  # number of queries whose bounds are equal
     within: int  # number of queries whose truth is within the bounds
-
-    def to_json(self) -> dict[str, Any]:
-        """The figures as JSON values."""
-        return dict(vars(self))
 
 
 @dataclass(frozen=True)

@@ -28,9 +28,7 @@ class Conditional:
 
     def to_json(self) -> dict[str, Any]:
         """The question and its answer as JSON values."""
-        a = self.answer
-        answer = {"lower_bound": a.lower, "estimate": a.estimate, "upper_bound": a.upper}
-        return {"item": self.item, "condition": self.words, "truth": self.truth, **answer}
+        return {"item": self.item, "condition": self.words, "truth": self.truth, **self.answer.to_json()}
 
 
 def conditional_questions(

@@ -7,6 +7,7 @@ from typing import Any
 from sqlglot import exp
 
 from anondb.engine import DuckDBEngine, reads
+from anondb.models import json_of
 from anondb.models.named import model_of
 from anondb.promises import PROMISES
 from anondb.release.conditions import ReleasedAttribute
@@ -32,6 +33,10 @@ class Bounds:
     def call(self) -> exp.Anonymous:
         """The call of the macro that returns them."""
         return _call(self.items, self.where)
+
+    def to_json(self) -> dict[str, Any]:
+        """The bounds and the estimate as JSON values."""
+        return {"lower_bound": self.lower, "estimate": self.estimate, "upper_bound": self.upper}
 
 
 @dataclass(frozen=True)
@@ -109,12 +114,9 @@ class Contents:
             "manifest": self.manifest,
             "transactions": self.transactions,
             "incomplete_transactions": self.incomplete,
-            "released_items": [item.to_json() for item in self.items],
-            "item_counts": [
-                {"item": c.items[0], "lower_bound": c.lower, "estimate": c.estimate, "upper_bound": c.upper}
-                for c in self.counts
-            ],
-            "buckets": None if self.buckets is None else vars(self.buckets),
+            "released_items": json_of(self.items),
+            "item_counts": [{"item": count.items[0], **count.to_json()} for count in self.counts],
+            "buckets": json_of(self.buckets),
         }
 
 

@@ -5,7 +5,7 @@ Nothing is written. What needs the source (the truth, attackers, suppressed item
 
 import contextlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from anondb.data.transactions import Dataset, fingerprint
@@ -13,7 +13,7 @@ from anondb.engine import DuckDBEngine, reads, tuples
 from anondb.errors import EngineError, InputError
 from anondb.ledger import ledger, stored
 from anondb.ledger.tables import DECISIONS
-from anondb.models import check_count
+from anondb.models import check_count, json_of
 from anondb.models.named import group_size, model_of
 from anondb.models.transactional import KmAnonymity
 from anondb.pages.text import counted
@@ -113,37 +113,26 @@ class OwnerReport:
     def to_json(self) -> dict[str, Any]:
         """The report as JSON values."""
         entry = self.entry
-        loss = ("lm_total", "lm", "ncp", "ul", "ul_log2", "ggd")
+        published = [json_of(publication, "file", "sha256", "content_digest") for publication in self.publications]
         return {
             "release": entry.name,
-            "algorithm": entry.algorithm,
-            "population": entry.population,
-            "source": self.source,
-            "read": list(self.read),
-            "verified": entry.verified,
-            "items": entry.items,
-            "suppressed_items": entry.suppressed_items,
-            "suppressed_occurrences": entry.suppressed_occurrences,
-            "suppressed": [vars(item) for item in self.suppressed],
-            "reasons": self.reasons,
-            "loss": {name: getattr(entry, name) for name in loss},
+            **json_of(entry, "algorithm", "population"),
+            **json_of(self, "source", "read"),
+            **json_of(entry, "verified", "items", "suppressed_items", "suppressed_occurrences"),
+            **json_of(self, "suppressed", "reasons"),
+            "loss": json_of(entry, "lm_total", "lm", "ncp", "ul", "ul_log2", "ggd"),
             "accuracy": [
-                {
-                    **figures(asked.words, asked.answers, self.k).to_json(),
-                    "by_support": [group.to_json() for group in by_support(asked.answers, self.k)],
-                }
+                figures(asked.words, asked.answers, self.k).to_json()
+                | {"by_support": json_of(by_support(asked.answers, self.k))}
                 for asked in self.asked
             ],
-            "infrequent_sets": [vars(of_size) for of_size in self.rare_sets],
-            "attacks": [attack.to_json() for attack in self.attacks],
-            "overlaps": list(self.overlaps),
-            "publications": [
-                {"file": p.file, "sha256": p.sha256, "content_digest": p.content_digest} for p in self.publications
-            ],
+            "infrequent_sets": json_of(self.rare_sets),
+            **json_of(self, "attacks", "overlaps"),
+            "publications": published,
             "seconds": self.seconds,
-            "attributes": [asdict(attribute) for attribute in self.seen],
-            "groups": None if self.groups is None else vars(self.groups),
-            "conditional": [question.to_json() for question in self.questions],
+            "attributes": json_of(self.seen),
+            "groups": json_of(self.groups),
+            "conditional": json_of(self.questions),
             "shows": self.contents.to_json(),
         }
 
@@ -176,8 +165,7 @@ def collect(engine: DuckDBEngine, name: str, *, queries: int = 1000, individuals
         decisions = DECISIONS.rows(engine, catalog, entry.release_id)
         parents = dict(ledger.taxonomy_of(engine, catalog, entry.release_id))
         recorded = ledger.recorded_answers(engine, catalog, entry.release_id)
-        seconds = reports.seconds_of(engine, catalog, entry.release_id)
-        read = reports.read_of(engine, catalog, entry.release_id)
+        seconds, read = reports.run_of(engine, catalog, entry.release_id)
         stated = overlap.stated(engine, catalog, entry.release_id)
         published = [p for p in history.publications(engine, catalog) if p.release_id == entry.release_id]
     reasons, why = _causes(decisions, entry.parameters)

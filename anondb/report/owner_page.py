@@ -11,7 +11,6 @@ from anondb.pages.treemap import Cell
 from anondb.report.answers import Asked, by_support, figures
 from anondb.report.owner import CHANGED, GONE, OwnerReport, Suppressed
 from anondb.report.parts import MOST_ROWS, cells, generalized, item_map, kind_words, more, promise
-from anondb.risk.attack import Attack
 
 LOSSES = (
     ("ncp", "NCP", "the share of all items that a released item stands for; 100 % for a suppressed item"),
@@ -81,15 +80,10 @@ def _tiles(report: OwnerReport) -> Iterator[tuple[str, str, str]]:
         group = figures(asked.words, asked.answers, report.k)
         if group.frequent_error is not None:
             yield f"error, {label(asked.words)}", percent(group.frequent_error), f"median where truth &ge; {report.k}"
-    attack = _strongest(report)
+    attack = next((attack for attack in reversed(report.attacks) if report.covers(attack)), None)  # the strongest of them
     if attack is not None:
         before, after = (percent(c.below_k / attack.individuals) for c in (attack.before, attack.after))
         yield "persons at risk", after, f"with {counted(attack.known, 'item')} known; {before} in the source"
-
-
-def _strongest(report: OwnerReport) -> Attack | None:
-    """The strongest attacker whom the promise covers."""
-    return next((attack for attack in reversed(report.attacks) if report.covers(attack)), None)
 
 
 def _recoding(report: OwnerReport) -> str:

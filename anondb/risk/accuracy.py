@@ -1,7 +1,7 @@
 """Measure the accuracy of a release on the owner's or on random COUNT queries."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -20,7 +20,7 @@ from anondb.recoding import BucketRecoding, Recoding, RelationalRecoding
 from anondb.release.coded import CodedRelease
 from anondb.release.item_supports import expected_holders
 from anondb.release.objects import ANATOMY, Kind, SchemaName
-from anondb.utility.accuracy import Accuracy, of_release
+from anondb.utility.accuracy import Accuracy
 from anondb.utility.anatomy import BucketFigures, figures, measure_buckets
 from anondb.utility.local_accuracy import measure_global, measure_local
 from anondb.utility.relational import accuracy_of
@@ -87,21 +87,15 @@ def measure_on(
         return _held(measure_buckets(engine, dataset, schema.table("buckets"), queries), must_hold)
     coded = CodedRelease(engine, schema) if rows is None else rows
     tables = {name: schema.table(name) for name in kind.tables}
-    members, semantics, k = tables["released_items"], manifest["semantics"], k_of(manifest)
+    semantics = manifest["semantics"]
     holders = expected_holders(tables, local=kind.local) if semantics == "set" else None
-    uniform = holders is not None and not kind.item_supports
+    how: Any = {"k": k_of(manifest), "holders": holders, "uniform": holders is not None and not kind.item_supports}
     if holders is not None and not kind.local:
-        suppressed = manifest["suppression"] == "some"
-        released = of_release(engine, coded.transactions, coded.items, members, suppressed=suppressed)
-        accuracy = measure_global(engine, dataset, released, coded.items, holders, queries, k=k, uniform=uniform)
-        engine.drop(released.members)
+        how["suppressed"] = manifest["suppression"] == "some"
+        accuracy = measure_global(engine, dataset, coded.transactions, coded.items, workload=queries, **how)
     else:
-        answer = partial(measure_local, engine, dataset, coded.classes, coded.items, members, semantics, queries, k=k)
-        accuracy = answer(holders=holders)
-        if uniform:
-            papers = answer(target="papers")
-            accuracy = replace(accuracy, uniform=papers.average_relative_error)
-            engine.drop(papers.answers)
+        members = tables["released_items"]
+        accuracy = measure_local(engine, dataset, coded.classes, coded.items, members, semantics, queries, **how)
     if rows is None:
         coded.drop()
     if dataset.origin is not None:

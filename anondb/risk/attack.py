@@ -6,7 +6,7 @@ Only the owner can run it, because it reads the source. It counts persons, items
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -74,15 +74,6 @@ class Attack(AsTable):
     before: Candidates
     after: Candidates
 
-    def to_json(self) -> dict[str, Any]:
-        """The attack as JSON values."""
-        return {
-            **vars(self),
-            "quasi_identifiers": list(self.quasi_identifiers),
-            "before": vars(self.before),
-            "after": vars(self.after),
-        }
-
 
 def attack(engine: DuckDBEngine, name: str, *, individuals: int = 1000, known: int | None = None, seed: int = 0) -> Attack:
     """Draw persons of the source and known items of each, and count the candidates in the source and in the release.
@@ -109,7 +100,8 @@ def attack(engine: DuckDBEngine, name: str, *, individuals: int = 1000, known: i
         release = find_whole(engine, name)
         manifest = release.manifest
         promise = model_of(manifest).parameters()
-        known = _promised(promise) if known is None else known
+        promised = promise.get("m", promise.get("p"))
+        known = (promised if isinstance(promised, int) else USUAL_KNOWLEDGE) if known is None else known
         check_count("known", known)
         entry, dataset = load_source(engine, name)
         attributes = release.kind.attributes or ()
@@ -147,12 +139,6 @@ def candidates(
     persons, knowledge = _drawn(engine, dataset, hidden, individuals, known, seed, everyone=bool(release.kind.attributes))
     before = _in_source(engine, dataset, records, persons, knowledge)
     return before, _in_release(engine, dataset, release, records, persons, knowledge)
-
-
-def _promised(parameters: Mapping[str, Any]) -> int:
-    """The number of known items in a promise."""
-    number = parameters.get("m", parameters.get("p"))
-    return number if isinstance(number, int) else USUAL_KNOWLEDGE
 
 
 def records_as_released(

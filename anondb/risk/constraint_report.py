@@ -1,6 +1,6 @@
 """Check and report the owner's constraints on a release."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -9,6 +9,7 @@ from anondb.data.constraints import REST, Countable, ItemSets, countable
 from anondb.data.requirements import put_sets
 from anondb.engine import Engine
 from anondb.errors import VerificationFailed
+from anondb.models import json_of
 from anondb.policy import Policy
 from anondb.recoding import GlobalRecoding, Recoding
 from anondb.release.objects import SchemaName
@@ -35,14 +36,8 @@ class ConstraintReport:
 
     def to_json(self) -> dict[str, Any]:
         """The report as JSON values."""
-        checked = self.checked
-        return {
-            "privacy": self.privacy,
-            "utility": self.utility,
-            "rest": self.rest,
-            "utility_verified": None if checked is None else checked.verified,
-            "countable": [asdict(c) for c in self.countable],
-        }
+        verified = None if self.checked is None else self.checked.verified
+        return {**json_of(self, "privacy", "utility", "rest", "countable"), "utility_verified": verified}
 
 
 def check_constraints(

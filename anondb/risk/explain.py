@@ -12,7 +12,7 @@ from anondb.engine import DuckDBEngine, Engine, reads
 from anondb.errors import InputError
 from anondb.ledger import ledger, stored
 from anondb.ledger.tables import DECISIONS
-from anondb.models import AsTable
+from anondb.models import AsTable, json_of
 from anondb.release.objects import ReleasedItem, SchemaName, read_items
 
 MOST_FORMS = 3
@@ -39,15 +39,8 @@ class ExplainedStep(AsTable):
 
     def to_json(self) -> dict[str, Any]:
         """The step as JSON values."""
-        return {
-            "step": self.step,
-            "round": self.round_number,
-            "action": self.action,
-            "subject": self.subject,
-            "support": self.support,
-            "cost": self.cost,
-            "words": self.words,
-        }
+        named = {"step": self.step, "round": self.round_number}
+        return {**named, **json_of(self, "action", "subject", "support", "cost", "words")}
 
 
 @dataclass(frozen=True)
@@ -75,12 +68,6 @@ class Explanation(AsTable):
     path: tuple[str, ...]
     steps: tuple[ExplainedStep, ...]
     conclusion: str
-
-    def to_json(self) -> dict[str, Any]:
-        """The explanation as JSON values."""
-        steps = [step.to_json() for step in self.steps]
-        listed = {"members": list(self.members), "path": list(self.path), "steps": steps}
-        return {**vars(self), **listed, "forms": [form.to_json() for form in self.forms]}
 
 
 def explain(engine: DuckDBEngine, name: str, item: str) -> Explanation:

@@ -1,7 +1,6 @@
 """Measure a release on a log of real analyst queries: run each on the source, and answer it from the release."""
 
 import contextlib
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ from anondb.data.sources import Source, open_source, reading
 from anondb.engine import DuckDBEngine, Engine, Table, reads, user_sql
 from anondb.errors import InputError
 from anondb.ledger import ledger, stored
+from anondb.models import json_of
 from anondb.release.manifest import types_of
 from anondb.risk.accuracy import k_of
 from anondb.session.opening import Asking
@@ -35,11 +35,6 @@ class Logged:
     lower_bound: int
     estimate: float
     upper_bound: int
-
-    @property
-    def error(self) -> float | None:
-        """|truth - estimate| / truth; None if the truth is 0."""
-        return abs(self.truth - self.estimate) / self.truth if self.truth else None
 
 
 @dataclass(frozen=True)
@@ -74,12 +69,9 @@ class LogAccuracy:
         """The figures that the command line prints."""
         return {
             "queries": len(self.counts),
-            "average_relative_error": self.average_relative_error,
-            "relative_error": self.relative_error.to_json(),
+            **json_of(self, "average_relative_error", "relative_error"),
             "frequent": self.relative_error.frequent_json(),
-            "skipped": self.skipped,
-            "outside": self.outside,
-            "unlisted": self.unlisted,
+            **json_of(self, "skipped", "outside", "unlisted"),
             "refused": [{"statement": number, "reason": reason} for number, reason in self.refused],
         }
 
@@ -253,17 +245,8 @@ def _compare(number: int, answer: Count, truth: user_sql.UserResult) -> tuple[li
 
 def _answers(engine: Engine, counts: list[Logged]) -> Table:
     """The counts as a work table of answers."""
-    columns: dict[str, tuple[str, list[Any]]] = {
-        "query_id": ("VARCHAR", [c.query for c in counts]),
-        "truth": ("BIGINT", [c.truth for c in counts]),
-        "estimate": ("DOUBLE", [c.estimate for c in counts]),
-        "lower_bound": ("BIGINT", [c.lower_bound for c in counts]),
-        "upper_bound": ("BIGINT", [c.upper_bound for c in counts]),
-        "relative_error": ("DOUBLE", [math.nan if c.error is None else c.error for c in counts]),
-    }
-    table = engine.put("log", columns)
-    relative = exp.func("nullif", exp.column("relative_error"), exp.cast(exp.Literal.string("nan"), "DOUBLE"))
-    kept = [exp.column(c) for c in columns if c != "relative_error"]
-    items = exp.cast(exp.null(), "VARCHAR[]", dialect="duckdb").as_("items")
-    query = exp.select(*kept, relative.as_("relative_error"), items).from_(table.expression())
-    return engine.create("log_answers", query)
+    kinds = {"query": "VARCHAR", **dict.fromkeys(("truth", "lower_bound", "upper_bound"), "BIGINT"), "estimate": "DOUBLE"}
+    rows = engine.put("log", {name: (kind, [getattr(c, name) for c in counts]) for name, kind in kinds.items()})
+    error = "abs(truth - estimate) / nullif(truth, 0) AS relative_error"
+    shown = f"query AS query_id, CAST(NULL AS VARCHAR[]) AS items, truth, estimate, lower_bound, upper_bound, {error}"
+    return engine.create("log_answers", reads.rows(rows, shown))

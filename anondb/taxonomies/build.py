@@ -63,9 +63,7 @@ class Request:
         return cls(by, **values)
 
 
-def build_taxonomy(
-    engine: Engine, transactions: Any, request: Request, *, id_column: str = "tid", item_column: str = "item"
-) -> Taxonomy:
+def build_taxonomy(engine: Engine, transactions: Any, request: Request) -> Taxonomy:
     """Build a taxonomy with the items of the transactions as its leaves.
 
     Args:
@@ -80,9 +78,9 @@ def build_taxonomy(
     """
     check_request(request, BUILDERS)
     with engine.transaction(), open_source(engine, transactions, "transactions") as source:
-        dataset = load_transactions(engine, source, id_column=id_column, item_column=item_column)
+        dataset = load_transactions(engine, source)
         if request.by == "categories":
-            groups = _paths_of_categories(engine, source, item_column, request.columns)
+            groups = _paths_of_categories(engine, source, source.item, request.columns)
             tree = tree_of(dataset.labels, [groups[label] for label in dataset.labels], named_by_key, request.root)
         else:
             similarity: tuple[Builder, Name] = (partial(_by_similarity, engine, dataset), _named_by_first)

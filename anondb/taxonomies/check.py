@@ -57,12 +57,10 @@ class Checked:
         return {"fits": self.fits, **asdict(self)}
 
 
-def check_taxonomy(
-    engine: Engine, taxonomy: Any, transactions: Any = None, *, id_column: str = "tid", item_column: str = "item"
-) -> Checked:
+def check_taxonomy(engine: Engine, taxonomy: Any, transactions: Any = None) -> Checked:
     """Check a taxonomy, with ``transactions`` also against the items of the data."""
     with reading_as(engine, transactions), engine.transaction():
-        dataset = None if transactions is None else _dataset(engine, transactions, id_column, item_column)
+        dataset = None if transactions is None else _dataset(engine, transactions)
         items = (None, None) if dataset is None else (dataset.labels, dataset.item_kind)
         return checked(engine, taxonomy, *items)
 
@@ -86,9 +84,7 @@ def checked(engine: Engine, taxonomy: Any, labels: Sequence[str] | None, kind: s
     return Checked(edges.name, shape=_shape(tree), missing=missing, internal=internal, unused=unused)
 
 
-def with_missing(
-    engine: Engine, taxonomy: Any, transactions: Any, under: str, *, id_column: str = "tid", item_column: str = "item"
-) -> tuple[Taxonomy, int]:
+def with_missing(engine: Engine, taxonomy: Any, transactions: Any, under: str) -> tuple[Taxonomy, int]:
     """The taxonomy with the items that it lacks as leaves below a node, and their number.
 
     Args:
@@ -101,7 +97,7 @@ def with_missing(
     with reading_as(engine, transactions), engine.transaction():
         edges = read_edges(engine, taxonomy)
         tree = from_edges(edges.pairs)
-        dataset = _dataset(engine, transactions, id_column, item_column)
+        dataset = _dataset(engine, transactions)
     missing = [label for label in dataset.labels if label not in tree.node_of]
     at = tree.node_of.get(under)
     if not under or under in dataset.labels or (at is not None and at and tree.is_leaf[at]):
@@ -117,9 +113,9 @@ def with_missing(
     return replace(complete, kind=dataset.item_kind), len(missing)
 
 
-def _dataset(engine: Engine, transactions: Any, id_column: str, item_column: str) -> Dataset:
+def _dataset(engine: Engine, transactions: Any) -> Dataset:
     with open_source(engine, transactions, "transactions") as source:
-        return load_transactions(engine, source, id_column=id_column, item_column=item_column)
+        return load_transactions(engine, source)
 
 
 def faults_of(edges: Sequence[Edge]) -> dict[str, tuple[str, ...]]:
@@ -170,16 +166,14 @@ def _shape(tree: Taxonomy) -> Shape:
     )
 
 
-def supported_taxonomy(
-    engine: Engine, taxonomy: Any, transactions: Any = None, *, id_column: str = "tid", item_column: str = "item"
-) -> tuple[Taxonomy, Ints | None]:
+def supported_taxonomy(engine: Engine, taxonomy: Any, transactions: Any = None) -> tuple[Taxonomy, Ints | None]:
     """A taxonomy, and the number of transactions with an item below each node; None without transactions. Raises InputError:
     a source cannot be read, the taxonomy is no tree, or it lacks an item."""
     with reading_as(engine, transactions), engine.transaction():
         tree = load_taxonomy(engine, taxonomy)
         if transactions is None:
             return tree, None
-        dataset = _dataset(engine, transactions, id_column, item_column)
+        dataset = _dataset(engine, transactions)
         items, nodes = [], []
         for item, leaf in enumerate(tree.leaf_nodes(dataset).tolist()):
             node = leaf

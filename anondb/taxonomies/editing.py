@@ -181,18 +181,17 @@ class Draft:
             self.saved = -1
 
 
-def read(engine: Engine, tree: Any, rows: Any, *, attribute: str | None = None, **columns: str) -> Draft:
+def read(engine: Engine, tree: Any, rows: Any, *, attribute: str | None = None) -> Draft:
     """A taxonomy with the transactions at or below each node, or the hierarchy of an attribute with its records, to edit.
 
     Args:
         engine: the engine, outside a transaction.
         tree: a taxonomy or, for an attribute, hierarchies, as ``anonymize`` takes them.
         rows: the transactions or the records.
-        columns: ``id_column`` and, of transactions, ``item_column``.
     """
     if attribute is not None:
-        return Draft.of(*supported_hierarchy(engine, tree, rows, attribute, **columns))
-    taxonomy, persons = supported_taxonomy(engine, tree, rows, **columns)
+        return Draft.of(*supported_hierarchy(engine, tree, rows, attribute))
+    taxonomy, persons = supported_taxonomy(engine, tree, rows)
     return Draft.of(taxonomy, [] if persons is None else persons)
 
 

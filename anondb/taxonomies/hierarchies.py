@@ -72,9 +72,7 @@ class Fit:
         return {**self.checked.to_json(), **named, "fits": self.fits}
 
 
-def build_hierarchy(
-    engine: Engine, records: Any, attribute: str, request: build.Request, *, id_column: str = "tid"
-) -> Hierarchy:
+def build_hierarchy(engine: Engine, records: Any, attribute: str, request: build.Request) -> Hierarchy:
     """Build a hierarchy with the values of an attribute as its leaves, for ``hierarchies`` of ``load_records``.
 
     Args:
@@ -87,8 +85,8 @@ def build_hierarchy(
     """
     beside = reading_as(engine, records)
     with beside, engine.transaction(), open_source(engine, records, "records") as source:
-        values = read_values(engine, source, id_column, attribute)
-        check_names([values.attribute], id_column, "")
+        values = read_values(engine, source, source.id, attribute)
+        check_names([values.attribute], source.id, "")
         request = completed(request, values)
         build.check_request(request, HIERARCHIES)
         mapping: tuple[build.Builder, build.Name] = (partial(_by_mapping, engine), build.named_by_key)
@@ -98,7 +96,7 @@ def build_hierarchy(
     return Hierarchy(values.attribute, tree, request, sum(not path for path in paths))
 
 
-def check_hierarchies(engine: Engine, hierarchies: Any, records: Any, *, id_column: str = "tid") -> list[Fit]:
+def check_hierarchies(engine: Engine, hierarchies: Any, records: Any) -> list[Fit]:
     """Check all hierarchies of a source against the records that they are for.
 
     Args:
@@ -107,7 +105,7 @@ def check_hierarchies(engine: Engine, hierarchies: Any, records: Any, *, id_colu
     """
     beside = reading_as(engine, records)
     with beside, engine.transaction(), open_source(engine, records, "records") as source:
-        return fits(engine, hierarchies, source, id_column)
+        return fits(engine, hierarchies, source, source.id)
 
 
 def fits(engine: Engine, hierarchies: Any, source: Source, id_column: str) -> list[Fit]:
@@ -124,9 +122,7 @@ def fits(engine: Engine, hierarchies: Any, source: Source, id_column: str) -> li
     return checks
 
 
-def supported_hierarchy(
-    engine: Engine, hierarchies: Any, records: Any, attribute: str, *, id_column: str = "tid"
-) -> tuple[Taxonomy, Ints]:
+def supported_hierarchy(engine: Engine, hierarchies: Any, records: Any, attribute: str) -> tuple[Taxonomy, Ints]:
     """The hierarchy of an attribute, and the number of persons with a value at or below each node. Raises InputError: a
     source cannot be read; ``unknown_hierarchy``: it has none of the attribute; ``unknown_value``: values are not in it."""
     beside = reading_as(engine, records)
@@ -137,7 +133,7 @@ def supported_hierarchy(
                 f"There is no hierarchy of {attribute!r}.", code="unknown_hierarchy", hint=f"There are: {', '.join(named)}."
             )
         tree = load_taxonomy(engine, named[attribute.lower()])
-        values = read_values(engine, source, id_column, attribute)
+        values = read_values(engine, source, source.id, attribute)
     unknown = sum(label not in tree.node_of for label in values.labels)
     if unknown:
         hint = "To list them: anondb hierarchy check."

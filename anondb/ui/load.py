@@ -21,6 +21,7 @@ from anondb.ui import tasks
 from anondb.ui.window import Project, Window, back, name_of, posted, shown, window_of
 
 HERE = "/load"
+MOST_DRAWN = 14  # items in a picture
 _PEEK = ("load-peek", "load-taxonomy", "load-records", "load-made")  # jobs about what is being chosen
 _BOOLEAN = READING["header"].kinds
 KINDS = {  # of a quasi-identifier
@@ -111,10 +112,10 @@ def persons_of(peek: Any, most: int = 12) -> list[tuple[str, str]]:
     return [(person, ", ".join(has[:most]) + more.get(person, "")) for person, has in peek.persons]
 
 
-def pictures_of(counts: Any, most: int = 14) -> tuple[tuple[str, str], ...]:
+def pictures_of(counts: Any) -> tuple[tuple[str, str], ...]:
     """The drawings of counts, with their titles."""
     lengths = {name: float(persons) for name, persons in counts.ranges().items()}
-    frequent = {item: float(persons) for item, persons in counts.frequent[:most]}
+    frequent = {item: float(persons) for item, persons in counts.frequent[:MOST_DRAWN]}
     if not frequent:
         return ()  # people without items
     titles = {"Persons by their number of items": lengths, "Persons who have the most frequent items": frequent}

@@ -42,10 +42,10 @@ def call(say: Say, database: str, method: str, **options: Any) -> Any:
 
 def check(say: Say, database: str, source: str, reading: dict[str, Any], taxonomy: str) -> Checked:
     """Whether a taxonomy fits the items of a file or a table."""
-    columns = {f"{name}_column": reading[name] for name in ("id", "item") if name in reading}
+    columns = {name: reading[name] for name in ("id", "item") if name in reading}
     how = {name: value for name, value in reading.items() if name in READING}
     with opened(database, say) as db:
-        return check_taxonomy(db.engine, taxonomy, read_as(source, how), **columns)
+        return check_taxonomy(db.engine, taxonomy, read_as(source, how, **columns))
 
 
 def load(say: Say, database: str, how: dict[str, Any]) -> tuple[str, ...]:
@@ -71,22 +71,21 @@ def draft(
         under: a node of the project's taxonomy, below which the missing items are added.
     """
     options = project.options
-    rows = read_as(project.transactions, {name: options[name] for name in READING if name in options})
-    columns = {"id_column": options.get("id", "tid")}
+    how = {name: options[name] for name in READING if name in options}
+    columns = {name: options[name] for name in ("id", "item") if name in options}
+    rows = read_as(project.transactions, how, **columns)
     named: Any = options.get("taxonomy" if attribute is None else "hierarchies")
-    if attribute is None:
-        columns["item_column"] = options.get("item", "item")
-    else:
-        rows = options.get("records", rows)
+    if attribute is not None and "records" in options:
+        rows = read_as(options["records"], {}, **columns)
     with opened(project.database, say) as db:
         if built is not None and attribute is None:
-            tree = build_taxonomy(db.engine, rows, built, **columns)
+            tree = build_taxonomy(db.engine, rows, built)
         elif built is not None and attribute is not None:
-            tree = build_hierarchy(db.engine, rows, attribute, built, **columns).tree
+            tree = build_hierarchy(db.engine, rows, attribute, built).tree
         elif under is not None:
-            tree, _ = with_missing(db.engine, named, rows, under, **columns)
+            tree, _ = with_missing(db.engine, named, rows, under)
         another = tree if attribute is None or tree is None else {attribute: tree}
-        drafted = read(db.engine, named if another is None else another, rows, attribute=attribute, **columns)
+        drafted = read(db.engine, named if another is None else another, rows, attribute=attribute)
     return drafted if tree is None else dataclasses.replace(drafted, saved=-1)
 
 

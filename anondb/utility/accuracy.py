@@ -8,61 +8,12 @@ from typing import Any
 import numpy as np
 
 from anondb.data.transactions import Dataset
-from anondb.engine import Engine, Origin, Table, Tables, reads
-from anondb.errors import InputError
-from anondb.models import AsTable
+from anondb.engine import Engine, Origin, Table, reads
+from anondb.models import AsTable, json_of
 from anondb.utility.counting import count_sets
 from anondb.utility.workload import Workload
 
-_IMAGE = "one.query_id, other.released, other.size"
-_KEY = "query_id, CAST(dense_rank() OVER (ORDER BY array_sort(list(released))) AS INTEGER) AS set_id"
 FIGURES = ("median_frequent", "mean_frequent", "median", "mean", "always_zero", "median_truth", "width")
-ESTIMATORS = ("joint", "product")
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class ReleasedData:
-    """The published side of a global recoding, coded as integers."""
-
-    transactions: Table  # work table ``(tid, item)`` of released items, each pair once
-    # work table ``(released, label)``: the original items that each released item stands for. Released items that never
-    # occur in ``transactions`` are ignored, because a release does not list them.
-    members: Table
-    suppressed: bool  # whether anything was suppressed
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Counted:
-    """What the queries of a workload count on the data and on a global recoding."""
-
-    # work tables: ``truths(set_id, support)``, the true count of each query; ``images``, its released items;
-    # ``keys(query_id, set_id)``, the number of the set of these; ``counts(set_id, support)``, how many show the set
-    tables: dict[str, Table]
-
-    @classmethod
-    def of(cls, engine: Engine, dataset: Dataset, released: ReleasedData, workload: Workload, target: str) -> Counted:
-        """Count them. Raises InputError: ``overlap``: several released items stand for one original item."""
-        supports = reads.counted(released.transactions, "item", count="support", order="item")
-        tables: Tables = {"items": workload.items, "members": released.members, "supports": supports}
-        cover = engine.create(f"{target}_cover", "utility/cover", tables)
-        several = reads.counted(cover, "item", having="count(*) > 1")
-        overlaps = int(engine.scalar(reads.counted(several)))
-        if overlaps:
-            raise InputError(
-                f"Several released items stand for each of {overlaps} original items, so this is not a global recoding.",
-                code="overlap",
-                hint="Accuracy is defined here for global recodings only.",
-            )
-        truths = true_counts(engine, f"{target}_truths", dataset, workload)
-        images = engine.create(
-            f"{target}_images",
-            reads.joined(workload.queries, cover, "item", f"{_IMAGE}, count(*) AS queried", group=_IMAGE),
-        )
-        keys = engine.create(f"{target}_keys", reads.rows(images, _KEY, group="query_id"))
-        sets = reads.joined(images, keys, "query_id", "other.set_id, one.released AS item", distinct=True)
-        counts = count_sets(engine, f"{target}_counts", released.transactions, sets)
-        engine.drop(cover)
-        return cls({"truths": truths, "images": images, "keys": keys, "counts": counts})
 
 
 @dataclass(frozen=True)
@@ -75,7 +26,7 @@ class Accuracy(AsTable):
         relative_error: the figures of |truth - estimate| / truth over the queries that were not skipped.
         skipped: number of queries with the true count 0, which have no relative error.
         outside: number of queries whose true count lies outside the bounds; 0 if the release is of these data.
-        estimator: ``joint``, ``product``, or ``expected``: as ``count_bounds`` answers.
+        estimator: ``joint``, or ``expected``: as ``count_bounds`` answers.
         seed, draw: the seed and the kind of the workload.
         answers: work table ``(query_id, items, truth, estimate, lower_bound, upper_bound, relative_error)``.
         uniform: the mean error of the papers' estimates, which take the non-empty subsets of a released item's members as
@@ -107,104 +58,59 @@ class Accuracy(AsTable):
     def to_json(self) -> dict[str, Any]:
         """The figures that the command line prints."""
         return {
-            "queries": self.queries,
-            "size": self.size,
-            "average_relative_error": self.average_relative_error,
-            "relative_error": self.relative_error.to_json(),
+            **json_of(self, "queries", "size", "average_relative_error", "relative_error"),
             "frequent": self.relative_error.frequent_json(),
-            "skipped": self.skipped,
-            "draw": self.draw,
-            "seed": self.seed,
+            **json_of(self, "skipped", "draw", "seed"),
         }
 
 
-def of_release(
-    engine: Engine,
-    transactions: Table,
-    items: Table,
-    released_items: Table,
-    *,
-    suppressed: bool,
-) -> ReleasedData:
-    """Make the published side from the tables of an existing release.
+def members_of(engine: Engine, target: str, items: Table, released_items: Table) -> Table:
+    """Make the work table ``(released, label)`` of the original items that each released item stands for.
 
     Args:
-        transactions: ``(tid, item)`` of released items as integers, each pair once.
-        items: ``(item, label)`` of these.
+        items: ``(item, label)`` of the released items.
         released_items: ``(released_item, item)``.
-        suppressed: whether its manifest reports a suppression.
     """
-    return ReleasedData(transactions, members_of(engine, "release_members", items, released_items), suppressed)
-
-
-def members_of(engine: Engine, target: str, items: Table, released_items: Table) -> Table:
-    """Make the work table ``(released, label)`` of the original items that each released item stands for; see
-    ``of_release``."""
     columns = "other.item AS released, one.item AS label"
     return engine.create(target, reads.joined(released_items, items, "released_item = label", columns, distinct=True))
 
 
-def measure(
-    engine: Engine,
-    dataset: Dataset,
-    released: ReleasedData,
-    workload: Workload,
-    *,
-    k: int | None = None,
-    estimator: str = "joint",
-    target: str = "answers",
-    counted: Counted | None = None,
-) -> Accuracy:
-    """Answer every query on the original data and on the release.
-
-    A transaction counts with the probability that it holds the query: within one released item that of a uniform
-    non-empty subset of its members (``joint``), or the product over the queried members as in the paper (``product``);
-    between released items the product; 0 for an item that no released item stands for. The upper bound counts the
-    transactions with all released items of the query; the lower bound is the same if each of these stands for one item,
-    else 0. An item that no released item stands for has the bounds [0, N] if anything was suppressed, else [0, 0].
-
-    Args:
-        released: the published side, of the same transactions.
-        workload: the queries; drawn ones must come from this dataset.
-        k: the k of the model, the least truth of a frequent query (see ``RelativeError``).
-        estimator: ``joint`` or ``product``.
-        counted: the counts of these queries, if the caller has them.
-
-    Raises:
-        InputError: ``bad_parameter``; ``overlap`` if several released items stand for one original item.
-    """
-    if estimator not in ESTIMATORS:
-        raise InputError(f"estimator must be joint or product, not {estimator!r}.", code="bad_parameter")
-    counts = Counted.of(engine, dataset, released, workload, target) if counted is None else counted
-    tables = {"names": workload.names, "queries": workload.queries, "items": workload.items}
-    answers = engine.create(
-        target,
-        "utility/answers",
-        {**tables, **counts.tables},
-        transactions=dataset.n_transactions,
-        suppressed=released.suppressed,
-        product=estimator == "product",
-    )
-    if counted is None:
-        engine.drop(*counts.tables.values())
-    return accuracy_of(engine, workload, answers, estimator, k)
-
-
-def true_counts(engine: Engine, target: str, dataset: Dataset, workload: Workload) -> Table:
+def true_counts(engine: Engine, dataset: Dataset, workload: Workload) -> Table:
     """Make the work table ``(set_id, support)``: how many transactions of the data hold each query.
 
     Queries that no transaction holds, and those without items, may be missing.
     """
     if workload.supports is not None:
         numbers = np.arange(1, workload.n_queries + 1)
-        return engine.put(target, {"set_id": ("INTEGER", numbers), "support": ("BIGINT", workload.supports)})
+        return engine.put("set_supports", {"set_id": ("INTEGER", numbers), "support": ("BIGINT", workload.supports)})
     sets = reads.rows(workload.queries, "query_id AS set_id, item")
     origin = dataset.origin or Origin(engine, dataset.transactions)
-    return count_sets(engine, target, origin.transactions, sets, origin.runner)
+    return count_sets(engine, origin.transactions, sets, origin.runner)
 
 
-def accuracy_of(engine: Engine, workload: Workload, answers: Table, estimator: str, k: int | None) -> Accuracy:
-    """The figures of the answers; ``k`` as in ``error_figures``."""
+def accuracy_of(
+    engine: Engine,
+    dataset: Dataset,
+    workload: Workload,
+    counts: Table,
+    truths: Table,
+    *,
+    estimator: str,
+    k: int | None,
+    target: str = "answers",
+) -> Accuracy:
+    """The accuracy of what a release says of each query.
+
+    Args:
+        counts: ``(query_id, lower_bound, estimate, upper_bound)``, which is dropped; without a row, nobody holds a query.
+        truths: see ``true_counts``.
+        k: the k of the model, the least truth of a frequent query (see ``RelativeError``).
+        target: the name of the table of answers.
+    """
+    tables = {"queries": workload.queries, "items": workload.items, "names": workload.names}
+    tables |= {"counts": counts, "truths": truths}
+    answers = engine.create(target, "utility/answers", tables, transactions=dataset.n_transactions)
+    engine.drop(counts)
     errors, outside = error_figures(engine, answers, k)
     return Accuracy(
         queries=workload.n_queries,
@@ -253,7 +159,7 @@ class RelativeError(AsTable):
 
     def to_json(self) -> dict[str, float | None]:
         """The figures, without the numbers of queries."""
-        return {name: getattr(self, name) for name in FIGURES}
+        return dict(json_of(self, *FIGURES))
 
     def frequent_json(self) -> dict[str, int] | None:
         """The least truth of a frequent query, and the number of these; None for a model without k."""

@@ -12,6 +12,7 @@ from typing import Any
 
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, Table
+from anondb.models import json_of
 from anondb.recoding import BucketRecoding
 from anondb.utility.accuracy import Accuracy, accuracy_of, true_counts
 from anondb.utility.workload import Workload
@@ -42,16 +43,9 @@ class BucketFigures:
 
     def to_json(self) -> dict[str, Any]:
         """The figures as JSON: fractions as text; numbers of records as natural logarithms, None for 0."""
-        posterior, empty = self.largest_posterior, self.largest_posterior_empty
-        return {
-            "buckets": self.buckets,
-            "columns": self.columns,
-            "largest_bucket": self.largest_bucket,
-            "largest_posterior": None if posterior is None else str(posterior),
-            "largest_posterior_empty": None if empty is None else str(empty),
-            "faked_records_ln": math.log(self.faked) if self.faked else None,
-            "faked_distinct_ln": math.log(self.faked_distinct) if self.faked_distinct else None,
-        }
+        names = ("buckets", "columns", "largest_bucket", "largest_posterior", "largest_posterior_empty")
+        faked = {"faked_records_ln": self.faked, "faked_distinct_ln": self.faked_distinct}
+        return {**json_of(self, *names), **{name: math.log(number) if number else None for name, number in faked.items()}}
 
 
 def figures(
@@ -103,15 +97,12 @@ def measure_buckets(engine: Engine, dataset: Dataset, buckets: Table, workload: 
         buckets: ``(bucket_id, column_id, items, copies)``, the frozen rows of an anatomy of these data.
         workload: the queries; drawn ones must come from this dataset.
     """
-    asked = {"queries": workload.queries, "items": workload.items}
-    members = engine.create("answers_members", "utility/bucket_members", {"buckets": buckets, **asked})
+    asked = {"queries": workload.queries}
+    tables = {"buckets": buckets, "items": workload.items, **asked}
+    members = engine.create("answers_members", "utility/bucket_members", tables)
     sizes = engine.create("answers_sizes", "utility/bucket_sizes", {"buckets": buckets})
-    truths = true_counts(engine, "answers_truths", dataset, workload)
-    answers = engine.create(
-        "answers",
-        "utility/bucket_answers",
-        {**asked, "names": workload.names, "members": members, "sizes": sizes, "truths": truths},
-        transactions=dataset.n_transactions,
-    )
+    counts = engine.create("answers_counts", "utility/bucket_counts", {**asked, "members": members, "sizes": sizes})
+    truths = true_counts(engine, dataset, workload)
+    accuracy = accuracy_of(engine, dataset, workload, counts, truths, estimator="joint", k=None)
     engine.drop(members, sizes, truths)
-    return accuracy_of(engine, workload, answers, "joint", None)
+    return accuracy

@@ -13,9 +13,7 @@ CELLS = 1 << 25  # bytes of the matrix of one piece: which of its transactions h
 HITS = 1 << 17  # transactions of the rarest items of sets that are looked up at once
 
 
-def count_sets(
-    engine: Engine, target: str, transactions: Table, sets: Table | exp.Query, runner: Runner | None = None
-) -> Table:
+def count_sets(engine: Engine, transactions: Table, sets: Table | exp.Query, runner: Runner | None = None) -> Table:
     """Count the support of every set.
 
     Args:
@@ -31,18 +29,18 @@ def count_sets(
     supports = np.zeros(len(number), dtype=np.int64)
     chosen = [np.flatnonzero(sizes == size) for size in np.unique(sizes)]
     groups = [rows["item"][starts[places][:, None] + np.arange(sizes[places[0]])] for places in chosen]
-    for places, counted in zip(chosen, _count(runner or engine, transactions, groups), strict=True):
+    for places, counted in zip(chosen, count_groups(runner or engine, transactions, groups), strict=True):
         supports[places] = counted
-    return engine.put(target, {"set_id": ("INTEGER", number), "support": ("BIGINT", supports)})
+    return engine.put("set_supports", {"set_id": ("INTEGER", number), "support": ("BIGINT", supports)})
 
 
 def count_itemsets(runner: Runner, transactions: Table, itemsets: Ints) -> Ints:
     """Count the support of each row of ``itemsets``: item numbers of shape (sets, size), each once in a row."""
-    (supports,) = _count(runner, transactions, [itemsets])
+    (supports,) = count_groups(runner, transactions, [itemsets])
     return supports
 
 
-def _count(runner: Runner, transactions: Table, groups: Sequence[Ints]) -> list[Ints]:
+def count_groups(runner: Runner, transactions: Table, groups: Sequence[Ints]) -> list[Ints]:
     """The supports of the sets of each group, which have the same size.
 
     Each set is searched from the item that is rarest in a piece of the transactions, so the cost depends on the rarest

@@ -1,21 +1,23 @@
 """Accuracy of a release of sets or bags on COUNT queries, by the rules of the macro ``count_bounds``."""
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import replace
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 import numpy as np
 from sqlglot import exp
 
 from anondb.data.transactions import Dataset
-from anondb.engine import Engine, Table, Tables, reads
+from anondb.engine import Columns, Engine, Table, Tables, reads
 from anondb.engine.places import run_starts
-from anondb.utility.accuracy import Accuracy, Counted, ReleasedData, accuracy_of, measure, members_of, true_counts
+from anondb.utility.accuracy import Accuracy, accuracy_of, members_of, true_counts
+from anondb.utility.counting import count_groups
 from anondb.utility.published import Published
 from anondb.utility.supported_items import GlobalItems, LocalItems, Members
 from anondb.utility.workload import Workload
 
 Answer = tuple[int, float, int]  # lower bound, estimate, upper bound
+Answers = Mapping[int, Answer]  # by the number of the query
 
 
 def measure_local(
@@ -28,8 +30,8 @@ def measure_local(
     workload: Workload,
     *,
     k: int | None = None,
-    target: str = "answers",
     holders: exp.Query | None = None,
+    uniform: bool = False,
 ) -> Accuracy:
     """Answer every query on the original data and on a local recoding, as its macro ``count_bounds`` does.
 
@@ -42,88 +44,98 @@ def measure_local(
         released_items: ``(released_item, item)``, the original items that these stand for.
         semantics: ``set`` or ``atomic``, from its manifest.
         workload: the queries; drawn ones must come from this dataset.
-        k, target: see ``measure``.
+        k: see ``accuracy_of``.
         holders: of a release of sets, the query ``(released_item, item, at_least, at_most, expected)`` of
             ``expected_holders``. Without it the non-empty sets of a released item's members are equally likely, as in the
             papers.
+        uniform: whether the papers' estimates are measured, too.
     """
-    truths = true_counts(engine, f"{target}_truths", dataset, workload)
-    members = members_of(engine, f"{target}_members", items, released_items)
+    asked = _asked(engine, workload)
+    members = members_of(engine, "answers_members", items, released_items)
     published = Published.read(engine, classes, items, members, workload, semantics == "atomic")
-    if holders is not None:
-        tables: Tables = {"members": members, "coded": items, "items": workload.items, "expected": holders}
-        published = LocalItems.of(published, engine.query("utility/supported_members", tables))
-    estimator = "joint" if holders is None else "expected"
-    answered = _answered(engine, dataset, workload, truths, lambda _, items: published.answer(items), target)
-    engine.drop(truths, members)
-    return accuracy_of(engine, workload, answered, estimator, k)
+    engine.drop(members)
+    papers = {query: published.answer(of) for query, of in asked.items()} if uniform else None
+    if holders is None:
+        answers = {query: published.answer(of) for query, of in asked.items()}
+        return _accuracy(engine, dataset, workload, answers, "joint", k, papers)
+    supported = LocalItems.of(published, _supported(engine, items, holders, workload))
+    answers = {query: supported.answer(of) for query, of in asked.items()}
+    return _accuracy(engine, dataset, workload, answers, "expected", k, papers)
 
 
 def measure_global(
     engine: Engine,
     dataset: Dataset,
-    released: ReleasedData,
+    transactions: Table,
     items: Table,
     holders: exp.Query,
     workload: Workload,
     *,
+    suppressed: bool,
     k: int | None,
     uniform: bool,
 ) -> Accuracy:
     """Answer every query on the original data and on a global recoding, as its macro ``count_bounds`` does.
 
     Args:
-        engine, dataset, workload, k: see ``measure``.
-        released: the published side, of the same transactions.
-        items, holders: see ``measure_local``.
-        uniform: whether the papers' estimates are measured, too.
+        engine, dataset, workload, items, holders, k, uniform: see ``measure_local``.
+        transactions: ``(tid, item)`` of the released items, each pair once.
+        suppressed: whether something was suppressed.
     """
-    counted = Counted.of(engine, dataset, released, workload, "answers")
-    papers = None
-    if uniform:
-        papers = measure(engine, dataset, released, workload, target="papers", counted=counted)
-        engine.drop(papers.answers)
-    shown = engine.select(reads.counted(released.transactions, "item", count="support", order="item"))
+    shown = engine.select(reads.counted(transactions, "item", count="support", order="item"))
     support = np.zeros(int(engine.scalar(reads.counted(items))), dtype=np.int64)
     support[shown["item"]] = shown["support"]
-    tables: Tables = {"members": released.members, "coded": items, "items": workload.items, "expected": holders}
-    members = Members.of(support, engine.query("utility/supported_members", tables))
-    cover = {item: r for r, item in members.bounds}
-    rows = engine.select(reads.joined(counted.tables["keys"], counted.tables["counts"], "set_id", "query_id, support"))
-    held = dict(zip(rows["query_id"].tolist(), rows["support"].tolist(), strict=True))
-    global_items = GlobalItems(dataset.n_transactions, cover, members, released.suppressed)
-    truths = counted.tables["truths"]
-    answered = _answered(
-        engine, dataset, workload, truths, lambda query, items: global_items.answer(items, held.get(query, 0)), "answers"
-    )
-    engine.drop(*counted.tables.values())
-    accuracy = accuracy_of(engine, workload, answered, "expected", k)
-    return accuracy if papers is None else replace(accuracy, uniform=papers.average_relative_error)
+    members = Members.of(support, _supported(engine, items, holders, workload))
+    release = GlobalItems(dataset.n_transactions, members, suppressed)
+    asked = _asked(engine, workload)
+    covers = {query: release.covers(of) for query, of in asked.items()}
+    sets = sorted({cover for cover in covers.values() if cover}, key=len)
+    groups = [np.array(list(same), dtype=np.int64) for _, same in groupby(sets, key=len)]
+    counted = np.concatenate([np.zeros(0, dtype=np.int64), *count_groups(engine, transactions, groups)])
+    showing = {(): dataset.n_transactions, **dict(zip(sets, counted.tolist(), strict=True))}
+    answers = {query: release.answer(of, showing[covers[query]]) for query, of in asked.items()}
+    papers = {query: (0, release.uniform(of, showing[covers[query]]), 0) for query, of in asked.items()}
+    return _accuracy(engine, dataset, workload, answers, "expected", k, papers if uniform else None)
 
 
-def _answered(
-    engine: Engine,
-    dataset: Dataset,
-    workload: Workload,
-    truths: Table,
-    answer: Callable[[int, list[int]], Answer],
-    target: str,
-) -> Table:
-    """The work table of answers; ``answer`` is called with the number and the items of each query with items."""
+def _asked(engine: Engine, workload: Workload) -> dict[int, list[int]]:
+    """The items of each query that has some, by its number."""
     rows = engine.select(reads.rows(workload.queries, "query_id, item", order="query_id, item"))
     query, item = rows["query_id"], rows["item"].tolist()
     starts = run_starts(query)
-    numbers = query[starts].tolist()
-    answers = [answer(q, item[a:b]) for q, (a, b) in zip(numbers, pairwise([*starts.tolist(), len(query)]), strict=True)]
-    columns = {
-        "query_id": ("INTEGER", numbers),
-        "lower_bound": ("BIGINT", [f[0] for f in answers]),
-        "estimate": ("DOUBLE", [f[1] for f in answers]),
-        "upper_bound": ("BIGINT", [f[2] for f in answers]),
-    }
-    counts = engine.put(f"{target}_bounds", columns)
-    tables = {"queries": workload.queries, "items": workload.items, "names": workload.names}
-    tables |= {"counts": counts, "truths": truths}
-    answers_table = engine.create(target, "utility/local_answers", tables, transactions=dataset.n_transactions)
-    engine.drop(counts)
-    return answers_table
+    ends = pairwise([*starts.tolist(), len(query)])
+    return {number: item[a:b] for number, (a, b) in zip(query[starts].tolist(), ends, strict=True)}
+
+
+def _supported(engine: Engine, items: Table, holders: exp.Query, workload: Workload) -> Columns:
+    """The rows of ``utility/supported_members``."""
+    tables: Tables = {"coded": items, "items": workload.items, "expected": holders}
+    return engine.query("utility/supported_members", tables)
+
+
+def _accuracy(
+    engine: Engine,
+    dataset: Dataset,
+    workload: Workload,
+    answers: Answers,
+    estimator: str,
+    k: int | None,
+    papers: Answers | None,
+) -> Accuracy:
+    """The accuracy of answers, with the mean error of the papers' estimates if there are some."""
+    truths = true_counts(engine, dataset, workload)
+    measured = accuracy_of(engine, dataset, workload, _put(engine, answers), truths, estimator=estimator, k=k)
+    if papers is not None:
+        counts = _put(engine, papers)
+        other = accuracy_of(engine, dataset, workload, counts, truths, estimator="joint", k=None, target="papers")
+        engine.drop(other.answers)
+        measured = replace(measured, uniform=other.relative_error.mean)
+    engine.drop(truths)
+    return measured
+
+
+def _put(engine: Engine, answers: Answers) -> Table:
+    """The work table of answers."""
+    kinds = {"lower_bound": "BIGINT", "estimate": "DOUBLE", "upper_bound": "BIGINT"}
+    columns = {name: (kind, [answer[n] for answer in answers.values()]) for n, (name, kind) in enumerate(kinds.items())}
+    return engine.put("answers_counts", {"query_id": ("INTEGER", list(answers)), **columns})

@@ -37,17 +37,6 @@ class Loss(AsTable):
     ul_log2: float | None = None
     ggd: Fraction | None = None
 
-    def to_json(self) -> dict[str, str | float | None]:
-        """The measures as JSON: exact totals as texts of fractions, the others as numbers."""
-        return {
-            "lm_total": None if self.lm_total is None else str(self.lm_total),
-            "lm": self.lm,
-            "ncp": self.ncp,
-            "ul": self.ul,
-            "ul_log2": self.ul_log2,
-            "ggd": None if self.ggd is None else str(self.ggd),
-        }
-
 
 def lm_of(size: int, domain: int) -> Fraction:
     """LM of an item that stands for ``size`` of ``domain`` original items: (size - 1) / (domain - 1), 0 for one."""

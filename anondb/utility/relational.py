@@ -23,7 +23,7 @@ from anondb.engine.places import places_of
 from anondb.errors import InputError
 from anondb.recoding import PublishedAttribute, RelationalRecoding
 from anondb.utility.accuracy import error_figures
-from anondb.utility.supported_items import weights
+from anondb.utility.supported_items import of_subset, weights
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ class RtEstimator:
 
     def _held(self, released: int, items: list[int]) -> float:
         """The probability that a record that shows a released item holds these of its members."""
-        return float(2.0 ** -len(items) / (1 - 2.0 ** -int(self._sizes[released])))
+        return of_subset(int(self._sizes[released]), len(items))
 
 
 class ExpectedEstimator(RtEstimator):

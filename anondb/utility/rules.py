@@ -9,7 +9,7 @@ import numpy as np
 
 from anondb.engine import Engine, Table
 from anondb.errors import InputError
-from anondb.models import check_count
+from anondb.models import check_count, json_of
 
 PAIRS = 100  # the default min_support is the least that at most so many pairs of items reach
 Rule = tuple[frozenset[int], frozenset[int]]
@@ -69,18 +69,8 @@ class RuleAccuracy:
 
     def to_json(self) -> dict[str, Any]:
         """The figures as JSON values."""
-        ratio = self.accuracy_ratio
-        return {
-            "min_support": self.thresholds.min_support,
-            "min_confidence": str(self.thresholds.min_confidence),
-            "min_length": self.thresholds.min_length,
-            "max_length": self.thresholds.max_length,
-            "original": self.original,
-            "reconstructed": self.reconstructed,
-            "common": self.common,
-            "difference": self.difference,
-            "accuracy_ratio": None if ratio is None else str(ratio),
-        }
+        counts = json_of(self, "original", "reconstructed", "common", "difference", "accuracy_ratio")
+        return {**json_of(vars(self.thresholds)), **counts}
 
 
 def default_thresholds(engine: Engine, transactions: Table) -> RuleThresholds:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -28,6 +31,7 @@ class Members:
     support: Ints
     excess: Ints
     share: Floats
+    sizes: Ints  # the number of members of each released item
 
     @classmethod
     def of(cls, support: Ints, members: Columns) -> Members:
@@ -39,7 +43,8 @@ class Members:
         share[released] = weights(released, expected / support[released])
         pairs = zip(released.tolist(), members["item"].tolist(), strict=True)
         each = zip(members["at_least"].tolist(), at_most.tolist(), expected.tolist(), strict=True)
-        return cls(dict(zip(pairs, each, strict=True)), support, total - support, share)
+        sizes = np.bincount(released, minlength=len(support))
+        return cls(dict(zip(pairs, each, strict=True)), support, total - support, share, sizes)
 
     def together(self, items: list[int], cover: list[int], n: int) -> tuple[int, float, int]:
         """Lower bound, estimate and upper bound of how many of n transactions hold all of ``items``, if these n are those
@@ -94,20 +99,40 @@ class GlobalItems:
     """What a global recoding says of sets of items."""
 
     transactions: int  # the number of transactions
-    cover: dict[int, int]  # for an item, the released item that stands for it
     members: Members  # how many transactions hold each member of a released item
     suppressed: bool  # whether something was suppressed
 
+    @cached_property
+    def _cover(self) -> dict[int, int]:
+        """For an item, the released item that stands for it."""
+        return {item: released for released, item in self.members.bounds}
+
+    def covers(self, items: list[int]) -> tuple[int, ...]:
+        """The released items that stand for some of ``items``."""
+        return tuple(sorted({self._cover[item] for item in items if item in self._cover}))
+
     def answer(self, items: list[int], n: int) -> tuple[int, float, int]:
         """Lower bound, estimate and upper bound of the number of transactions that hold all of ``items``; n of them show
-        all released items of those that have one."""
-        covered = [item for item in items if item in self.cover]
+        ``covers(items)``."""
+        covered = [item for item in items if item in self._cover]
         if len(covered) < len(items) and not self.suppressed:
             return 0, 0.0, 0
         if not covered:
             return 0, 0.0, self.transactions
-        low, middle, high = self.members.together(covered, [self.cover[item] for item in covered], n)
+        low, middle, high = self.members.together(covered, [self._cover[item] for item in covered], n)
         return (low, min(max(middle, low), high), high) if len(covered) == len(items) else (0, 0.0, high)
+
+    def uniform(self, items: list[int], n: int) -> float:
+        """The papers' estimate: the non-empty subsets of a released item's members are equally likely."""
+        if not all(item in self._cover for item in items):
+            return 0.0
+        queried = Counter(self._cover[item] for item in items)
+        return n * math.prod(of_subset(int(self.members.sizes[r]), number) for r, number in sorted(queried.items()))
+
+
+def of_subset(size: int, number: int) -> float:
+    """The probability that a non-empty subset of ``size`` members, all equally likely, holds ``number`` fixed ones."""
+    return float(2.0**-number / (1 - 2.0**-size))
 
 
 def weights(released: Ints, share: Floats) -> Floats:

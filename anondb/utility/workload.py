@@ -4,6 +4,7 @@ import math
 import numbers
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -112,15 +113,9 @@ def _draw(engine: Engine, dataset: Dataset, wanted: int, q: int, seed: int, pool
     mass = sum(weight for _, _, weight in classes)
     rng = np.random.default_rng(seed)
 
-    def supports_of(itemsets: Ints) -> Ints:
-        return count_itemsets(runner, transactions, itemsets)
-
-    def from_pool(number: int) -> Drawn:
-        return _itemsets_of_pool(supports_of, items, q, rng, number)
-
-    def from_transactions(number: int) -> Drawn:
-        return _itemsets_of_transactions(runner, transactions, supports_of, classes, q, rng, number, ids)
-
+    supports_of = partial(count_itemsets, runner, transactions)
+    from_pool = partial(_itemsets_of_pool, supports_of, items, q, rng)
+    from_transactions = partial(_itemsets_of_transactions, runner, transactions, supports_of, classes, q, rng, ids)
     chosen, supports = np.empty((0, q), dtype=np.int64), np.empty(0, dtype=np.int64)
     if mass == 0:
         pass
@@ -182,8 +177,8 @@ def _itemsets_of_transactions(
     classes: list[tuple[int, int, int]],
     q: int,
     rng: np.random.Generator,
+    ids: Table | None,
     number: int,
-    ids: Table | None = None,
 ) -> Drawn:
     """Draw uniform occurrences of itemsets and keep each with the probability 1 / support, which makes itemsets uniform.
 

@@ -6,7 +6,6 @@ in each column the values of all buckets together must equal those of the origin
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 from sqlglot import exp
 
@@ -53,11 +52,6 @@ class AnatomyVerification(Verification):
     pairs: int = 0
     transactions: int = 0
     coverage: str = NOT_CHECKED
-
-    def to_json(self, *, witnesses: bool = False) -> dict[str, Any]:
-        """The verification as JSON values; the key ``witnesses`` is optional."""
-        own = {"pairs": self.pairs, "transactions": self.transactions, "coverage": self.coverage}
-        return {**super().to_json(witnesses=witnesses), **own}
 
 
 @dataclass(frozen=True)

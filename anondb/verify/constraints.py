@@ -43,10 +43,6 @@ class ConstraintVerification(Verification):
     witnesses: tuple[ConstraintWitness, ...] = ()
     constraints: int = 0
 
-    def to_json(self, *, witnesses: bool = False) -> dict[str, Any]:
-        """The verification as JSON values; the key ``witnesses`` is optional."""
-        return {**super().to_json(witnesses=witnesses), "constraints": self.constraints}
-
 
 @dataclass(frozen=True)
 class UtilityVerification:

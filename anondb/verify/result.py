@@ -3,7 +3,7 @@
 from dataclasses import dataclass, fields
 from typing import Any
 
-from anondb.models import AsTable, Model
+from anondb.models import AsTable, Model, json_of
 
 
 @dataclass(frozen=True)
@@ -15,10 +15,6 @@ class Witness(AsTable):
 
     items: tuple[str, ...]
     support: int
-
-    def to_json(self) -> dict[str, Any]:
-        """The witness as JSON values: its fields by name."""
-        return {**{f.name: getattr(self, f.name) for f in fields(self)}, "items": list(self.items)}
 
 
 @dataclass(frozen=True)
@@ -58,15 +54,9 @@ class Verification(AsTable):
 
     def to_json(self, *, witnesses: bool = False) -> dict[str, Any]:
         """The verification as JSON values; the key ``witnesses`` is optional."""
-        result: dict[str, Any] = {
+        said = [name for name in ("across_levels", "item_supports") if getattr(self, name) is not None]
+        own = [f.name for f in fields(self)][len(fields(Verification)) :]
+        return {
             "model": {"name": self.model.name, **self.model.parameters()},
-            "verified": self.verified,
-            "violations": self.violations,
+            **json_of(self, "verified", "violations", *said, *(["witnesses"] if witnesses else []), *own),
         }
-        if self.across_levels is not None:
-            result["across_levels"] = self.across_levels
-        if self.item_supports is not None:
-            result["item_supports"] = self.item_supports
-        if witnesses:
-            result["witnesses"] = [w.to_json() for w in self.witnesses]
-        return result

@@ -65,7 +65,8 @@ def rename(engine: DuckDBEngine, name: str, new_name: str) -> Renamed:
         _check_free(engine, catalog, [new_name, *(pair[1] for pair in pairs)], name)
         for old, new, release_id in pairs:
             _move(engine, release_schema(catalog, old), release_schema(catalog, new))
-            _rename_in_ledger(engine, catalog, release_id, new_name, new)
+            tables.RELEASES.change(engine, catalog, release_id, name=new)
+            tables.VIEWS.change(engine, catalog, release_id, name=new_name, release=new)
     return Renamed(name, new_name)
 
 
@@ -88,12 +89,6 @@ def _move(engine: Engine, old: SchemaName, new: SchemaName) -> None:
         engine.create(new.table(name), exp.select(*listed).from_(release.schema.table(name).expression()).order_by(*order))
     create_views_and_macros(engine, new, release.release_id, release.kind)
     drop_schema(engine, release.schema)
-
-
-def _rename_in_ledger(engine: Engine, catalog: str, release_id: str, view: str, release: str) -> None:
-    """Write the new names of a view and its release where the ledger has them."""
-    tables.RELEASES.change(engine, catalog, release_id, name=release)
-    tables.VIEWS.change(engine, catalog, release_id, name=view, release=release)
 
 
 # ---------------------------------------------------------------------- describing

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from anondb.models import json_of
 from anondb.pipeline.reports import Report
 from anondb.publications.history import notes
 from anondb.views.results import Result
@@ -30,9 +31,7 @@ class MadePart:
 
     def to_json(self) -> dict[str, Any]:
         """The part as JSON values."""
-        report = None if self.report is None else self.report.to_json()
-        values = {"value": self.value, "release": self.release, "transactions": self.transactions}
-        return {**values, "published": self.published, "report": report}
+        return dict(json_of(self, "value", "release", "transactions", "published", "report"))
 
 
 @dataclass(frozen=True)
@@ -104,10 +103,7 @@ class Partitioned(Result):
         return {
             "view": self.view,
             "partition_by": self.column,
-            "changed": self.changed,
-            "made": [part.to_json() for part in self.made],
-            "unchanged": self.unchanged,
-            "gone": self.gone,
+            **json_of(self, "changed", "made", "unchanged", "gone"),
             "late_rows_ignored": self.ignored,
             "published": self.folder,
         }

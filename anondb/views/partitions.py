@@ -270,14 +270,13 @@ def _rename_table(engine: DuckDBEngine, view: ledger.View, existing: Sequence[Pa
     If a file cannot be written, the next REFRESH makes the part with repeated rows again, and writes all of them. Schemas
     of PostgreSQL are written after the transaction, or by the next REFRESH.
     """
-    allowed = bool(view.options.get("allow_overlap", False))
     for part in existing:
         schema = stored.find_release(engine, part.release)
         parts.rename_table(engine, schema, part.release_id, view.table)
         where = None if folder is None else folder.of(part.partition)
         if isinstance(where, str):
-            written = {"replace": True, "allow_overlap": allowed, **how(where, view.options)}
-            seal(engine, part.release, stored.find_whole(engine, part.release), where, (), **written)
+            written = how(where, view.options)
+            seal(engine, part.release, stored.find_whole(engine, part.release), where, (), replace=True, **written)
 
 
 def drop_view(engine: Engine, catalog: str, name: str, *, if_exists: bool = True) -> bool:
@@ -301,5 +300,4 @@ def _published(engine: DuckDBEngine, view: ledger.View, part: Part, folder: Fold
 def _publish(
     engine: DuckDBEngine, view: ledger.View, release: str, where: str | Place, verified: RowSums | None
 ) -> PublishedFile:
-    written = {"allow_overlap": bool(view.options.get("allow_overlap", False)), **how(where, view.options)}
-    return publish_release(engine, release, where, replace=True, verified=verified, **written)
+    return publish_release(engine, release, where, replace=True, verified=verified, **how(where, view.options))

@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from anondb.ledger.loaded_files import SourceFile
-from anondb.models import AsTable
+from anondb.models import AsTable, json_of
 from anondb.pipeline.report_rows import figure
 from anondb.pipeline.reports import Report
 from anondb.publications.history import PublishedFile, notes
@@ -67,16 +67,10 @@ class Check(AsTable):
             "release": self.release,
             **self.verification.to_json(witnesses=witnesses),
             "against": "source",
-            "holds": self.holds,
-            "within_limit": self.within_limit,
+            **json_of(self, "holds", "within_limit"),
             "status": "fresh" if self.fresh else "stale",
-            "transactions": self.transactions,
-            "items": self.items,
-            "not_covered_items": self.not_covered_items,
-            "not_covered_occurrences": self.not_covered_occurrences,
-            "loss": self.loss.to_json(),
-            "source_file": None if self.source_file is None else self.source_file.to_json(),
-            **({"not_covered": list(self.not_covered)} if witnesses else {}),
+            **json_of(self, "transactions", "items", "not_covered_items", "not_covered_occurrences", "loss", "source_file"),
+            **(json_of(self, "not_covered") if witnesses else {}),
         }
 
 
@@ -215,18 +209,14 @@ class Refreshed(Result):
 
     def to_json(self) -> dict[str, Any]:
         """The result as JSON values."""
-        before = None if self.before is None else {"lm": self.before[0], "ncp": self.before[1]}
         return {
-            "view": self.view,
-            "changed": self.changed,
-            "causes": list(self.causes),
+            **json_of(self, "view", "changed", "causes"),
             "old_recoding_holds": None if self.check is None else self.check.keeps_policy,
-            "images_changed": self.images_changed,
-            "published": self.published,
-            "intersections": [] if self.file is None else [i.to_json() for i in self.file.intersections],
-            "before": before,
-            "old_recoding": None if self.check is None else self.check.to_json(),
-            "release": None if self.report is None else self.report.to_json(),
+            **json_of(self, "images_changed", "published"),
+            "intersections": [] if self.file is None else json_of(self.file.intersections),
+            "before": None if self.before is None else dict(zip(("lm", "ncp"), self.before, strict=True)),
+            "old_recoding": json_of(self.check),
+            "release": json_of(self.report),
         }
 
 
@@ -344,4 +334,4 @@ class Shown(Result):
 
     def to_json(self) -> dict[str, Any]:
         """The result as JSON values."""
-        return {"views": list(self.views)}
+        return dict(json_of(self, "views"))

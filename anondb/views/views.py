@@ -355,12 +355,8 @@ def _sealed(
         check_proof(engine, release, str(view.options["proof"]))
     with clock.limited(engine):
         intersections = overlap.measure(engine, catalog, release.schema, before, dataset)
-    written = {
-        "replace": replace,
-        "allow_overlap": bool(view.options.get("allow_overlap", False)),
-        **how(path, view.options),
-    }
-    return seal(engine, view.name, release, path, intersections, verified, **written)
+    written = how(path, view.options)
+    return seal(engine, view.name, release, path, intersections, verified, replace=replace, **written)
 
 
 def _unproven(engine: DuckDBEngine, view: ledger.View, entry: ledger.LedgerEntry) -> Publication | None:

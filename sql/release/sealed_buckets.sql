@@ -1,6 +1,6 @@
 -- reads: buckets(bucket_id, column_id, items, copies), released_items(released_item, item), manifest(key, value)
 -- params: none
--- returns: buckets_out_of_place, wrong_copies, items_without_members, members_without_an_item, repeated_members, nulls, items_of_several_columns, buckets_with_columns_of_other_sizes, transactions_not_in_the_manifest, other_semantics_than_sets, words_of_suppression_that_the_rows_deny
+-- returns: buckets_out_of_place, wrong_copies, repeated_members, nulls, items_of_several_columns, buckets_with_columns_of_other_sizes, transactions_not_in_the_manifest, other_semantics_than_sets, words_of_suppression_that_the_rows_deny
 -- grain: one row
 -- The numbers of inconsistent rows of an anatomy, by kind: all are 0 in a release that anondb wrote.
 WITH members AS (
@@ -18,14 +18,6 @@ SELECT
         WHERE bucket_id < 1 OR bucket_id > (SELECT count(DISTINCT bucket_id) FROM buckets)
     ) AS buckets_out_of_place,
     (SELECT count(*) FROM buckets WHERE copies < 1) AS wrong_copies,
-    (
-        SELECT count(DISTINCT label) FROM members
-        WHERE NOT EXISTS (SELECT 1 FROM released_items WHERE released_items.released_item = members.label)
-    ) AS items_without_members,
-    (
-        SELECT count(*) FROM released_items
-        WHERE NOT EXISTS (SELECT 1 FROM members WHERE members.label = released_items.released_item)
-    ) AS members_without_an_item,
     (SELECT count(*) FROM (SELECT item FROM released_items GROUP BY item HAVING count(*) > 1) AS repeated)
     + (SELECT count(*) FROM released_items WHERE released_item <> item) AS repeated_members,
     (SELECT count(*) FROM buckets WHERE bucket_id IS NULL OR column_id IS NULL OR items IS NULL OR copies IS NULL)

@@ -1,6 +1,6 @@
 -- reads: transaction_items(transaction_id, item_id, copies), labels(item_id, item), transaction_ids(transaction_id, complete), released_items(released_item, item), manifest(key, value)
 -- params: none
--- returns: numbers_out_of_place, rows_without_a_transaction, rows_without_a_label, labels_out_of_place, labels_without_a_row, repeated_rows, wrong_copies, items_without_members, members_without_an_item, repeated_members, nulls, transactions_not_in_the_manifest, words_of_suppression_that_the_rows_deny
+-- returns: numbers_out_of_place, labels_out_of_place, wrong_copies, nulls, transactions_not_in_the_manifest, words_of_suppression_that_the_rows_deny
 -- grain: one row
 -- The numbers of inconsistent rows of a release, by kind: all are 0 in a release that anondb wrote.
 SELECT
@@ -9,48 +9,16 @@ SELECT
         WHERE transaction_id < 1 OR transaction_id > (SELECT count(DISTINCT transaction_id) FROM transaction_ids)
     ) + (SELECT count(*) - count(DISTINCT transaction_id) FROM transaction_ids) AS numbers_out_of_place,
     (
-        SELECT count(*) FROM transaction_items
-        WHERE NOT EXISTS (
-            SELECT 1 FROM transaction_ids WHERE transaction_ids.transaction_id = transaction_items.transaction_id
-        )
-    ) AS rows_without_a_transaction,
-    (
-        SELECT count(*) FROM transaction_items
-        WHERE NOT EXISTS (SELECT 1 FROM labels WHERE labels.item_id = transaction_items.item_id)
-    ) AS rows_without_a_label,
-    (
         SELECT count(*) FROM (
             SELECT item_id, rank() OVER (ORDER BY item ASC) AS place FROM labels
         ) AS ranked
         WHERE ranked.item_id <> ranked.place
     ) + (SELECT count(*) - count(DISTINCT item) FROM labels) AS labels_out_of_place,
     (
-        SELECT count(*) FROM labels
-        WHERE NOT EXISTS (SELECT 1 FROM transaction_items WHERE transaction_items.item_id = labels.item_id)
-    ) AS labels_without_a_row,
-    (
-        SELECT count(*) FROM (
-            SELECT transaction_id FROM transaction_items GROUP BY transaction_id, item_id HAVING count(*) > 1
-        ) AS repeated
-    ) AS repeated_rows,
-    (
         SELECT count(*) FROM transaction_items
         WHERE copies < 1
             OR (copies > 1 AND (SELECT max(value) FROM manifest WHERE key = 'semantics') = 'set')
     ) AS wrong_copies,
-    (
-        SELECT count(*) FROM labels
-        WHERE NOT EXISTS (SELECT 1 FROM released_items WHERE released_items.released_item = labels.item)
-    ) AS items_without_members,
-    (
-        SELECT count(*) FROM released_items
-        WHERE NOT EXISTS (SELECT 1 FROM labels WHERE labels.item = released_items.released_item)
-    ) AS members_without_an_item,
-    (
-        SELECT count(*) FROM (
-            SELECT released_item FROM released_items GROUP BY released_item, item HAVING count(*) > 1
-        ) AS repeated
-    ) AS repeated_members,
     (SELECT count(*) FROM transaction_items WHERE transaction_id IS NULL OR item_id IS NULL OR copies IS NULL)
     + (SELECT count(*) FROM labels WHERE item_id IS NULL OR item IS NULL)
     + (SELECT count(*) FROM transaction_ids WHERE transaction_id IS NULL OR complete IS NULL)

@@ -1,17 +1,16 @@
--- reads: members(released, label), coded(item, label), items(item, label), expected(released_item, item, at_least, at_most, expected)
+-- reads: coded(item, label), items(item, label), expected(released_item, item, at_least, at_most, expected)
 -- params: none
 -- returns: released, item, at_least, at_most, expected
 -- grain: released, item
 -- The members of each released item with the bounds and the expected number of the transactions that show it and hold the member, in
 -- the order of released items. item is the number of the member in the data, -1 where the data lack it.
 SELECT
-    members.released,
+    coded.item AS released,
     coalesce(items.item, -1) AS item,
     expected.at_least,
     expected.at_most,
     expected.expected
-FROM members
-JOIN coded ON members.released = coded.item
-JOIN expected ON coded.label = expected.released_item AND members.label = expected.item
-LEFT JOIN items ON members.label = items.label
-ORDER BY members.released ASC
+FROM expected
+JOIN coded ON expected.released_item = coded.label
+LEFT JOIN items ON expected.item = items.label
+ORDER BY coded.item ASC, expected.item ASC

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from anondb.ledger.stored import current_catalog
 from anondb.ledger.tables import PERSONS
 from anondb.models.relational import KkmAnonymity
 from anondb.models.transactional import TransactionalK
+from anondb.reading.options import read_as
 from anondb.warehouse.postgres.tables import Column, SourceTable, declared_types
 
 UUID = "6b1f0c0e-0000-4000-8000-000000000000"
@@ -162,8 +164,8 @@ def refused(call: Any, *arguments: Any, **options: Any) -> InputError:
 
 def labels(db: Any, source: str, **names: str) -> str:
     """The items that are read from a table."""
-    with db.engine.transaction(), open_source(db.engine, source, "transactions") as opened:
-        return " ".join(load_transactions(db.engine, opened, **names).labels)
+    with db.engine.transaction(), open_source(db.engine, read_as(source, {}, **names), "transactions") as opened:
+        return " ".join(load_transactions(db.engine, opened).labels)
 
 
 @pytest.mark.slow
@@ -175,9 +177,9 @@ def test_types_that_items_have(db: Any, columns: Any, table: str) -> None:
         with db.engine.transaction(), open_source(db.engine, source, "transactions") as opened:
             assert [opened.columns[c] for c in columns[table].values()] == [here for here, _, _ in cases.values()]
     for kind, column in columns[table].items():
-        assert labels(db, source, item_column=column) == cases[kind][2], kind
+        assert labels(db, source, item=column) == cases[kind][2], kind
         if table != "lists":
-            assert labels(db, source, id_column=column) == "a", kind
+            assert labels(db, source, id=column) == "a", kind
     for kind, column in columns[table].items():
         if table != "lists":
             texts = db.engine.server.rows(db.engine.warehouse().pairs(table, "tid", column), "items").to_pydict()
@@ -222,7 +224,8 @@ def test_types_that_nothing_has(db: Any, columns: Any, source: str) -> None:
         for kind, (shown, _) in REFUSED.items():
             column = columns["refused"][kind]
             for names in ({"id_column": "tid", "item_column": column}, {"id_column": column, "item_column": "item"}):
-                error = refused(load_transactions, db.engine, opened, **names)
+                named = replace(opened, id=names["id_column"], item=names["item_column"])
+                error = refused(load_transactions, db.engine, named)
                 assert error.code == "bad_type" and f"has the type {shown}." in str(error), kind
                 error = refused(db.engine.warehouse().pairs, source, **names)
                 assert error.code == "bad_type" and ("fetch the rows" in str(error)) == (shown in FETCHED), kind

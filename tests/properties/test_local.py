@@ -264,7 +264,7 @@ def test_empty_transactions_are_absorbed(engine: Engine, seeds: range) -> None:
         if 0 < len(filled) - missing < k:
             missing = len(filled)
         for algorithm in ("partition", "clump"):
-            found = run(engine, children, root, transactions, k, algorithm, empty="absorb")
+            found = run(engine, children, root, transactions, k, algorithm, empty_transactions="absorb")
             check_published(found, children, root, transactions, k, sets=algorithm == "partition")
             emptied = [n for n in filled if not found.bags[n]]
             assert emptied == sorted(emptied, key=filled.index) and set(emptied) == set(filled[:missing]), seed

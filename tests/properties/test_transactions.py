@@ -17,6 +17,7 @@ from anondb.data.sources import open_source
 from anondb.data.transactions import Dataset, fingerprint, load_transactions
 from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import InputError
+from anondb.reading.options import read_as
 
 SECRET = "s3cret"
 Baskets = dict[Any, set[str]]
@@ -35,7 +36,8 @@ def run(db: Engine, text: str) -> list[Any]:
 
 def load(db: Engine, given: Any, **options: Any) -> Dataset:
     more = options.pop("more_ids", None)
-    with open_source(db, given, "transactions") as source:
+    columns = {name: options.pop(name) for name in ("id", "item") if name in options}
+    with open_source(db, read_as(given, {}, **columns), "transactions") as source:
         if more is None:
             return load_transactions(db, source, **options)
         with open_source(db, more, "records") as records:
@@ -91,7 +93,7 @@ def test_sources(db: Engine, tmp_path: Path) -> None:
     arrow = pa.table({"TID": [t for t, _ in LONG], "Item": [i for _, i in LONG]})
     for given in ("sales", "main.sales", "memory.main.sales", parquet, str(parquet), frame, arrow):
         assert loaded(db, given) == WANTED
-    assert loaded(db, "v", id_column="WHO", item_column="what") == WANTED
+    assert loaded(db, "v", id="WHO", item="what") == WANTED
     assert loaded(db, csv) == {str(t): items for t, items in WANTED.items()}
     assert loaded(db, frame.astype({"item": "category"})) == WANTED
     assert loaded(db, db._connection.table("sales")) == WANTED
@@ -343,14 +345,14 @@ def test_names(db: Engine) -> None:
         quoted = '"' + name.replace('"', '""') + '"'
         run(db, f"CREATE TABLE {quoted} ({quoted} INTEGER, item VARCHAR)")
         run(db, f"INSERT INTO {quoted} VALUES (1, 'a')")
-        assert loaded(db, name, id_column=name) == {1: {"a"}}
+        assert loaded(db, name, id=name) == {1: {"a"}}
         run(db, f"CREATE SCHEMA {quoted}")
         run(db, f"CREATE VIEW {quoted}.v AS SELECT 1 AS tid, {quoted} AS {quoted} FROM main.{quoted}")
-        assert loaded(db, f"{quoted}.v", item_column=name) == {1: {"1"}}
+        assert loaded(db, f"{quoted}.v", item=name) == {1: {"1"}}
     refused(db, "empty_name", "")
     refused(db, "no_such_table", "nowhere")
     refused(db, "no_such_table", 'x"; DROP TABLE t')
-    refused(db, "no_such_column", "select", "item=", item_column="nothing", id_column="select")
+    refused(db, "no_such_column", "select", "item=", item="nothing", id="select")
     refused(db, "no_such_column", "select", "id=")
     refused(db, "column_clash", pd.DataFrame([[1, "a", 2]], columns=["tid", "item", "TID"]))
 

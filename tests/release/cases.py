@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import contextlib
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 from sqlglot import exp
@@ -15,6 +17,7 @@ from anondb.engine import Engine
 from anondb.ledger.stored import current_catalog
 from anondb.models.transactional import KmAnonymity
 from anondb.recoding import GlobalRecoding
+from anondb.release import numbering
 from anondb.release.freeze import FrozenRelease, freeze
 from anondb.release.objects import SchemaName, release_schema
 
@@ -60,6 +63,13 @@ def recoding(data: Dataset, blocks: Mapping[str, Sequence[str]]) -> GlobalRecodi
         member_of=np.array([n for n, _ in pairs], dtype=np.int64),
         member_labels=tuple(item for _, item in pairs),
     )
+
+
+@contextlib.contextmanager
+def keyed(key: bytes | None) -> Iterator[None]:
+    """Number the transactions of releases by a key in the block; by a random one without."""
+    with patch.object(numbering, "new_key", numbering.new_key if key is None else lambda: key):
+        yield
 
 
 def frozen(

@@ -15,7 +15,7 @@ import pytest
 import reference_anatomy as ref
 from portions import portions
 from release.benches import ReleaseBench
-from release.cases import catalog, rows
+from release.cases import catalog, keyed, rows
 
 from anondb.engine import Engine
 from anondb.errors import InternalError
@@ -96,7 +96,8 @@ def test_nothing_else_is_published(owner: Engine) -> None:
 def test_bucket_numbers_are_in_the_order_of_the_key(owner: Engine) -> None:
     order = []
     for n, key in enumerate((b"1" * 32, b"1" * 32, b"2" * 32, b"3" * 32, b"4" * 32, b"5" * 32)):
-        frozen(owner, name=f"r{n}", key=key)
+        with keyed(key):
+            frozen(owner, name=f"r{n}")
         order.append(rows(owner, f"FROM release_r{n}.buckets"))
     assert order[0] == order[1]
     assert any(other != order[0] for other in order[2:])

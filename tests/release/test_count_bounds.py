@@ -15,7 +15,7 @@ from each import each
 from portions import portions
 from reference_expected import expected_count, expected_holders
 from release.benches import ReleaseBench
-from release.cases import SHOP, SHOP_BLOCKS, frozen, rows
+from release.cases import SHOP, SHOP_BLOCKS, frozen, keyed, rows
 from sqlglot import exp
 
 from anondb.engine import DuckDBEngine, Engine, Table
@@ -290,7 +290,8 @@ def test_in_the_owners_database_under_any_name(owner: Engine, tmp_path: Path) ->
 
 def test_baskets_are_sorted_by_code_point_whatever_the_settings(owner: Engine) -> None:
     labels = ["b", "A", "a", "B", "é", "", "\U0001f34e", "\uffff", "z\n", "Z"]
-    frozen(owner, [labels, []], {x: [x] for x in labels}, key=b"k")
+    with keyed(b"k"):
+        frozen(owner, [labels, []], {x: [x] for x in labels})
     wanted = sorted([[], sorted(labels)])
     text = "SELECT items FROM release_spring.baskets"
     assert sorted(r[0] for r in rows(owner, text)) == wanted

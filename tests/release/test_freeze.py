@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from each import each
 from portions import some
-from release.cases import SHOP, SHOP_BLOCKS, catalog, dataset, frozen, recoding, rows
+from release.cases import SHOP, SHOP_BLOCKS, catalog, dataset, frozen, keyed, recoding, rows
 from sqlglot import exp
 
 from anondb.engine import DuckDBEngine, Engine, Table
@@ -156,7 +156,8 @@ def test_numbers_are_a_fresh_permutation_each_time(owner: Engine) -> None:
     blocks = {f"only{i}": [f"only{i}"] for i in range(n)}
     seen = []
     for name, key in (("a", None), ("b", None), ("c", b"k" * 32), ("d", b"k" * 32)):
-        frozen(owner, transactions, blocks, name=name, key=key)
+        with keyed(key):
+            frozen(owner, transactions, blocks, name=name)
         found = rows(owner, f"SELECT transaction_id, item FROM release_{name}.transactions ORDER BY 1")
         assert [tid for tid, _ in found] == list(range(1, n + 1))
         seen.append([int(item.removeprefix("only")) for _, item in found])
@@ -169,7 +170,8 @@ def test_the_key_is_in_no_statement_and_nothing_is_left(tmp_path: Any) -> None:
     log: list[str] = []
     engine = DuckDBEngine.open(tmp_path / "shop.duckdb", on_statement=log.append)
     key = bytes(random.Random(7).randbytes(32))
-    frozen(engine, key=key)
+    with keyed(key):
+        frozen(engine)
     assert log and not any(key.hex() in text or repr(key)[2:-1] in text for text in log)
     assert rows(engine, "SELECT count(*) FROM duckdb_tables() WHERE database_name = 'temp'") == [(0,)]
     engine.close()
@@ -376,4 +378,5 @@ def test_numbers_of_no_transactions(owner: Engine) -> None:
 
 
 def number_of(engine: Engine, ids: Table, key: bytes | None) -> exp.Table:
-    return numbering.number_transactions(engine, ids, key).expression()
+    with keyed(key):
+        return numbering.number_transactions(engine, ids).expression()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from release.cases import dataset, recoding, rows
+from release.cases import dataset, keyed, recoding, rows
 
 from anondb.engine import Engine
 from anondb.errors import AnondbError
@@ -39,9 +39,10 @@ def release_with_canaries(owner: Engine, n: int = 1500) -> tuple[FrozenRelease, 
     with owner.transaction():
         data = dataset(owner, transactions, ids)
         blocks = {f"Group{g}": shown[g::10] for g in range(10)}
-        release = freeze(
-            owner, data, recoding(data, blocks), KmAnonymity(), release_schema=release_schema("shop", "spring"), key=KEY
-        )
+        with keyed(KEY):
+            release = freeze(
+                owner, data, recoding(data, blocks), KmAnonymity(), release_schema=release_schema("shop", "spring")
+            )
     return release, ids + hidden
 
 
@@ -49,7 +50,8 @@ def release_with_canaries(owner: Engine, n: int = 1500) -> tuple[FrozenRelease, 
 def test_no_canary_lies_in_the_file(owner: Engine, tmp_path: Path) -> None:
     release, canaries = release_with_canaries(owner)
     for n in range(2):
-        content = publish(owner, release.schema, tmp_path / f"{n}.duckdb", key=KEY).path.read_bytes()
+        with keyed(KEY):
+            content = publish(owner, release.schema, tmp_path / f"{n}.duckdb").path.read_bytes()
         assert b"shown11" in content and b"Group3" in content  # the file is uncompressed, so a scan finds what is there
         found = {m.group() for m in re.finditer(rb"(?:ID|HIDDEN)[0-9a-f]{2,}", content)}
         assert not found and not any(c[:10].encode() in content for c in canaries[::50])
@@ -75,7 +77,8 @@ def test_the_same_rows_give_the_same_bytes(owner: Engine, tmp_path: Path) -> Non
     bodies = set()
     for n in range(3):
         _stir(owner, n)
-        bodies.add(publish(owner, release.schema, tmp_path / f"{n}.duckdb", key=KEY).path.read_bytes()[BODY:])
+        with keyed(KEY):
+            bodies.add(publish(owner, release.schema, tmp_path / f"{n}.duckdb").path.read_bytes()[BODY:])
     assert len(bodies) == 1
     other = publish(owner, release.schema, tmp_path / "other.duckdb").path.read_bytes()[BODY:]
     assert other not in bodies

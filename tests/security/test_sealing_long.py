@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from release.cases import dataset, recoding
+from release.cases import dataset, keyed, recoding
 
 from anondb.engine import DuckDBEngine, Engine
 from anondb.models.transactional import KmAnonymity
@@ -35,7 +35,8 @@ def release_of(owner: Engine, n: int) -> FrozenRelease:
         plain = {x: f"member {i}" for i, x in enumerate(raw)}
         data = data.__class__(**{**vars(data), "labels": tuple(plain[x] for x in data.labels)})
         whole = whole.__class__(**{**vars(whole), "member_labels": tuple(plain[x] for x in whole.member_labels)})
-        return freeze(owner, data, whole, KmAnonymity(), release_schema=release_schema("shop", "spring"), key=KEY)
+        with keyed(KEY):
+            return freeze(owner, data, whole, KmAnonymity(), release_schema=release_schema("shop", "spring"))
 
 
 def check_bytes(owner: Engine, place: Path, repeats: int) -> None:
@@ -43,7 +44,8 @@ def check_bytes(owner: Engine, place: Path, repeats: int) -> None:
     fragments = re.compile("|".join(RARE).encode())
     bodies = set()
     for n in range(repeats):
-        path = publish(owner, release.schema, place / f"{n}.duckdb", key=KEY).path
+        with keyed(KEY):
+            path = publish(owner, release.schema, place / f"{n}.duckdb").path
         content = path.read_bytes()
         assert not re.search(b"(?:" + fragments.pattern + b"){2}", content)
         bodies.add(content[12_288:])

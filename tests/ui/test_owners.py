@@ -15,10 +15,11 @@ from ui.client import Client, window_on
 from ui.conftest import HOSTILE
 
 import anondb
+from anondb.reading.options import ReadAs
 from anondb.taxonomies import BUILDERS
 from anondb.taxonomies.check import supported_taxonomy
 
-COLUMNS = {"id_column": "client", "item_column": "thing"}
+PURCHASES = ReadAs("purchases", id="client", item="thing")
 PEOPLE = {"taxonomy": "taxonomy", "records": "records", "quasi_identifiers": "age,sex"}
 ITEMS = {item: HOSTILE if item == "d" else item for item in "abcd"}
 
@@ -162,7 +163,7 @@ def test_a_tree_is_edited_saved_and_used(client: Client, folder: Path) -> None:
     page = client.done("/understand")
     assert ">saved<" in page and all("mended.tree" in command for command in commands_on(page))
     with anondb.connect(folder / "window.duckdb", read_only=True) as db:
-        tree, persons = supported_taxonomy(db.engine, folder / "mended.tree", "purchases", **COLUMNS)
+        tree, persons = supported_taxonomy(db.engine, folder / "mended.tree", PURCHASES)
     assert persons is not None
     found = {label: (tree.labels[tree.parent[n]], persons[n]) for n, label in enumerate(tree.labels) if n}
     assert found["a"] == ("rest", 4) and found["rest"] == ("X", 6) and found["Y"] == ("rest", 4) and len(found) == 7

@@ -145,7 +145,7 @@ def test_accepted_draws_are_uniform(engine: Engine, method: str, q: int) -> None
     else:
         lengths = Counter(map(len, SKEWED))
         classes = [(n, c, c * math.comb(n, q)) for n, c in sorted(lengths.items()) if n >= q]
-        accepted, _ = workload_module._itemsets_of_transactions(engine, rows, supports_of, classes, q, rng, number)
+        accepted, _ = workload_module._itemsets_of_transactions(engine, rows, supports_of, classes, q, rng, None, number)
     assert chi_square_share(Counter(map(tuple, accepted.tolist())), supported(SKEWED, q)) < 2.5
 
 
@@ -192,7 +192,7 @@ def test_supports_of_itemsets_of_all_sizes(engine: Engine, monkeypatch: pytest.M
     pairs = [(n, i) for n, x in enumerate(mixed) for i in x]
     sets = engine.put("sets", {"set_id": ("INTEGER", [n for n, _ in pairs]), "item": ("INTEGER", [i for _, i in pairs])})
     counted = engine.select(
-        reads.rows(counting.count_sets(engine, "counted", dataset.transactions, sets), "set_id, support", order="set_id")
+        reads.rows(counting.count_sets(engine, dataset.transactions, sets), "set_id, support", order="set_id")
     )
     seen = dict(zip(counted["set_id"].tolist(), counted["support"].tolist(), strict=True))
     truths = [sum(set(x) <= set(t) for t in data) for x in mixed]

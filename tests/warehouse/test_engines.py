@@ -335,7 +335,7 @@ def test_real_data(on: Callable[[str], Any], duck: Any, engine: str, data: str) 
     model = KmAnonymity(5, 2)
     with duck.transaction():
         with open_source(duck, DATA / f"{data}.dat", "transactions") as source:
-            dataset = load_transactions(duck, source, id_column="tid", item_column="item")
+            dataset = load_transactions(duck, source)
         known = mhghs(duck, dataset, taxonomy, model)
     expected = {
         label: known.labels[n] if n >= 0 else None for label, n in zip(dataset.labels, known.image.tolist(), strict=True)

@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from anondb.algorithms.method import Method, Task, option
-
-if TYPE_CHECKING:
-    from anondb.engine import Engine
-    from anondb.recoding import Recoding
+from anondb.algorithms.method import Method, by_taxonomy, option
 
 _EMPTY = option(
     "absorb",
@@ -41,34 +36,11 @@ class ClumpOptions:
     empty_transactions: str = _EMPTY
 
 
-def _partition(engine: Engine, task: Task) -> Recoding:
-    from anondb.algorithms.transactional.partition import partition
-
-    chosen = task.options
-    return partition(engine, task.dataset, task.tree, task.model, empty=chosen.empty_transactions, leftover=chosen.leftover)
-
-
-def _clump(engine: Engine, task: Task) -> Recoding:
-    from anondb.algorithms.transactional.clump import clump
-
-    chosen = task.options
-    return clump(
-        engine,
-        task.dataset,
-        task.tree,
-        task.model,
-        bags=task.dataset.bags,
-        empty=chosen.empty_transactions,
-        objective=chosen.objective,
-        candidates=chosen.candidates,
-    )
-
-
 PARTITION = Method(
     name="partition",
     paper="He and Naughton, VLDB 2009",
     models=("k",),
-    run=_partition,
+    run=by_taxonomy("transactional.partition"),
     options=PartitionOptions,
     needs=("taxonomy",),
     takes=("max_suppression",),
@@ -77,7 +49,7 @@ CLUMP = Method(
     name="clump",
     paper="Milani Fard and Wang, SECRYPT 2010",
     models=("k",),
-    run=_clump,
+    run=by_taxonomy("transactional.clump"),
     options=ClumpOptions,
     needs=("taxonomy",),
     takes=("max_suppression", "bag_input"),

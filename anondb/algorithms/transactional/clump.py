@@ -54,17 +54,16 @@ def clump(
     taxonomy: Taxonomy,
     model: TransactionalK,
     *,
-    bags: Table | None = None,
-    empty: str = "keep",
+    empty_transactions: str = "keep",
     objective: str = "total",
     candidates: int | None = None,
 ) -> LocalRecoding:
     """Find a transactionally k-anonymous recoding of bags by clustering.
 
     Args:
-        bags: table ``(tid, item, copies)`` with the number of times that a transaction has an item; None counts each once.
-        empty: ``keep`` clusters transactions without items like all others; ``absorb`` publishes them as a class of their
-            own, and if there are fewer than k, empties the shortest others until there are k.
+        dataset: each item of a transaction counts once, unless it has bags.
+        empty_transactions: ``keep`` clusters transactions without items like all others; ``absorb`` publishes them as a
+            class of their own, and if there are fewer than k, empties the shortest others until there are k.
         objective: ``total`` adds a transaction to the cluster that then has the least GGD, as in the thesis, ``increase``
             to the cluster whose GGD grows least.
         candidates: evaluate only the r clusters that share most generalized items with a transaction. None evaluates all
@@ -74,13 +73,13 @@ def clump(
         InputError: an item is not a leaf of the taxonomy.
     """
     check(dataset, model)
-    source = bags or reads.rows(dataset.transactions, "tid, item, 1 AS copies")
+    source = dataset.bags or reads.rows(dataset.transactions, "tid, item, 1 AS copies")
     rows = engine.select(reads.summed(source, "tid", "copies", "length", order="tid"))
     tids, lengths = rows["tid"].astype(np.int64), rows["length"].astype(np.int64)
     length = np.zeros(dataset.n_transactions + 1, dtype=np.int64)
     length[tids] = lengths
     emptied, clustered = tids[:0], np.arange(1, dataset.n_transactions + 1)
-    if empty == "absorb":
+    if empty_transactions == "absorb":
         emptied = to_absorb(dataset, tids, lengths, model.k)
         clustered = np.setdiff1d(tids, emptied)
     order = clustered[np.lexsort((clustered, -length[clustered]))]

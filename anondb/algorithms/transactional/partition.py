@@ -31,7 +31,7 @@ def partition(
     taxonomy: Taxonomy,
     model: TransactionalK,
     *,
-    empty: str = "keep",
+    empty_transactions: str = "keep",
     leftover: str = "fill",
 ) -> LocalRecoding:
     """Find a transactionally k-anonymous recoding of sets by top-down local generalization; the default of the model.
@@ -40,15 +40,15 @@ def partition(
     totals of docs/data.md#exact-results depend on them.
 
     Args:
-        empty: if some, but fewer than k, transactions have no items, ``absorb`` empties the shortest others until there
-            are k, and ``keep`` empties all, so that they are one class.
+        empty_transactions: if some, but fewer than k, transactions have no items, ``absorb`` empties the shortest others
+            until there are k, and ``keep`` empties all, so that they are one class.
         leftover: ``fill`` brings a leftover of fewer than k to k with single transactions; with ``whole`` the smallest new
             group always joins it, and a leftover is not split again.
     """
     shared.check(dataset, model)
     contents = shared.Contents.load(engine, dataset, taxonomy)
     emptied = shared.to_absorb(dataset, contents.tids, contents.lengths, model.k)
-    if empty == "keep" and len(emptied):
+    if empty_transactions == "keep" and len(emptied):
         emptied = contents.tids
     kept = contents.without(emptied)
     groups = _Search(taxonomy, kept, model.k, fill=leftover == "fill")

@@ -22,11 +22,10 @@ from anondb.errors import AnondbError, InputError, InternalError, quote_list
 from anondb.release.digest import file_digest
 from anondb.release.modelled import modelled_tables
 from anondb.release.objects import MODELLED, Kind, SchemaName
-from anondb.release.publish import Check, Draw, SealedFile
+from anondb.release.publish import SealedFile
 from anondb.release.publish import publish as seal
 from anondb.release.reader import SealedRelease, sealed_release
-from anondb.release.row_sums import RowSums
-from anondb.release.signing import ANYBODY, Signer
+from anondb.release.signing import ANYBODY
 from anondb.warehouse.postgres import catalog, union
 from anondb.warehouse.postgres.definitions import schema_of, schema_statements, table_statements
 from anondb.warehouse.postgres.local import checked_kind, write
@@ -190,21 +189,17 @@ def publish(
     *,
     kind: Kind,
     replace: bool = False,
-    check: Check | None = None,
-    verified: RowSums | None = None,
-    sign: Signer | None = None,
-    draw: Draw | None = None,
+    **options: Any,
 ) -> SealedFile:
-    """Write a frozen release into a schema of PostgreSQL; see ``release.publish.publish``. Call it inside a transaction of
-    the engine: that of PostgreSQL commits after it.
+    """Write a frozen release into a schema of PostgreSQL. Call it inside a transaction of the engine: that of PostgreSQL
+    commits after it. The options are those of ``release.publish.publish``.
     """
     server = Server(where, engine.say)
     try:
         server.begin()
         _check(engine, server, where, replace)
-        how: dict[str, Any] = {"kind": kind, "check": check, "verified": verified, "sign": sign, "draw": draw}
         with private_block() as directory:
-            file = seal(engine, release_schema, directory / "sealed.duckdb", **how)
+            file = seal(engine, release_schema, directory / "sealed.duckdb", kind=kind, **options)
             size = _write(server, where, directory, file, kind, replace)
         file = replace_fields(file, path=where.shown, size=size, remarks=_remarks(engine, server, where))
     except BaseException:
