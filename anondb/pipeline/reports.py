@@ -12,7 +12,7 @@ from anondb.engine import Engine
 from anondb.ledger import ledger
 from anondb.ledger.tables import REPORTS
 from anondb.models import Model
-from anondb.pipeline.report_rows import report_rows
+from anondb.pipeline.report_rows import report_rows, worse_than_zero
 from anondb.publications import history
 from anondb.publications.history import Intersection, PublishedFile, notes
 from anondb.reading.account import Account, read_json, words_of
@@ -145,11 +145,12 @@ def seconds_of(engine: Engine, catalog: str, release_id: str) -> dict[str, float
 
 
 def read_of(engine: Engine, catalog: str, release_id: str) -> tuple[str, ...]:
-    """A line on each file that was read for a release, and on each finding that its owner confirmed."""
+    """A line on each file that was read for a release, on each finding that its owner confirmed, and on poor estimates."""
     values = _values_of(engine, catalog, release_id) or {}
     accounts = [account for account in (values.get("read"), *values.get("read_beside", ())) if account]
     confirmed = (f"confirmed {f['name']}: {f['message']}" for f in values.get("findings", ()))
-    return (*(f"read {words_of(account)}" for account in accounts), *confirmed)
+    poor = () if not values else worse_than_zero(values)
+    return (*(f"read {words_of(account)}" for account in accounts), *confirmed, *(f"estimates: {words}" for words in poor))
 
 
 def _values_of(engine: Engine, catalog: str, release_id: str) -> dict[str, Any] | None:
