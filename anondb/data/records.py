@@ -32,6 +32,7 @@ from anondb.errors import InputError
 KINDS = ("numeric", "date", "categorical")
 MAX_DIGITS = 18  # of a number, decimals included: BIGINT holds them
 DAY = 86_400_000_000  # microseconds
+_PLAIN_ID = "regexp_replace(trim(CAST(id AS VARCHAR)), '^0*(.+?)([.]0+)?$', '\\1')"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -243,10 +244,14 @@ def snapshot(engine: Engine, source: Source, id_column: str, columns: list[str],
             hint="Keep one row for each id.",
         )
     if matched < dataset.n_transactions or matched < total:
+        alike = int(engine.scalar(reads.rows(dataset.ids, f"count(*) - count(DISTINCT {_PLAIN_ID}) AS n")))
+        spelled = (
+            f"{alike:,} ids differ from another by blanks, leading zeros or a final .0 alone: write them alike in both."
+        )
         raise InputError(
             f"{dataset.n_transactions - matched} ids of the transactions are not in {source.name}.",
             code="no_record",
-            hint="Give each of them a record, or leave their transactions out.",
+            hint=spelled if alike else "Give each of them a record, or leave their transactions out.",
         )
     numbered = ", ".join(("one.tid", *(f"other.c{i}" for i in range(len(columns)))))
     table = engine.create("records", reads.joined(dataset.ids, rows, "id", numbered))
