@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
@@ -190,9 +191,7 @@ def _lines(checked: Verification | SealedCheck) -> Iterator[str]:
         return
     if sealed.modelled_rows is not None:
         yield f"modelled rows: {'as drawn again' if sealed.modelled_rows else 'not those of this release'}"
-    tables = (
-        f"{table} ({', '.join(f'{n} {kind}' for n, kind in columns.items())})" for table, columns in sealed.tables.items()
-    )
+    tables = (f"{_name(t)} ({', '.join(f'{_name(n)} {kind}' for n, kind in c.items())})" for t, c in sealed.tables.items())
     yield plain(f"tables for analysts: {', '.join(tables)}")
     if sealed.signed_by is not None:
         yield f"signed by {sealed.signed_by}, which is trusted"
@@ -203,6 +202,11 @@ def _lines(checked: Verification | SealedCheck) -> Iterator[str]:
     if sealed.asked:
         of, none = sealed.published_as, "NOT published there"
         yield "owner's ledger: " + (none if of is None else f"published as {of.name!r} on {of.published:%Y-%m-%d}")
+
+
+def _name(name: str) -> str:
+    """A name as SQL has it, in quotes where it needs them."""
+    return name if re.fullmatch(r"[^\W\d]\w*", name) else '"{}"'.format(name.replace('"', '""'))
 
 
 def _of_folder(

@@ -12,9 +12,11 @@ from anondb.engine import Engine, reads
 from anondb.errors import InputError, by_interface, quote_list
 from anondb.reading.options import MARKS
 
-PERSON_WORDS = "uid|pid|customer|client|patient|subject|user|member|person"
+PERSON_WORDS = "uid|pid|customer|client|patient|pat|subject|user|member|person"
 _IDS = f"{PERSON_WORDS}|t?id|basket|order|invoice|session|visit|trans(action)?"
-ID_NAME = re.compile(rf"(^|[\W_])({_IDS})([\W_]?(id|no|number|key|num))?$|customerid|invoiceno|userid|dupersid", re.I)
+ID_NAME = re.compile(
+    rf"(^|[\W_])({_IDS})([\W_]*(id|no|nr|number|key|num)[\W_]*)?$|customerid|invoiceno|userid|dupersid", re.I
+)
 """How a column of ids is called."""
 _ENOUGH_PERSONS = 100  # fewer say nothing about shares
 _ENOUGH_ITEMS = 10

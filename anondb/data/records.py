@@ -270,7 +270,8 @@ class _Column:
         """Read the attribute as ``kind`` or, for None, as the kind that its type and values suggest."""
         if tree is not None:
             if kind not in (None, "categorical") or domain is not None:
-                raise InputError(f"{self.name!r} has a hierarchy, so it is categorical.", code="bad_usage")
+                words = f"{self.name!r} has a hierarchy, so it is categorical."
+                raise InputError(words, code="bad_usage", hint="Leave its kind and its domain out.")
             return self._categorical(tree)
         numbers = {n: int(v[0]) for n, v in self.engine.query("records/numbers", {"source": self.source}).items()}
         if kind is None:
@@ -303,7 +304,7 @@ class _Column:
             raise InputError(
                 f"{self.name!r} has values other than plain decimal numbers of at most {MAX_DIGITS} digits.",
                 code="bad_number",
-                hint=f"Cast it to DECIMAL first, or read it as {self.name}:categorical.",
+                hint=f"Write them with a point, without commas, or cast them to DECIMAL; or read {self.name}:categorical.",
             )
         decimals = numbers["decimals"]
         values = self.engine.query("records/scaled", {"source": self.source}, decimals=decimals)["value"]
