@@ -15,8 +15,8 @@ import typer
 
 from anondb import __version__
 from anondb.cli.log import logged
-from anondb.cli.words import nothing_begun
-from anondb.errors import InputError
+from anondb.cli.words import nothing_begun, print_json
+from anondb.errors import AnondbError, InputError, VerificationFailed
 from anondb.models import ALGORITHM, DATA, OUTPUT, PROMISE
 from anondb.models.named import MODELS, make_model
 from anondb.pages.text import plain
@@ -300,6 +300,36 @@ def transactions_of(
         return read_as(read_as(Path(source), reading or {}), {"file_table": table})
     rows = table if table is not None else only_table(database, id_column, item_column)
     return read_as(rows, reading or {})
+
+
+Checked = tuple[dict[str, Any], list[str], bool]  # of a sealed file: as JSON, in lines, and whether it is as it should be
+
+
+def is_folder(source: str) -> bool:
+    """Whether a source is a folder that is no release itself."""
+    from anondb.release.paths import is_parquet_release
+
+    return Path(source).is_dir() and not is_parquet_release(source)
+
+
+def check_each(folder: str, check: Callable[[str], Checked], as_json: bool) -> None:
+    """Check the releases of a folder: a line for each, also for those that cannot be checked. The exit code is the worst."""
+    from anondb.session.files import files_of
+
+    found: list[dict[str, Any]] = []
+    for file in files_of(folder):
+        try:
+            values, lines, holds = check(file)
+            code = 0 if holds else VerificationFailed.exit_code
+        except AnondbError as error:
+            values, lines, code = {"error": {"code": error.code, "message": str(error)}}, [str(error)], error.exit_code
+        found.append({**values, "file": Path(file).name, "exit_code": code})
+        if not as_json:
+            typer.echo(f"{plain(Path(file).name)}: {'; '.join(lines)}")
+    if as_json:
+        print_json({"files": found})
+    if worst := max(one["exit_code"] for one in found):
+        raise typer.Exit(worst)
 
 
 def buckets_of(database: Database, source: str, table: str | None) -> Any:

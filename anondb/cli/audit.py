@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from anondb.cli.app import ExistingRelease, Json, ShowSql, Source, Trusted, opened
+from anondb.cli.app import Checked, ExistingRelease, Json, ShowSql, Source, Trusted, check_each, is_folder, opened
 from anondb.cli.words import print_json, print_table
 from anondb.errors import VerificationFailed
 
@@ -13,15 +13,22 @@ def inspect(
     file: Annotated[
         str,
         typer.Argument(
-            help="The sealed file, a folder of Parquet files, or postgresql://HOST/DATABASE/SCHEMA.", metavar="FILE"
+            help="The sealed file, a folder of such files, or postgresql://HOST/DATABASE/SCHEMA.", metavar="FILE|FOLDER"
         ),
     ],
     trusted: Trusted = None,
     as_json: Json = False,
 ) -> None:
-    """Check a sealed file for leaks, byte for byte; exit 4 on anything that a release must not have."""
+    """Check a sealed file, or a folder of them, for leaks, byte for byte; exit 4 on what a release must not have."""
     from anondb.publications.sealed import inspect_file
 
+    def each(place: str) -> Checked:
+        one = inspect_file(place, trusted=trusted)
+        findings = [f"{finding.check}: {finding.what}" for finding in one.findings]
+        return one.to_json(), findings or ["holds the release and nothing else"], one.clean
+
+    if is_folder(file):
+        return check_each(file, each, as_json)
     inspection = inspect_file(file, trusted=trusted)
     if as_json:
         print_json(inspection.to_json())

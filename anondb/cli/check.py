@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,7 +11,7 @@ import typer
 
 from anondb.cli import app
 from anondb.cli.flags import LIMITS, MODEL_PARAMETERS, flag_values, taken, with_flags
-from anondb.cli.words import print_digests, print_items, print_json, print_table, print_witnesses, shown
+from anondb.cli.words import print_items, print_json, print_table, print_witnesses, shown
 from anondb.errors import InputError, VerificationFailed
 from anondb.pages.text import plain
 from anondb.pipeline.report_rows import figure
@@ -60,13 +61,14 @@ def verify(
     show_sql: app.ShowSql = False,
     **flags: Any,
 ) -> None:
-    """Check any table, buckets, a release (--release NAME) or a sealed file; exit 4 if the promise does not hold."""
+    """Check any table, buckets, a release (--release NAME), a sealed file or a folder of them; exit 4 if a promise fails."""
     values = flag_values(flags)
     parameters = taken(values, (*MODEL_PARAMETERS, "empty_values"))
     promised = partial(app.model_from, model or (None if buckets is None else "anatomy"), **parameters)
     connection = {"show_sql": show_sql, **taken(values, LIMITS)}
     of_file = {"expect": expect, "published_in": published_in, "trusted": trusted}
-    sealed = not (transactions or buckets or release or against_source) and _is_release(source)
+    alone = not (transactions or buckets or release or against_source)
+    sealed = alone and _is_release(source)
     of_rows = {"bag_input": bag_input, "on_engine": on_engine, **taken(values, RECORDS)}
     _check_usage(source, release is not None or against_source, transactions, buckets, promised(), of_rows)
     if not sealed and any(value is not None for value in of_file.values()):
@@ -74,9 +76,11 @@ def verify(
     knowledge = {"witnesses": witnesses, **taken(values, KNOWLEDGE)}
     checked: Verification | SealedCheck
     accounts: Sequence[Account] = ()
+    if sealed and of_rows.keys() & RECORDS:
+        raise InputError("A sealed file contains its records.", code="bad_usage", hint="Name only the file.")
+    if sealed and app.is_folder(source):
+        return app.check_each(source, partial(_of_folder, promised, {**of_file, **knowledge}, connection), as_json)
     if sealed:
-        if of_rows.keys() & RECORDS:
-            raise InputError("A sealed file contains its records.", code="bad_usage", hint="Name only the file.")
         checked = _verify_file(source, promised, {**of_file, **knowledge}, connection)
     elif against_source:
         return _verify_source(source, release, promised, witnesses, connection, as_json)
@@ -89,7 +93,7 @@ def verify(
 
 
 def _is_release(source: str) -> bool:
-    """Whether a source is a release: a sealed file, a folder of Parquet files, or a schema of PostgreSQL."""
+    """Whether a source is a sealed file, a folder of Parquet files or a schema of PostgreSQL, or a folder of releases."""
     from anondb.engine.elsewhere import is_url
     from anondb.reading.formats import is_data_file
     from anondb.release.paths import is_parquet_release
@@ -98,7 +102,9 @@ def _is_release(source: str) -> bool:
 
     if is_url(source):
         return place_of(source).schema is not None
-    return not is_data_file(source) and (is_parquet_release(source) or is_sealed(source))
+    if app.is_folder(source) or is_parquet_release(source):
+        return True
+    return not is_data_file(source) and is_sealed(source)
 
 
 def table_to_check(source: str, id_column: str, item_column: str) -> str:
@@ -153,39 +159,64 @@ def _print(checked: Verification | SealedCheck, witnesses: int, as_json: bool, a
     fails."""
     from anondb.publications.sealed import SealedCheck
     from anondb.reading.account import read_json
-    from anondb.verify.anatomy import AnatomyVerification
 
-    sealed = checked if isinstance(checked, SealedCheck) else None
     verification = checked.verification if isinstance(checked, SealedCheck) else checked
     if as_json:
         print_json(checked.to_json(witnesses=witnesses > 0) | (read_json(accounts) if accounts else {}))
     else:
-        for account in accounts:
-            typer.echo(f"read {plain(account.words)}")
-        promise = verification.model.promise
-        typer.echo(
-            f"{promise}: holds"
-            if verification.verified
-            else f"{promise}: does not hold, {verification.all_violations} violations"
-        )
-        if isinstance(verification, AnatomyVerification):
-            typer.echo(f"coverage of the original transactions: {verification.coverage}")
-        if verification.across_levels is not None and not verification.verified:
-            typer.echo(
-                f"by labels: {verification.violations} violations;"
-                f" across levels of the taxonomy: {verification.across_levels}"
-            )
-        if verification.item_supports is not None:
-            typer.echo(f"item supports: {verification.item_supports} violations")
-        if sealed is not None and sealed.modelled_rows is not None:
-            typer.echo(f"modelled rows: {'as drawn again' if sealed.modelled_rows else 'not those of this release'}")
-        if sealed is not None and sealed.signed_by is not None:
-            typer.echo(f"signed by {sealed.signed_by}, which is trusted")
-        if sealed is not None and sealed.compared:
-            _print_identity(sealed)
+        for line in (*(f"read {plain(account.words)}" for account in accounts), *_lines(checked)):
+            typer.echo(line)
         print_witnesses(verification)
-    if not (verification.verified if sealed is None else sealed.holds):
+    if not (checked.holds if isinstance(checked, SealedCheck) else checked.verified):
         raise typer.Exit(VerificationFailed.exit_code)
+
+
+def _lines(checked: Verification | SealedCheck) -> Iterator[str]:
+    """A verification and, of a sealed file, what analysts ask of it, its signer and its identity, in lines."""
+    from anondb.publications.sealed import SealedCheck
+    from anondb.verify.anatomy import AnatomyVerification
+
+    sealed = checked if isinstance(checked, SealedCheck) else None
+    verification = checked.verification if isinstance(checked, SealedCheck) else checked
+    promise = verification.model.promise
+    fails = f"does not hold, {verification.all_violations} violations"
+    yield f"{promise}: {'holds' if verification.verified else fails}"
+    if isinstance(verification, AnatomyVerification):
+        yield f"coverage of the original transactions: {verification.coverage}"
+    if verification.across_levels is not None and not verification.verified:
+        yield f"by labels: {verification.violations} violations; across levels of the taxonomy: {verification.across_levels}"
+    if verification.item_supports is not None:
+        yield f"item supports: {verification.item_supports} violations"
+    if sealed is None:
+        return
+    if sealed.modelled_rows is not None:
+        yield f"modelled rows: {'as drawn again' if sealed.modelled_rows else 'not those of this release'}"
+    tables = (f"{_name(t)} ({', '.join(f'{_name(n)} {kind}' for n, kind in c.items())})" for t, c in sealed.tables.items())
+    yield plain(f"tables for analysts: {', '.join(tables)}")
+    if sealed.signed_by is not None:
+        yield f"signed by {sealed.signed_by}, which is trusted"
+    if sealed.compared:
+        yield from (f"sha256 {sealed.sha256}", sealed.content_digest)
+    if sealed.expected is not None:
+        yield f"expected digest: {'the same' if sealed.expected else 'ANOTHER: this is not the file you expect'}"
+    if sealed.asked:
+        of, none = sealed.published_as, "NOT published there"
+        yield "owner's ledger: " + (none if of is None else f"published as {of.name!r} on {of.published:%Y-%m-%d}")
+
+
+def _name(name: str) -> str:
+    """A name as SQL has it, in quotes where it needs them."""
+    return name if re.fullmatch(r"[^\W\d]\w*", name) else '"{}"'.format(name.replace('"', '""'))
+
+
+def _of_folder(
+    promised: Callable[[Model], Model], options: dict[str, Any], connection: dict[str, Any], file: str
+) -> app.Checked:
+    """A sealed file of a folder, verified."""
+    if options["expect"] is not None:
+        raise InputError("A digest is that of one file.", code="bad_usage", hint="Name the file.")
+    checked = _verify_file(file, promised, options, connection)
+    return checked.to_json(witnesses=options["witnesses"] > 0), list(_lines(checked)), checked.holds
 
 
 def _verify_file(
@@ -256,19 +287,6 @@ def _promise_of(database: Database, release: str, promised: Callable[[Model], Mo
     return promised(model_of(database.release(release).manifest))
 
 
-def _print_identity(sealed: SealedCheck) -> None:
-    """Print the digests of a sealed file, and the results of their comparisons."""
-    print_digests(sealed.sha256, sealed.content_digest)
-    if sealed.expected is not None:
-        typer.echo(f"expected digest: {'the same' if sealed.expected else 'ANOTHER: this is not the file you expect'}")
-    if sealed.asked:
-        release = sealed.published_as
-        words = (
-            "NOT published there" if release is None else f"published as {release.name!r} on {release.published:%Y-%m-%d}"
-        )
-        typer.echo(f"owner's ledger: {words}")
-
-
 def _verify_source(
     source: str,
     release: str | None,
@@ -289,7 +307,8 @@ def _verify_source(
         verification = check.verification
         holds = "holds" if verification.verified else f"does not hold, {verification.violations:,} violations"
         rows = [
-            ("promise", holds),
+            ("release", "of this source" if check.is_of_source else "NOT of this source: make it anew, or refresh it"),
+            ("promise", holds if check.is_of_source else f"{holds} for the current data under the release's recoding"),
             ("data", "unchanged" if check.fresh else "changed since the release was made"),
             *([] if check.source_file is None else [("file", check.source_file.words)]),
             ("transactions", f"{check.transactions:,}"),

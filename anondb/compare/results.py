@@ -19,6 +19,7 @@ from anondb.errors import InputError
 from anondb.ledger.ledger import now
 from anondb.ledger.stored import current_catalog
 from anondb.ledger.tables import LedgerTable
+from anondb.reading.options import as_read
 from anondb.utility.accuracy import FIGURES
 
 # The columns of a result other than its key; ``result`` is the complete result as JSON.
@@ -72,7 +73,9 @@ def is_table(value: Any) -> bool:
     (``pgen``, ``level:2``), or the values themselves."""
     if not isinstance(value, str):
         return is_frame(value)
-    return not (Path(value).exists() or is_file(value) or _WORDS.fullmatch(value) or value.lower().endswith(".sql"))
+    return not (
+        Path(as_read(value).data).exists() or is_file(value) or _WORDS.fullmatch(value) or value.lower().endswith(".sql")
+    )
 
 
 _WORDS = re.compile(r"pgen|(level|siblings):\d+")

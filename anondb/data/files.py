@@ -22,7 +22,7 @@ from anondb.engine import Engine, Table, reads
 from anondb.engine.files import write_file
 from anondb.errors import EngineError, InputError
 from anondb.reading.account import Account
-from anondb.reading.options import DETECTED, ReadAs, Reading
+from anondb.reading.options import DETECTED, ReadAs, Reading, as_read
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,9 @@ def load_files(
             table = engine.here(name)
             _make_room(engine, table, replace)
             with engine.beside(reading), engine.accounting() as accounts:
-                data, note = ReadAs(Path(file), reading if what == "transactions" else DETECTED), ""
+                asked, note = as_read(file), ""
+                how = {**(reading.texts() if what == "transactions" else {}), **asked.reading.texts()}
+                data = ReadAs(Path(asked.data), Reading(**how))
                 if what == "taxonomy":
                     taxonomy = load_taxonomy(engine, data)
                     put_taxonomy(engine, taxonomy, table)

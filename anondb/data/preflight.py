@@ -13,9 +13,11 @@ from anondb.engine import Engine, reads
 from anondb.errors import InputError, by_interface, quote_list
 from anondb.reading.options import MARKS
 
-PERSON_WORDS = "uid|pid|customer|client|patient|subject|user|member|person"
+PERSON_WORDS = "uid|pid|customer|client|patient|pat|subject|user|member|person"
 _IDS = f"{PERSON_WORDS}|t?id|basket|order|invoice|session|visit|trans(action)?"
-ID_NAME = re.compile(rf"(^|[\W_])({_IDS})([\W_]?(id|no|number|key|num))?$|customerid|invoiceno|userid|dupersid", re.I)
+ID_NAME = re.compile(
+    rf"(^|[\W_])({_IDS})([\W_]*(id|no|nr|number|key|num)[\W_]*)?$|customerid|invoiceno|userid|dupersid", re.I
+)
 """How a column of ids is called."""
 _ENOUGH_PERSONS = 100  # fewer say nothing about shares
 _ENOUGH_ITEMS = 10
@@ -51,16 +53,40 @@ def findings(
     """
     messages = _findings_in_lengths(dataset) | _findings_in_labels(dataset) | _findings_in_words(engine, dataset, ids_here)
     messages |= {} if item_domains else _prefixed(engine, dataset, ids_here)
-    messages |= _unused_columns(dataset, attributes) | _swapped(dataset)
+    messages |= _unused_columns(dataset, attributes) | _swapped(dataset) | _other_ids(engine, dataset, ids_here)
     return [Finding(name, words) for name, words in messages.items()]
 
 
 def _unused_columns(dataset: Dataset, attributes: Collection[str]) -> dict[str, str]:
-    """The columns of a file that nothing uses, unless the owner named both those of ids and of items."""
-    named = dataset.id_column != ROW_ID and dataset.item_column != ITEMS
-    left = () if dataset.account is None or named else dataset.account.left_out
-    names = [name for name in left if name not in attributes]
-    return {"left-out": f"Columns are left out: {', '.join(names)}. Only ids and items are released."} if names else {}
+    """The columns that nothing uses: all of a file of which the owner did not name both the column of ids and that of items;
+    else those whose names differ from that of the items by a number only."""
+
+    def stem(name: str) -> str:
+        return re.sub(r"[\W\d_]+", "", name).lower()
+
+    account, named = dataset.account, dataset.id_column != ROW_ID and dataset.item_column != ITEMS
+    names = [name for name in dataset.left_out if name not in attributes]
+    if account is not None and names and not named:
+        return {"left-out": f"Columns are left out: {', '.join(names)}. Only ids and items are released."}
+    header = account is None or account.header
+    names = [n for n in names if header and stem(n) == stem(dataset.item_column) != ""]
+    words = f"Columns named like that of items are left out: {', '.join(names)}. --item A,B or --item 'A*' reads several."
+    return {"left-out": words} if names else {}
+
+
+def _other_ids(engine: Engine, dataset: Dataset, ids_here: bool) -> dict[str, str]:
+    """Ids that are not written as nearly all others are: most are numbers, or all others have a digit."""
+    texts = reads.rows(dataset.ids, "CAST(id AS VARCHAR) AS id", where="typeof(id) = 'VARCHAR'")
+    sums = "count(*) AS n, count(CASE WHEN regexp_matches(id, '^[0-9.]+$') THEN 1 END) AS numbers"
+    sums += ", count(CASE WHEN regexp_matches(id, '[0-9]') THEN 1 END) AS digits"
+    if dataset.n_transactions < _ENOUGH_PERSONS or not ids_here:
+        return {}
+    n, numbers, digits = (int(column[0]) for column in engine.select(reads.rows(texts, sums), "looking at ids").values())
+    others, what = (n - numbers, "are no numbers") if numbers >= 0.8 * n else (n - digits, "have no digit")
+    if not 0 < others <= (0.2 * n if numbers >= 0.8 * n else 0.01 * n):
+        return {}
+    words = f"{_share(others, n)} ids {what}, unlike the others: a total, a second header, or rows that cancel others?"
+    return {"other-ids": f"{words} A view leaves them out."}
 
 
 def _swapped(dataset: Dataset) -> dict[str, str]:
@@ -202,7 +228,7 @@ def unused_hierarchies(names: Collection[str], attributes: Collection[str]) -> l
 FINDINGS = (
     *("row-per-person", "one-item", "rare-items", "lists-in-items", "separators-in-items", "column-prefixes"),
     *("header-in-items", "missing-words", "marks-in-items", "left-out", "one-released-item", "unused-hierarchies"),
-    *("modelled-records", "swapped-columns"),
+    *("modelled-records", "swapped-columns", "other-ids"),
 )
 
 

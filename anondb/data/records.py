@@ -32,6 +32,7 @@ from anondb.errors import InputError
 KINDS = ("numeric", "date", "categorical")
 MAX_DIGITS = 18  # of a number, decimals included: BIGINT holds them
 DAY = 86_400_000_000  # microseconds
+_PLAIN_ID = "regexp_replace(trim(CAST(id AS VARCHAR)), '^0*(.+?)([.]0+)?$', '\\1')"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -248,10 +249,14 @@ def snapshot(engine: Engine, source: Source, id_column: str, columns: list[str],
             hint="Keep one row for each id.",
         )
     if matched < dataset.n_transactions or matched < total:
+        alike = int(engine.scalar(reads.rows(dataset.ids, f"count(*) - count(DISTINCT {_PLAIN_ID}) AS n")))
+        spelled = (
+            f"{alike:,} ids differ from another by blanks, leading zeros or a final .0 alone: write them alike in both."
+        )
         raise InputError(
             f"{dataset.n_transactions - matched} ids of the transactions are not in {source.name}.",
             code="no_record",
-            hint="Give each of them a record, or leave their transactions out.",
+            hint=spelled if alike else "Give each of them a record, or leave their transactions out.",
         )
     numbered = ", ".join(("one.tid", *(f"other.c{i}" for i in range(len(columns)))))
     table = engine.create("records", reads.joined(dataset.ids, rows, "id", numbered))
@@ -270,7 +275,8 @@ class _Column:
         """Read the attribute as ``kind`` or, for None, as the kind that its type and values suggest."""
         if tree is not None:
             if kind not in (None, "categorical") or domain is not None:
-                raise InputError(f"{self.name!r} has a hierarchy, so it is categorical.", code="bad_usage")
+                words = f"{self.name!r} has a hierarchy, so it is categorical."
+                raise InputError(words, code="bad_usage", hint="Leave its kind and its domain out.")
             return self._categorical(tree)
         numbers = {n: int(v[0]) for n, v in self.engine.query("records/numbers", {"source": self.source}).items()}
         if kind is None:
@@ -304,7 +310,7 @@ class _Column:
             raise InputError(
                 f"{self.name!r} has values other than plain decimal numbers of at most {MAX_DIGITS} digits.",
                 code="bad_number",
-                hint=f"Cast it to DECIMAL first, or read it as {self.name}:categorical.",
+                hint=f"Write them with a point, without commas, or cast them to DECIMAL; or read {self.name}:categorical.",
             )
         decimals = numbers["decimals"]
         values = self.engine.query("records/scaled", {"source": self.source}, decimals=decimals)["value"]

@@ -360,8 +360,8 @@ def reading_as(engine: Engine, transactions: Any) -> AbstractContextManager[None
 
 
 def reading_of(engine: Engine, path: Path, what: str, how: Reading) -> Reading:
-    """How a file beside the transactions is read: as the owner says or, if nothing is said of it, as they are."""
-    return beside(path, what, engine.reads_beside or DETECTED) if how == DETECTED else how
+    """How a file beside the transactions is read: as the owner says of it or, where nothing is said, as they are."""
+    return Reading(**{**beside(path, what, engine.reads_beside or DETECTED).texts(), **how.texts()})
 
 
 @contextlib.contextmanager

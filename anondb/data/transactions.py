@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -9,7 +10,7 @@ import numpy as np
 from sqlglot import exp
 
 from anondb.data.layouts import ITEMS, arranged, is_single
-from anondb.data.sources import Partition, Source, file_readers, reading
+from anondb.data.sources import Partition, Source, count_if, figures, file_readers, reading
 from anondb.data.types import check_id_type, check_types, item_type, kind_of, released_type, short
 from anondb.engine import Engine, Origin, Runner, Table, check_collation, reads
 from anondb.engine.arrays import Ints
@@ -19,6 +20,7 @@ from anondb.reading.options import PEOPLE
 
 MAX_LABEL_BYTES = 10_000_000
 MAX_LENGTHS = 1_000_000
+_FIRST = 10_000  # rows in which columns are looked at
 ROWS, LISTS = "rows", "lists"
 """Layouts of the original."""
 
@@ -149,10 +151,7 @@ def load_transactions(
     dataset = _coded(engine, source, pairs, ids, id_column, items, bags)
     dataset = replace(dataset, left_out=_left_out(source, id_column, item_column))
     duplicates = total - dataset.n_occurrences
-    noted = enum_remark(item_column, element or source.columns[item_column]) + [
-        f"{original.name} uses {reader}: what that skips or converts is not seen. anondb load reads every row."
-        for reader in file_readers(engine, original)
-    ]
+    noted = _noted(engine, original, item_column, element or source.columns[item_column], dataset.left_out)
     return replace(
         dataset,
         duplicates=duplicates,
@@ -171,6 +170,33 @@ def _left_out(source: Source, *used: str) -> tuple[str, ...]:
     """The columns of a source that are neither ids nor items, nor divide it."""
     divided = None if source.partition is None else source.partition.column
     return tuple(name for name in source.columns if name not in (*used, divided))
+
+
+def _noted(engine: Engine, source: Source, item_column: str, kind: str, left_out: Sequence[str]) -> list[str]:
+    """Remarks on how the source is read, and on columns of it that are left out."""
+    unseen = [
+        f"{source.name} uses {reader}: what that skips or converts is not seen. anondb load reads every row."
+        for reader in file_readers(engine, source)
+    ]
+    cancelling = _cancelling(engine, source, [name for name in left_out if name in source.columns])
+    return [*enum_remark(item_column, kind), *unseen, *cancelling]
+
+
+def _cancelling(engine: Engine, source: Source, columns: Sequence[str]) -> list[str]:
+    """A remark on columns of numbers that few rows have with a minus or a letter before, as those have that cancel others;
+    the columns are found in the first rows."""
+    sums: dict[str, exp.Expr] = {}
+    for n, name in enumerate(columns):
+        text = exp.cast(reads.named(name), "VARCHAR")
+        for kind, pattern in (("filled", "."), ("plain", "^[0-9]"), ("marked", "^[A-Za-z-][0-9]")):
+            sums[f"{kind}{n}"] = count_if(exp.RegexpLike(this=text.copy(), expression=exp.Literal.string(pattern)))
+    first = figures(engine, source, sums, _FIRST) if sums else {}
+    of = [tuple(first[f"{kind}{n}"] for kind in ("filled", "plain", "marked")) for n in range(len(columns))]
+    few = [n for n, (filled, plain, marked) in enumerate(of) if 0 < 4 * marked <= plain and plain + marked > 0.95 * filled]
+    counts = figures(engine, source, {str(n): sums[f"marked{n}"] for n in few}) if few else {}
+    where = ", ".join(f"{counts[str(n)]:,} in {columns[n]!r}" for n in few)
+    words = f"Rows have a number with a minus or a letter before it, unlike most: {where}. If they cancel others, a view"
+    return [f"{words} leaves both out."] if few else []
 
 
 def _copied(
@@ -288,7 +314,7 @@ def _coded(
 def remarks_on(dataset: Dataset, duplicates: int, merged: int, missing: int = 0) -> tuple[str, ...]:
     """Remarks for the owner; ``merged`` rows repeat the id of another list, ``missing`` have no id or no item."""
     remarks = [f"{missing} rows without an id or an item are left out."] if missing else []
-    near = dataset.n_items - len({label.strip(" \t\n\r") for label in dataset.labels})
+    near = dataset.n_items - len({label.strip() for label in dataset.labels})
     if near:
         remarks.append(f"{near} items differ from another only by white space at the ends; they stay distinct.")
     if duplicates:

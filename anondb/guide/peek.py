@@ -22,7 +22,7 @@ from anondb.guide.people import IDENTIFIER, people
 from anondb.models import json_of
 from anondb.reading.account import Account
 from anondb.reading.baskets import looks_like_fimi
-from anondb.reading.dialect import EXCEL_NOTE, detected_delimiter, sample_of, sample_records
+from anondb.reading.dialect import EXCEL_NOTE, detected_delimiter, lines_above, sample_of, sample_records
 from anondb.reading.files import private_folder
 from anondb.reading.formats import Format, decompressed, format_of, plain_text
 from anondb.reading.options import MARKS, PEOPLE, ReadAs, Reading, reading_flags
@@ -130,13 +130,18 @@ def _propose_text(path: Path, file_format: Format, private: Path, name: str, gue
     if "encoding" not in guess and marked:
         guess.propose("it begins with the byte order mark of UTF-16", encoding="utf-16")
     try:
-        sample = sample_of(plain_text(path, file_format, _options(guess), private, name))
+        sample = sample_of(plain := plain_text(path, file_format, _options(guess), private, name))
         if "encoding" not in guess and "\ufffd" in sample:
             guess.propose("it is not UTF-8: Latin-1 is a guess", encoding="latin-1")
-            sample = sample_of(plain_text(path, file_format, _options(guess), private, name))
+            sample = sample_of(plain := plain_text(path, file_format, _options(guess), private, name))
+        note = EXCEL_NOTE.match(sample)
+        of_columns = file_format.name == "text" and note is None and "layout" not in guess
+        above = lines_above(plain, sample, _options(guess), file_format.suffix, name) if of_columns else 0
     except InputError:
         return
-    note = EXCEL_NOTE.match(sample)
+    if above:
+        guess.propose("its first line is a title: the lines below have more values", skip=above)
+        sample = "".join(sample.splitlines(keepends=True)[above:])
     if note is not None and "skip" not in guess:
         guess.propose("line 1 is Excel's note of the separator", skip=1, delimiter=note[1])
         sample = sample.partition("\n")[2]

@@ -12,6 +12,7 @@ from anondb.ledger.stored import current_catalog, reference_of
 from anondb.ledger.tables import LOADED_FILES
 from anondb.reading.account import Account, account_from
 from anondb.reading.formats import digest_of
+from anondb.reading.options import as_read
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ def record(engine: Engine, loaded: Loaded, path: str) -> None:
     account = json.dumps(loaded.account.to_json(), ensure_ascii=False)
     row = {
         "source_reference": reference_of(engine, loaded.place),
-        "path": str(Path(path).absolute()),
+        "path": str(Path(as_read(path).data).absolute()),
         "account": account,
     }
     LOADED_FILES.append(engine, catalog, [row])

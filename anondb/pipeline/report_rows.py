@@ -28,6 +28,7 @@ def report_rows(report: Mapping[str, Any]) -> Rows:
         *_constraint_rows(report["constraints"]),
         *_relational_rows(report["relational"]),
         *accuracy_rows(report["accuracy"]),
+        *(("estimates", words) for words in worse_than_zero(report)),
         *_anatomy_rows(report.get("anatomy")),
         ("seconds", ", ".join(f"{name} {value:.2f}" for name, value in report["seconds"].items() if value)),
     ]
@@ -58,6 +59,17 @@ def error_rows(accuracy: dict[str, Any]) -> list[tuple[str, str]]:
     if errors["width"] is not None:
         rows.append(("width of bounds", f"median {figure(errors['width'])} times the truth"))
     return rows
+
+
+def worse_than_zero(report: Mapping[str, Any]) -> list[str]:
+    """A line on the kinds of measured queries to which 0 would be nearer on average than the estimates, if there are any."""
+    of_people = report["relational"]
+    kinds = {"items": report["accuracy"], "attributes and items": of_people and of_people["accuracy"]}
+    errors = {kind: measured["relative_error"] for kind, measured in kinds.items() if measured}
+    worse = [f"{kind} {figure(e['mean'])}" for kind, e in errors.items() if (e["mean"] or 0) > (e["always_zero"] or 0)]
+    tried = "with --records and --quasi-identifiers tries other delta" if of_people else "tries other algorithms"
+    words = f"worse than 0, which has a mean error of 1, for queries of {' and '.join(worse)}: read the bounds"
+    return [f"{words}. anondb advise {tried}"] if worse else []
 
 
 def truth_words(accuracy: dict[str, Any]) -> str:

@@ -12,7 +12,7 @@ from anondb.engine import Engine
 from anondb.ledger import ledger
 from anondb.ledger.tables import REPORTS
 from anondb.models import Model, json_of
-from anondb.pipeline.report_rows import report_rows
+from anondb.pipeline.report_rows import report_rows, worse_than_zero
 from anondb.publications import history
 from anondb.publications.history import Intersection, PublishedFile, notes
 from anondb.reading.account import Account, read_json, words_of
@@ -126,13 +126,14 @@ def earlier(engine: Engine, catalog: str, name: str) -> EarlierReport | None:
 
 
 def run_of(engine: Engine, catalog: str, release_id: str) -> tuple[dict[str, float], tuple[str, ...]]:
-    """The wall time of each step that made a release, and a line on each file that was read and on each finding that its
-    owner confirmed; both are empty if the ledger has no report of it."""
+    """The wall time of each step that made a release, and a line on each file that was read, on each finding that its owner
+    confirmed, and on poor estimates; both are empty if the ledger has no report of it."""
     values = _values_of(engine, catalog, release_id) or {}
     seconds = {step: value for step, value in values.get("seconds", {}).items() if step != "total"}
     accounts = [account for account in (values.get("read"), *values.get("read_beside", ())) if account]
     confirmed = (f"confirmed {f['name']}: {f['message']}" for f in values.get("findings", ()))
-    return seconds, (*(f"read {words_of(account)}" for account in accounts), *confirmed)
+    poor = (f"estimates: {words}" for words in (worse_than_zero(values) if values else ()))
+    return seconds, (*(f"read {words_of(account)}" for account in accounts), *confirmed, *poor)
 
 
 def _values_of(engine: Engine, catalog: str, release_id: str) -> dict[str, Any] | None:

@@ -3,8 +3,8 @@
 import contextlib
 import os
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +18,10 @@ from anondb.models.named import model_of
 from anondb.promises import check as checks
 from anondb.promises.proof_pack import script
 from anondb.promises.spec import Shown
+from anondb.reading.options import as_read
 from anondb.release.digest import PREFIX, content_digest, file_digest
 from anondb.release.inspect import Inspection, inspect
+from anondb.release.manifest import tables_of
 from anondb.release.paths import MANIFEST_FILE, is_parquet_release
 from anondb.release.reader import SealedRelease, existing_file, sealed_release
 from anondb.release.signing import Keys, signer_of, trusted_keys
@@ -45,6 +47,7 @@ class SealedCheck(AsTable):
         asked: whether a ledger was consulted.
         signed_by: the trusted public key that signed it; None if no key was trusted.
         modelled_rows: whether its modelled rows are those that follow from the rest of it; None if it has none.
+        tables: the original's tables that analysts ask, each with the types of its columns, by name.
     """
 
     verification: Verification
@@ -55,6 +58,7 @@ class SealedCheck(AsTable):
     asked: bool = False
     signed_by: str | None = None
     modelled_rows: bool | None = None
+    tables: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @property
     def compared(self) -> bool:
@@ -71,7 +75,7 @@ class SealedCheck(AsTable):
     def to_json(self, *, witnesses: bool = False) -> dict[str, Any]:
         """The check as JSON values: the verification, and the digests with their comparisons if any were made."""
         said = [name for name in ("expected", "signed_by", "modelled_rows") if getattr(self, name) is not None]
-        names = [*(["sha256", "content_digest"] if self.compared else []), *said]
+        names = ["tables", *(["sha256", "content_digest"] if self.compared else []), *said]
         values = self.verification.to_json(witnesses=witnesses) | {name: getattr(self, name) for name in names}
         if self.asked:
             values["published_as"] = None if self.published_as is None else self.published_as.name
@@ -134,7 +138,7 @@ def verify_file(
         verification = checks.verify_sealed(sealed.engine, sealed.schema, promise, witnesses, privacy_constraints, sensitive)
         digested = Path(path) / MANIFEST_FILE if is_parquet_release(path) else sealed.path
         checked = _identified(sealed, digested, verification, expect, publications)
-        checked = replace(checked, modelled_rows=modelled_rows_hold(sealed))
+        checked = replace(checked, modelled_rows=modelled_rows_hold(sealed), tables=tables_of(sealed.manifest))
         return replace(checked, signed_by=signer_of(sealed.manifest)) if keys else checked
 
 
@@ -170,7 +174,8 @@ def proof_sql(path: str | os.PathLike[str], *, trusted: str | os.PathLike[str] |
 
 def files_among(*sources: Any) -> list[str]:
     """The sources that are files: a locked connection needs permission to read them."""
-    return [os.fspath(s) for s in sources if isinstance(s, os.PathLike) or (isinstance(s, str) and is_file(s))]
+    named = [as_read(source).data for source in sources]
+    return [os.fspath(s) for s in named if isinstance(s, os.PathLike) or (isinstance(s, str) and is_file(s))]
 
 
 def _identified(

@@ -9,7 +9,7 @@ from typing import Any
 from anondb.engine import DuckDBEngine
 from anondb.engine.elsewhere import is_url
 from anondb.errors import InputError
-from anondb.reading.formats import SUFFIXES
+from anondb.reading.formats import SUFFIXES, suffix_of
 from anondb.release import paths
 from anondb.release.objects import Kind, SchemaName
 from anondb.release.publish import SealedFile
@@ -161,7 +161,7 @@ def anchored(options: Mapping[str, Value], folder: str | os.PathLike[str] = "") 
         path = Path(folder, str(value))
         if name == "publish" and is_url(value):
             continue
-        is_source = name in SOURCES and path.suffix.lower() in SOURCE_SUFFIXES
+        is_source = name in SOURCES and suffix_of(path) in SOURCE_SUFFIXES
         if name in ("publish", "sign", "proof") or is_source or (name == "hierarchies" and path.is_dir()):
             anchored[name] = os.path.abspath(path)
     return anchored

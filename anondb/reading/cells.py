@@ -12,7 +12,7 @@ from urllib.parse import quote
 from sqlglot import exp
 
 from anondb.errors import InputError
-from anondb.reading.dialect import check_header, distinct_names
+from anondb.reading.dialect import check_title, distinct_names, rows_above
 from anondb.reading.formats import Format, encoded, plain_text
 from anondb.reading.options import Reading
 from anondb.reading.shape import first_invalid, not_utf8
@@ -202,7 +202,8 @@ def _rows_of_sheet(path: Path, reading: Reading, name: str) -> Iterator[Sequence
     width = max((len(row) for kept in filled for _, row in kept), default=0)
     placed = [(number, row + [None] * (width - len(row))) for kept in filled for number, row in kept]
     rows = [row for _, row in placed]
-    check_header(rows[0] if rows else [], placed[1:], reading, name)
+    if reading.header is not False and reading.skip is None:
+        check_title(rows_above(placed[:21]), name)
     header = rows.pop(0) if rows and reading.header is not False else [None] * width
     yield [_kind_and_text(h)[1] if h is not None else f"column{i}" for i, h in enumerate(header, 1)]
     yield from rows

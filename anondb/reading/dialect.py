@@ -86,37 +86,52 @@ def dialect_of(path: Path, reading: Reading, suffix: str, name: str) -> tuple[Di
         raise InputError(
             f"{name} cannot be read: line 1 is empty.", code="unreadable", hint="Leave empty lines out with --skip."
         )
+    check_title(lines_above(path, sample, reading, suffix, name), name)
     delimiter, _ = detected_delimiter(sample, reading, suffix, name)
     header = reading.header is not False
-    draft = Dialect(delimiter, reading.quote_char, header=header)
     with Lines(path, delimiter) as lines:
-        read = ((number, record) for number, record in records(lines, draft, name) if record)
-        first: list[str] = next(read, (0, list[str]()))[1]
+        first = next((r for _, r in records(lines, Dialect(delimiter, reading.quote_char), name) if r), list[str]())
         dialect = Dialect(delimiter, reading.quote_char, lines.end or "\n", header)
-        check_header(first, islice(read, _ROWS), reading, name)
     names = first if header else [""] * len(first)
     return dialect, distinct_names(names, name, f" (read as: {dialect.words})")
 
 
-def check_header(first: Sequence[Any], below: Iterable[tuple[int, Sequence[Any]]], reading: Reading, name: str) -> None:
-    """Refuse a first row that ends before the rows below it do, as a title does, unless the owner says where rows begin.
+def lines_above(path: Path, sample: str, reading: Reading, suffix: str, name: str) -> int:
+    """The lines above the header, such as a title: those without a delimiter, if all below have as many fields as the first
+    of them, or those above the first row that is filled to its end. 0 if there are none, or the owner says where rows begin.
+    Raises InputError: ``unreadable``, ``bad_unicode``, ``ambiguous_dialect``."""
+    if reading.header is False or reading.skip is not None:
+        return 0
+    dialect = Dialect(detected_delimiter(sample, reading, suffix, name)[0], reading.quote_char)
+    first = sample_records(sample, dialect.delimiter or MARKS[0], dialect.quote)[:1]
+    if first and len(first[0]) > 1:
+        with Lines(path, dialect.delimiter) as opened:
+            return rows_above(islice(((n, r) for n, r in records(opened, dialect, name) if r), _ROWS + 1))
+    lines, marks = sample.splitlines(keepends=True), MARKS if reading.delimiter is None else (reading.delimiter,)
+    above = next((n for n, line in enumerate(lines[:_ROWS]) if any(mark in line for mark in marks)), 0)
+    delimiter, share = detected_delimiter(rows := "".join(lines[above:]), reading, suffix, name)
+    together = delimiter is not None and share == 1 and len(sample_records(rows, delimiter, dialect.quote)) > 1
+    return above if together else 0
 
-    Args:
-        first: the cells of the row.
-        below: the next rows, with their numbers in the file.
 
-    Raises:
-        InputError: ``preamble``, with the number of lines before the first row that is filled to its end.
-    """
-    if reading.header is False or reading.skip is not None or not first or first[-1] not in _EMPTY:
-        return
-    full = next((number for number, row in below if len(row) == len(first) and row[-1] not in _EMPTY), None)
-    if full is not None:
+def rows_above(rows: Iterable[tuple[int, Sequence[Any]]]) -> int:
+    """The number of lines above the first row that is filled to its end, if the first ends before it, as a title does; else
+    0. The rows have their numbers in the file."""
+    read = list(rows)
+    if not read or read[0][1][-1] not in _EMPTY:
+        return 0
+    full = (number for number, row in read if len(row) == len(read[0][1]) and row[-1] not in _EMPTY)
+    return next(full, 1) - 1
+
+
+def check_title(lines: int, name: str) -> None:
+    """Refuse lines above the header. Raises InputError: ``preamble``, with their number."""
+    if lines:
         raise InputError(
             f"The first line of {name} has fewer names than the lines below have values: it may be a title.",
             code="preamble",
-            hint=f"Leave out what comes before the header with --skip {full - 1}. If it is the header, give all columns"
-            " names, or add --skip 0.",
+            hint=f"Leave out what comes before the header with --skip {lines}, of a file beside the transactions with"
+            f" #skip={lines} behind its name. If it is the header, give all columns names, or add --skip 0.",
         )
 
 

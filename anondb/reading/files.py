@@ -76,8 +76,7 @@ def open_file(engine: Engine, path: Path, role: str, reading: Reading) -> Iterat
     with private_folder(engine) as private:
         try:
             form = format_of(path, f"{role} {name}")
-            if role == "transactions":
-                reading.check_for(form.name)
+            reading.check_for(form.name)
             rows = _opened(path, form, reading, private, name, Account(path.name, role, dialect=form.name))
             if not rows.account.sha256:
                 digest, size = digest_of(path)

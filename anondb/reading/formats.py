@@ -12,7 +12,7 @@ from typing import IO, Any
 
 from anondb.engine.elsewhere import warehouse_at
 from anondb.errors import InputError
-from anondb.reading.options import Reading
+from anondb.reading.options import Reading, as_read
 from anondb.reading.shape import CHUNK, not_utf8
 
 _BY_SUFFIX = {
@@ -41,8 +41,8 @@ class Format:
 
 
 def suffix_of(name: str | Path) -> str:
-    """The extension of a file in lower case, without that of a compression."""
-    path = Path(name)
+    """The extension of a file in lower case, without that of a compression and without what it says of its reading."""
+    path = Path(as_read(name).data)
     return Path(path.stem if path.suffix.lower() in _COMPRESSED else path.name).suffix.lower()
 
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from pathlib import Path, PurePath
 from typing import Any
 
 from anondb.errors import InputError
@@ -20,6 +21,7 @@ OF_FILES = (*_OF_TEXTS, "file_table")
 _OF_FORMATS = {"text": _OF_TEXTS, "dat": _OF_TEXTS, "json": ("encoding", "skip"), "xlsx": ("header", "skip")}
 _OF_FORMATS |= {"sqlite": ("file_table",)}
 _QUOTE = re.compile(r"[!-\[\]-~]")
+_OF_ONE = re.compile(rf"#((?:no-)?(?:{'|'.join(OF_FILES).replace('_', '-')}))(?:=([^#]+))?")
 
 
 @dataclass(frozen=True)
@@ -155,12 +157,20 @@ def read_as(data: Any, options: Mapping[str, Any], **columns: str) -> Any:
             raise InputError(f"There is no option {name!r} of reading.", code="unknown_option")
     source = as_read(data)
     reading = Reading(**{**source.reading.texts(), **present})
-    return data if reading == source.reading and not columns else replace(source, reading=reading, **columns)
+    plain = reading == DETECTED and not columns and not isinstance(data, ReadAs)
+    return data if plain else replace(source, reading=reading, **columns)
 
 
 def as_read(data: Any) -> ReadAs:
-    """A source with how it is read, also if the owner says nothing of that."""
-    return data if isinstance(data, ReadAs) else ReadAs(data)
+    """A source with how it is read, also if the owner says nothing of that. The name of a file may say it, by flags without
+    their dashes: ``people.csv#skip=2#no-header``. Raises InputError: ``bad_usage`` or ``bad_parameter``."""
+    if isinstance(data, ReadAs):
+        return data
+    file, mark, said = str(data).partition("#") if isinstance(data, str | PurePath) else ("", "", "")
+    if not mark or _OF_ONE.sub("", mark + said):
+        return ReadAs(data)
+    flags = [word for name, value in _OF_ONE.findall(mark + said) for word in (f"--{name}", value) if word]
+    return ReadAs(Path(file), Reading(**file_options(flags)))
 
 
 def reading_flags(values: Mapping[str, Any]) -> list[str]:

@@ -3,12 +3,12 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 
-from anondb.data.transactions import Dataset
+from anondb.data.transactions import LISTS, Dataset
 from anondb.data.types import released_type
 from anondb.engine import Engine, reads
 from anondb.models import Model
 from anondb.recoding import PublishedAttribute
-from anondb.release.objects import SchemaName, showing
+from anondb.release.objects import SchemaName, partition_of, showing
 
 SUPPRESSED = "suppressed_items"  # the key of the number of different items that no released item stands for
 _COUNTED = ("km", "k", "constraints")  # models whose releases may state it if something was suppressed
@@ -81,6 +81,18 @@ def types_of(manifest: Mapping[str, str]) -> dict[str, str]:
     manifest does not have the form that anondb writes."""
     types: dict[str, str] = json.loads(manifest["types"])
     return types
+
+
+def tables_of(manifest: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """The original's tables that analysts ask, each with the types of its columns. Errors are those of ``types_of``."""
+    types, table, part = types_of(manifest), manifest["table"], partition_of(manifest)
+    ids, items = manifest["id_column"], manifest["item_column"]
+    of_lists = "[]" if manifest["layout"] == LISTS else ""
+    rows = {ids: types[ids], items: types[items] + of_lists, **({} if part is None else {part[0]: types[part[0]]})}
+    attributes = {name: kind for name, kind in types.items() if name not in rows}
+    records = manifest.get("records_table", table)
+    tables = {table: rows, records: {ids: types[ids], **attributes}}
+    return tables if records != table else {table: rows | attributes}
 
 
 def tells_suppressed(manifest: Mapping[str, str], empty: int) -> bool:

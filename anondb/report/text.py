@@ -16,6 +16,7 @@ def owner_rows(report: OwnerReport) -> Rows:
     rows: Rows = [
         ("promise", f"{contents.promise} by {entry.algorithm}, verified"),
         ("made", f"{entry.created:%Y-%m-%d %H:%M} UTC by {entry.user_name}, from {entry.source_table}"),
+        *_continued("of the run", list(report.read)),
         *([("source", f"has {report.source} since")] if report.source == CHANGED else []),
         *([("source", "cannot be read any more")] if report.source == GONE else []),
         ("transactions", f"{entry.transactions:,} with {counted(entry.items, 'different item')}"),

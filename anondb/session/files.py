@@ -53,7 +53,7 @@ def files_of(folder: str) -> list[str]:
     ]
     if not files:
         raise InputError(
-            f"The folder {Path(folder).name!r} holds no sealed file.",
+            f"The folder {Path(folder).absolute().name!r} holds no sealed file.",
             code="no_such_file",
             hint=f"Sealed files in a folder have names that end in {SUFFIX}.",
         )

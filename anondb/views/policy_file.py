@@ -61,6 +61,9 @@ def read(path: Path) -> PolicyFile:
         raise InputError(f"{path.name!r} is not valid TOML{where}.", code="syntax_error") from None
     with speaking("toml"):
         named, loaded = values.pop("release", {}), values.pop("load", {})
+        for name in (name for name, value in values.items() if isinstance(value, dict | list)):
+            words = f"{path.name!r} has a table {name!r}, which no policy has."
+            raise InputError(words, code="unknown_option", hint="There are [load] and [release.NAME].")
         settings = {name: check_option(name, value, RUN) for name, value in values.items()}
         if "source" not in settings:
             raise InputError(f"{path.name!r} names no source.", code="no_source", hint='Add source = "shop.duckdb".')

@@ -57,9 +57,14 @@ class Check(AsTable):
         return self.verification.verified and self.within_limit
 
     @property
+    def is_of_source(self) -> bool:
+        """Whether the data are those of which the release was made, as far as the ledger knows."""
+        return self.fresh and (self.source_file is None or self.source_file.status != "changed")
+
+    @property
     def holds(self) -> bool:
-        """Whether the data keep the policy, and item supports of the release, if it has any, are those of the data."""
-        return self.keeps_policy and not self.verification.item_supports
+        """Whether the release is that of the data, they keep the policy, and item supports, if it has any, are theirs."""
+        return self.keeps_policy and self.is_of_source and not self.verification.item_supports
 
     def to_json(self, *, witnesses: bool = False) -> dict[str, Any]:
         """The check as JSON values."""

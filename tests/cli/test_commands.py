@@ -203,7 +203,7 @@ def test_a_data_file_that_is_not_there(run: Run, tmp_path: Path) -> None:
     assert left(tmp_path) == set()
 
 
-@pytest.mark.parametrize("command", ["anonymize", "verify", "inspect", "report", "load", "releases"])
+@pytest.mark.parametrize("command", ["anonymize", "report", "load", "releases"])
 def test_a_folder_in_place_of_a_file(run: Run, files: Path, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
     monkeypatch.chdir(files)
     more = ("--transactions", "s.csv") if command == "load" else ()
@@ -620,7 +620,8 @@ def test_verify_a_release_and_a_sealed_file(run: Run, shop: Path) -> None:
     for source in ((shop, "--release", "old"), (sealed,)):
         found = run("verify", *source, "--json")
         assert found.code == 0
-        assert found.json == {"model": {"name": "km", "k": 2, "m": 2}, "verified": True, "violations": 0}
+        of_file = {"tables": {"sales": {"tid": "BIGINT", "item": "VARCHAR"}}} if source == (sealed,) else {}
+        assert found.json == {"model": {"name": "km", "k": 2, "m": 2}, "verified": True, "violations": 0, **of_file}
         more = run("verify", *source, "--k", 3, "--witnesses", 10, "--json")
         assert more.code == 4 and more.json["violations"] == len(more.json["witnesses"]) == 3
     assert run("verify", shop, "--transactions", "release_old.transactions", "--id", "transaction_id").code == 4

@@ -93,7 +93,9 @@ def test_the_worked_example(
         assert lower <= sum(item in b for b in BASKETS.values()) <= upper
         assert lower <= estimate <= upper
     for where in ((sealed,), (source, "--release", "r")):
-        assert command("verify", *where) == (0, {"model": {"name": "k", "k": 2}, "verified": True, "violations": 0})
+        code, checked = command("verify", *where)
+        checked.pop("tables", None)
+        assert (code, checked) == (0, {"model": {"name": "k", "k": 2}, "verified": True, "violations": 0})
         code, failed = command("verify", *where, "--model", "k", "--k", "3", "--witnesses", "9")
         smallest = [list(b) for b, n in baskets.items() if n < 3]
         assert code == 4

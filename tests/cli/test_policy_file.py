@@ -212,6 +212,7 @@ def test_another_release_is_not_taken_for_that_of_a_policy(run: Run, tmp_path: P
         ("source = 's'\nrelease = 1", "bad_usage", "[release.spring]"),
         ("source = 's'\nrelease.spring = 1", "bad_usage", "[release.spring]"),
         ("source = 's'\nthread = 1\n" + SPRING, "unknown_option", "Did you mean 'threads'"),
+        ("source = 's'\n[[policy]]\nk = 5\n" + SPRING, "unknown_option", "a table 'policy'"),
         ("source = 's'\nthreads = '1'\n" + SPRING, "bad_parameter", "threads must be an integer, not '1'"),
         ("source = 1\n" + SPRING, "bad_parameter", "source must be a text, not 1"),
         ("source = 's'\n" + SPRING + "kk = 1", "unknown_option", "[release.spring]: There is no option 'kk'"),

@@ -51,6 +51,45 @@ def test_the_encoding_that_is_named_holds_for_all_files(how: tuple[str, str], ru
     assert checked["fits"]
 
 
+def test_a_file_says_behind_its_name_how_it_is_read(run: Run, tmp_path: Path) -> None:
+    """On the command line, in Python and in a policy file; what it does not say is as for the transactions."""
+    files = written(tmp_path, "latin-1", ";")
+    for name, above in (("visits", ""), ("people", "hemlock;\n\n"), ("tree", "hemlock\n")):
+        path = Path(files[name])
+        path.write_bytes(above.encode() + path.read_bytes())
+    people, tree = files["people"] + "#skip=2", files["tree"] + "#skip=1#delimiter=,"
+    said = [*flags(COLUMNS), "--encoding", "latin-1", "--json"]
+    for words in (["--records", files["people"]], ["--taxonomy", files["tree"]]):
+        refused = run("profile", files["visits"], *said, *words)
+        assert refused.code == 2 and "#skip=" in refused.err and "hemlock" not in refused.err
+    profile = run("profile", files["visits"], *said, "--records", people, "--taxonomy", tree).json
+    encodings = {"visits.csv": "latin-1", "people.csv": "latin-1", "tree.csv": "utf-8"}
+    assert read_of(profile) == encodings
+    assert in_memory().profile(files["visits"], **COLUMNS, encoding="latin-1", records=people).persons == 20
+    policy = tmp_path / "policy.toml"
+    policy.write_text("""
+source = "own.duckdb"
+[load]
+transactions = "visits.csv"
+transactions_as = "visits"
+id = "Patient"
+item = "Diagnose"
+records = "people.csv#skip=2"
+encoding = "latin-1"
+[release.r]
+transactions = "visits"
+taxonomy = "tree.csv#skip=1"
+k = 2
+m = 1
+accept = "one-item"
+""")
+    assert run("run", policy).code == 0
+    assert "nothing was done" in run("run", policy).out
+    wrong = run("profile", files["visits"], *said, "--records", files["people"] + "#skip=two")
+    assert wrong.code == 2 and wrong.json["error"]["code"] == "bad_parameter"
+    assert run("profile", files["visits"], *said, "--records", files["people"] + "#k=2").json["error"]["code"] != "bad_usage"
+
+
 @pytest.mark.slow
 @each("command", ["compare", "advise"])
 def test_the_encoding_that_is_named_holds_in_other_processes(command: str, run: Run, tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 
 import duckdb
 import pandas as pd
+import pyarrow as pa
 import pytest
 from cli.shop import Run
 from each import each
@@ -202,9 +203,13 @@ def test_a_source_file_is_read_again(run: Run, tmp_path: Path) -> None:
     check = ("verify", own, "--release", "spring", "--against-source", "--json")
     assert run(*check).json["source_file"]["status"] == "unchanged"
     path.write_text(path.read_text() + "7,milk\n")
-    assert run(*check).json["source_file"]["status"] == "changed"
+    changed = run(*check)
+    assert changed.code == 4 and changed.json["source_file"]["status"] == "changed"
+    assert changed.json["verified"] and not changed.json["holds"], "the release is not that of this file"
+    assert "NOT of this source" in run(*check[:-1]).out
     path.unlink()
-    assert run(*check).json["source_file"]["status"] == "missing"
+    missing = run(*check)
+    assert missing.code == 0 and missing.json["source_file"]["status"] == "missing"
 
 
 def test_the_source_of_a_release_may_be_a_file(tmp_path: Path) -> None:
@@ -330,18 +335,66 @@ def test_a_second_header_is_a_finding(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_columns_that_nothing_uses_are_a_finding(tmp_path: Path) -> None:
-    path = tmp_path / "s.csv"
-    path.write_text("tid,item,Price,age\n" + "".join(f"{i},{item},3,30\n" for i in range(6) for item in "ab"))
+@each("of_file", [True, False])
+def test_left_out_columns_are_named_and_stop_if_called_like_that_of_items(of_file: bool, tmp_path: Path) -> None:
+    """For files and tables alike, whether or not the owner names the columns."""
+    path, database = tmp_path / "s.csv", anondb.connect()
+    path.write_text("tid,dx1,dx2,dx_3,Price\n" + "".join(f"{i},{item},c,d,3\n" for i in range(6) for item in "ab"))
     how: dict[str, Any] = {"model": MODEL, "queries": 0}
-    work = lambda **more: anondb.connect().anonymize(path, **how, **more)  # noqa: E731
-    refused(work, "unconfirmed", "left-out", "Price, age")
-    assert work(accept="left-out").report is not None
-    records = {"records": path, "quasi_identifiers": "age", "model": anondb.KkmAnonymity(2, 1)}
-    error = refused(lambda: anondb.connect().anonymize(path, **{**how, **records}), "unconfirmed", "left-out: ", "Price")
-    assert "age" not in str(error)
-    path.write_text(path.read_text().replace("tid,item", "customer,product"))
-    assert anondb.connect().anonymize(path, **how, **COLUMNS).report is not None
+    if not of_file:
+        database.engine.connection.execute(f"CREATE TABLE s AS FROM read_csv('{path}', all_varchar = true)")
+    data = path if of_file else "s"
+    words = str(refused(lambda: database.anonymize(data, item="dx1", **how), "unconfirmed", "left-out", "dx2, dx_3"))
+    assert "Price" not in words
+    report = database.anonymize(data, item="dx1", accept="left-out", **how, name="one").report
+    assert report is not None and report.to_json()["findings"][0]["name"] == "left-out"
+    named = report.to_json()["read"]["left_out"] if of_file else " ".join(report.to_json()["warnings"])
+    assert all(column in named for column in ("dx2", "dx_3", "Price"))
+    assert database.anonymize(data, item="dx*", layout="wide", **how, name="all").report is not None
+    assert database.anonymize(data, item="Price", accept="one-item", **how, name="price").report is not None
+
+
+IDS = [
+    ([*map(str, range(120)), "Summe"], "1 of 121 ids are no numbers"),
+    ([*(f"{n:05}" for n in range(120)), *(f"C{n:05}" for n in range(20))], "20 of 140 ids are no numbers"),
+    ([*(f"P{n}" for n in range(120)), "Patient"], "1 of 121 ids have no digit"),
+    ([f"{n:x}" for n in range(0, 40000, 300)], None),
+    ([*(f"user{n}" for n in range(120)), *map(chr, range(97, 110))], None),
+    ([*map(str, range(120))], None),
+]
+
+
+@each("ids", IDS)
+def test_ids_unlike_the_others_are_a_finding(ids: tuple[list[str], str | None]) -> None:
+    """A total below the rows, a second header, cancelled invoices; not the ids of one form, or of two."""
+    rows = pa.table({"tid": [i for i in ids[0] for _ in "ab"], "item": ["a", "b"] * len(ids[0])})
+    work = lambda: anondb.connect().anonymize(rows, model=MODEL, queries=0)  # noqa: E731
+    if ids[1] is None:
+        assert work().report is not None
+    else:
+        assert "Summe" not in str(refused(work, "unconfirmed", "other-ids", ids[1]))
+
+
+@each("of_file", [True, False])
+def test_rows_that_may_cancel_others_are_counted(of_file: bool, tmp_path: Path) -> None:
+    path, database = tmp_path / "retail.csv", anondb.connect()
+    lines = [
+        f"{'C' * c}{536000 + n},{n % 30},{item},{-2 if c else 2},3.5"
+        for n in range(200)
+        for c in [n % 40 == 7]
+        for item in "ab"
+    ]
+    path.write_text("\n".join(["InvoiceNo,tid,item,Quantity,Price", *lines, ""]))
+    if not of_file:
+        database.engine.connection.execute(f"CREATE TABLE retail AS FROM '{path}'")
+    if of_file:  # of which nothing says that the columns tid and item are all that is wanted
+        refused(
+            lambda: database.anonymize(path, model=MODEL, queries=0), "unconfirmed", "left-out", "InvoiceNo, Quantity, Price"
+        )
+    accept = ["left-out"] if of_file else []
+    report = database.anonymize(path if of_file else "retail", model=MODEL, queries=0, accept=accept).report
+    (words,) = [w for w in (report.to_json()["warnings"] if report else []) if "cancel" in w]
+    assert "10 in 'InvoiceNo', 10 in 'Quantity'" in words and "Price" not in words
 
 
 def test_columns_of_a_table_that_nothing_uses_are_named(tmp_path: Path) -> None:

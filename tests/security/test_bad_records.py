@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import pyarrow as pa
 import pytest
 
 import anondb
@@ -67,6 +68,11 @@ def test_good(database: Database) -> None:
 def test_ids(database: Database) -> None:
     sql(database, "CREATE TABLE few AS SELECT * FROM people WHERE tid > 1")
     refused(database, "no_record", records="few")
+    spelled = {"transactions": pa.table({"tid": ["007", "8.0", "9 "], "item": ["a"] * 3}), "queries": 0}
+    people = pa.table({"tid": ["7", "8", "9"], "sex": ["f", "f", "m"]})
+    with pytest.raises(anondb.InputError, match="3 ids differ from another by blanks, leading zeros") as caught:
+        database.anonymize(**spelled, records=people, quasi_identifiers="sex", model="kkm", k=2, m=1, accept="one-item")
+    assert caught.value.code == "no_record"
     sql(database, "CREATE TABLE twice AS SELECT * FROM people UNION ALL SELECT * FROM people WHERE tid = 1")
     refused(database, "repeated_id", records="twice")
     sql(database, "CREATE TABLE nulls AS SELECT * FROM people UNION ALL SELECT NULL, 1, 'a', 'b'")

@@ -83,7 +83,10 @@ def test_a_file_is_mended_and_loaded_as_the_command_says(
     client: Client, folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = client.done("/load")
-    assert "<svg" not in page and problems_on(page), "the first line is none of the table"
+    assert "<b>skip</b> 1" in page and not problems_on(page), "the first line is none of the table"
+    client.post("/load/reading", skip="0")
+    page = client.done("/load")
+    assert "<svg" not in page and problems_on(page)
     client.post("/load/reading", skip="1", delimiter="|", id="client", item="thing")
     page = client.done("/load")
     assert page.count("<svg") == 2 and "6 persons" in page and HOSTILE not in page and "<img" not in page
