@@ -123,7 +123,7 @@ class OwnerReport:
             "loss": json_of(entry, "lm_total", "lm", "ncp", "ul", "ul_log2", "ggd"),
             "accuracy": [
                 figures(asked.words, asked.answers, self.k).to_json()
-                | {"by_support": json_of(by_support(asked.answers, self.k))}
+                | {"by_support": json_of(list(by_support(asked.answers, self.k)))}
                 for asked in self.asked
             ],
             "infrequent_sets": json_of(self.rare_sets),

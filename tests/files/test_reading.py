@@ -339,8 +339,8 @@ def test_a_second_header_is_a_finding(tmp_path: Path) -> None:
 def test_left_out_columns_are_named_and_stop_if_called_like_that_of_items(of_file: bool, tmp_path: Path) -> None:
     """For files and tables alike, whether or not the owner names the columns."""
     path, database = tmp_path / "s.csv", anondb.connect()
-    path.write_text("tid,dx1,dx2,dx_3,Price\n" + "".join(f"{i},{item},c,d,3\n" for i in range(6) for item in "ab"))
-    how: dict[str, Any] = {"model": MODEL, "queries": 0}
+    path.write_text("person,dx1,dx2,dx_3,Price\n" + "".join(f"{i},{item},c,d,3\n" for i in range(6) for item in "ab"))
+    how: dict[str, Any] = {"model": MODEL, "queries": 0, "id": "person"}
     if not of_file:
         database.engine.connection.execute(f"CREATE TABLE s AS FROM read_csv('{path}', all_varchar = true)")
     data = path if of_file else "s"
