@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from sqlglot import exp
@@ -18,6 +17,7 @@ from anondb.engine import DuckDBEngine, Table
 from anondb.engine.texts import creation, text_of
 from anondb.engine.untrusted import executed
 from anondb.query.parsing import lowered
+from anondb.values import dataclass
 
 NUMBERS = (*INTEGERS, "FLOAT", "DOUBLE", "DECIMAL")
 """Types, by their first letters, of which worlds have a mean."""

@@ -1,6 +1,5 @@
 """The reader of a partition of the items into columns, for Multi-Anatomy."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ from anondb.data.transactions import Dataset
 from anondb.engine import Engine
 from anondb.engine.arrays import Ints
 from anondb.errors import InputError
+from anondb.values import dataclass
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -22,6 +21,7 @@ from anondb.data.types import element_of
 from anondb.engine import Engine, Table
 from anondb.errors import InputError
 from anondb.reading.options import Dialect
+from anondb.values import dataclass
 
 PGEN = "pgen"
 _FROM_TAXONOMY = re.compile(r"(level|siblings):(\d{1,9})$")

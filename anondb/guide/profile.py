@@ -2,7 +2,6 @@
 
 import contextlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
 from itertools import accumulate
 from typing import Any
 
@@ -16,6 +15,7 @@ from anondb.guide.people import People, people
 from anondb.models.transactional import KmAnonymity
 from anondb.reading.account import Account, accounts_of, read_json
 from anondb.taxonomies.check import Checked, checked
+from anondb.values import asdict, dataclass, field
 
 
 @dataclass(frozen=True)

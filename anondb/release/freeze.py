@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from sqlglot import exp
@@ -21,6 +20,7 @@ from anondb.release.manifest import SUPPRESSED, empty_transactions, manifest_of,
 from anondb.release.numbering import number_transactions
 from anondb.release.relational import shown_attributes, write_records
 from anondb.utility.loss import Cover
+from anondb.values import dataclass
 
 
 @dataclass(frozen=True)

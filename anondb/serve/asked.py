@@ -3,7 +3,6 @@
 import contextlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
@@ -16,6 +15,7 @@ from anondb.query.scripts import script, sql_tokens
 from anondb.serve.catalog import VERSION, Translator
 from anondb.serve.values import TEXT, TEXTS
 from anondb.session.session import Session
+from anondb.values import dataclass, field
 
 PARAMETERS = {
     "server_version": VERSION,

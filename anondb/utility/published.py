@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
@@ -11,6 +10,7 @@ import numpy as np
 from anondb.engine import Engine, Table, reads
 from anondb.engine.arrays import Flags, Floats, Ints
 from anondb.utility.workload import Workload
+from anondb.values import dataclass
 
 
 @dataclass(frozen=True, eq=False, repr=False)

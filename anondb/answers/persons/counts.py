@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from sqlglot import exp
@@ -11,6 +10,7 @@ from sqlglot import exp
 from anondb.answers.persons.bounds import Bounds, Row
 from anondb.query.predicates import Plan
 from anondb.query.values import Attribute
+from anondb.values import dataclass
 
 
 @dataclass(frozen=True)
