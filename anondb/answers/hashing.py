@@ -11,7 +11,6 @@ The argument c is a salt, different for each use, plus the seed: the first 32 bi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -66,4 +65,4 @@ def hashed(arguments: exp.Query, keep: Sequence[str]) -> exp.Query:
     for select in tree.find_all(exp.Select):
         source = select.args["from_"].this.name
         select.set("expressions", [*(exp.column(name, source) for name in keep), *select.expressions])
-    return replace(query, tree=tree).bind({"arguments": arguments}, {})
+    return query.bind({"arguments": arguments}, {}, tree)

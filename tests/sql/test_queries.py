@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import sqlglot
 from each import each
 from sqlglot import exp
 
@@ -596,15 +597,16 @@ def test_every_query_binds_in_duckdb(engine: Engine, name: str) -> None:
     assert tuple(row[0] for row in found) == query.returns
 
 
-@pytest.mark.slow
 @each("name", DUCKDB_QUERIES)
 def test_the_text_of_a_query_is_that_of_its_tree(name: str) -> None:
     query = load(name)
     rows = NamedRows("release/manifest", {"manifest": Table("a", "b", "c")}, {})
-    shown = [Table("a b", 'c"d', "e"), exp.select("x", "y").from_("z").where("x > 1"), rows] * 2
-    for value, table in zip((5, -3, None, True, 2.5e-7, 'it\'s "x"'), shown, strict=True):
+    shown = [Table("a b", 'c"d', "e"), exp.select("x", "y").from_("z").where("x > 1"), rows]
+    for value, table in zip((-3, None, 'it\'s "x"'), shown, strict=True):
         tables, values = dict.fromkeys(query.reads, table), dict.fromkeys(query.params, value)
-        assert named_text(name, tables, values) == query.bind(tables, values).sql(dialect="duckdb")
+        text, tree = named_text(name, tables, values), query.bind(tables, values)
+        assert "--" not in text, "a comment, or two signs in a row"
+        assert sqlglot.parse_one(text, dialect="duckdb").sql(dialect="duckdb") == tree.sql(dialect="duckdb")
 
 
 def test_binding_is_strict() -> None:
