@@ -20,8 +20,6 @@ def body_of(
     """
     query = load(name)
     tree = query.tree.copy()
-    for node in list(tree.walk()):
-        node.comments = None
     for table in list(tree.find_all(exp.Table)):
         if not isinstance(table.this, exp.Identifier) or table.name not in query.reads:
             continue
