@@ -27,12 +27,14 @@ def _made(*, frozen: bool = False, eq: bool = True, repr: bool = True, kw_only: 
         shared: dict[str, Any] = {"__init__": _Init(cls), "__setattr__": _refuse, "__delattr__": _refuse}
         shared["__match_args__"] = tuple(f.name for f in fields(cls) if f.init and not f.kw_only)
         if repr:
-            cls._shown = tuple(f.name for f in fields(cls) if f.repr)
+            cls.__fields_shown__ = tuple(f.name for f in fields(cls) if f.repr)
             shared["__repr__"] = _repr
         if eq:
             names = [f.name for f in fields(cls) if f.compare]
             several = len(names) > 1  # of which attrgetter makes a tuple
-            cls._compared = staticmethod(attrgetter(*names) if several else lambda one: [getattr(one, n) for n in names])
+            cls.__fields_compared__ = staticmethod(
+                attrgetter(*names) if several else lambda one: [getattr(one, n) for n in names]
+            )
             shared |= {"__eq__": _eq, "__hash__": _hash}
         for name, method in shared.items():
             if vars(cls).get(name) is None:
@@ -100,16 +102,20 @@ def _init(cls: Any) -> Callable[..., None]:
 
 @recursive_repr()
 def _repr(self: Any) -> str:
-    values = ", ".join(f"{name}={getattr(self, name)!r}" for name in self._shown)
+    values = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.__fields_shown__)
     return f"{type(self).__qualname__}({values})"
 
 
 def _eq(self: Any, other: Any) -> Any:
-    return self._compared(self) == self._compared(other) if other.__class__ is self.__class__ else NotImplemented
+    return (
+        self.__fields_compared__(self) == self.__fields_compared__(other)
+        if other.__class__ is self.__class__
+        else NotImplemented
+    )
 
 
 def _hash(self: Any) -> int:
-    return hash(tuple(self._compared(self)))
+    return hash(tuple(self.__fields_compared__(self)))
 
 
 def _refuse(self: Any, name: str, value: Any = None) -> NoReturn:
