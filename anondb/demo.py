@@ -1,6 +1,7 @@
 """``anondb demo``: anonymize and publish a small realistic shop, and compare answers from the file with the truth."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,6 @@ from anondb.engine.files import private_files, removed_after_error
 from anondb.errors import EngineError, InputError
 from anondb.models.transactional import KmAnonymity
 from anondb.pipeline.reports import Report
-from anondb.values import dataclass
 
 CUSTOMERS = 3000
 SHOP: dict[str, dict[str, str]] = {

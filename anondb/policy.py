@@ -4,6 +4,7 @@ import contextlib
 import numbers
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
@@ -34,7 +35,6 @@ from anondb.models.relational import KkmAnonymity
 from anondb.models.transactional import KmAnonymity
 from anondb.promises import PROMISES
 from anondb.reading.options import DETECTED, PEOPLE, Reading, read_as
-from anondb.values import dataclass, field
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Literal, Self
 
@@ -9,7 +10,6 @@ import numpy as np
 
 from anondb.engine import Table
 from anondb.engine.arrays import Flags, Ints
-from anondb.values import dataclass
 
 
 @dataclass(frozen=True)

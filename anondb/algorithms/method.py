@@ -7,6 +7,7 @@ know every option without importing an algorithm.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
@@ -14,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Literal
 from anondb.errors import InputError, InternalError
 from anondb.models import BOOLEAN, INTEGER, TEXT, Parameter, check_count, parameter, parameters_in
 from anondb.models.named import nearest
-from anondb.values import dataclass, field
 
 if TYPE_CHECKING:
     from anondb.data.records import Records

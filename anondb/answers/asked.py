@@ -8,6 +8,8 @@ does not keep has numbers in it nevertheless.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 from sqlglot import exp
 from sqlglot.optimizer.simplify import simplify
 
@@ -19,7 +21,6 @@ from anondb.answers.ranged.equivalents import as_first_row
 from anondb.answers.ranged.leading import rows_kept
 from anondb.answers.role_reader import RoleReader
 from anondb.answers.roles import Role
-from anondb.values import dataclass, replace
 
 
 @dataclass(frozen=True)

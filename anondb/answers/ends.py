@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from sqlglot import exp
 
@@ -13,7 +14,6 @@ from anondb.answers.ranged.unions import sets_of
 from anondb.answers.role_reader import RoleReader
 from anondb.answers.roles import Relation
 from anondb.query.parsing import lowered
-from anondb.values import dataclass, field
 
 MARGIN = 20
 """Groups by several columns, such as pairs of items, are many: worlds and rules are asked for so many times as many as the

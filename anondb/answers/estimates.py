@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -15,7 +16,6 @@ from anondb.answers.roles import Role
 from anondb.answers.spread import HIGH, LOW, Spread, with_spread
 from anondb.engine import Table
 from anondb.query.parsing import bare
-from anondb.values import dataclass, replace
 
 TYPED = (*INTEGERS, "DOUBLE", "BOOLEAN", "DATE", "TIMESTAMP", "UUID")
 """Types of keys that rules may write as texts."""

@@ -5,13 +5,13 @@ One function for every kind of release of sets: with item supports, without, and
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from anondb.engine.arrays import Flags, Floats, Ints
 from anondb.engine.places import run_starts
-from anondb.values import dataclass
 
 SWEEPS = 30
 FLOOR = 0.5  # holders that a member has at least, since it is listed; without it the fit puts most members to 0

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from anondb.release.conditions import ReleasedAttribute
 from anondb.release.objects import RECORDS, layout_of, partition_of
-from anondb.values import dataclass
 
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,18}", re.ASCII)
 SETS, BAGS, BUCKETS = "sets", "bags", "buckets"

@@ -7,6 +7,7 @@ those of the files before.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 from typing import Any
@@ -24,7 +25,6 @@ from anondb.engine.queries import NamedRows
 from anondb.release.digest import content_digest
 from anondb.release.objects import MODELLED, partition_of
 from anondb.release.reader import SealedRelease
-from anondb.values import dataclass
 
 SCHEMA = "worlds"
 

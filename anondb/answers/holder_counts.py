@@ -7,6 +7,7 @@ has holders. So the table with these numbers takes its place, and sums of them t
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from dataclasses import dataclass
 
 from sqlglot import exp
 
@@ -15,7 +16,6 @@ from anondb.answers.quotients import filtered
 from anondb.answers.ranged.aggregates import aggregates
 from anondb.answers.ranged.clauses import GROUPED, clauses_of, conditions_of, filtered_by, places_of
 from anondb.query.parsing import bare, conjoined, is_null, lowered
-from anondb.values import dataclass
 
 HOLDERS = "anondb_holders"
 """The table of a world with a row for each item that somebody holds, and its column with the number of those who do."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from sqlglot import exp
@@ -17,7 +18,6 @@ from anondb.engine import DuckDBEngine, Table
 from anondb.engine.texts import creation, text_of
 from anondb.engine.untrusted import executed
 from anondb.query.parsing import lowered
-from anondb.values import dataclass
 
 NUMBERS = (*INTEGERS, "FLOAT", "DOUBLE", "DECIMAL")
 """Types, by their first letters, of which worlds have a mean."""

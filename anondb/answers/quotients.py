@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import reduce
 
 from sqlglot import exp
 
 from anondb.query.parsing import bare, whole
-from anondb.values import dataclass
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,13 @@ which construct of a query does so, or uses an id in another way than to count, 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Protocol
 
 from sqlglot import exp
 
 from anondb.query.parsing import lowered
-from anondb.values import dataclass, field
 
 
 class Role(Enum):

@@ -8,13 +8,13 @@ is the logarithm of the positive one, with the other sign. No end is beyond a bo
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
 from anondb.answers.in_worlds import COPY, WORLD, Drawn, InWorlds, finite, written
 from anondb.answers.roles import Role
 from anondb.engine import Table
-from anondb.values import dataclass, replace
 
 LOW, HIGH = "_low", "_high"
 ONLY_BOUNDS = "Only bounds hold for every original."

@@ -6,6 +6,7 @@ import contextlib
 import os
 import shutil
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +28,6 @@ from anondb.options import WORKLOAD
 from anondb.policy import Policy, Workload
 from anondb.reading.options import as_read
 from anondb.risk.attack import USUAL_KNOWLEDGE
-from anondb.values import asdict, dataclass, field, replace
 
 if TYPE_CHECKING:
     import pandas as pd

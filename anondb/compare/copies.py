@@ -2,13 +2,13 @@
 
 import contextlib
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from sqlglot import exp
 
 from anondb.data.sources import all_columns, open_source
 from anondb.engine import Engine, Table
-from anondb.values import dataclass, field
 
 MAIN = "main"  # the schema that each file has
 

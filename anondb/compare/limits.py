@@ -9,10 +9,10 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from anondb.errors import InputError
-from anondb.values import dataclass
 
 POLL_SECONDS = 0.02
 PARENT = "ANONDB_PARENT"  # the environment variable with the pipe that closes when the parent is gone

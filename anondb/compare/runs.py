@@ -8,6 +8,7 @@ import math
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from itertools import product
 from typing import Any
 
@@ -20,7 +21,6 @@ from anondb.models.named import MODELS, make_model, parameters_of
 from anondb.pages.text import number
 from anondb.policy import choose_algorithm
 from anondb.promises import PROMISES
-from anondb.values import asdict, dataclass, field, replace
 
 _OUTCOME = ("status", "message", "seconds", "cpu_seconds", "peak_mib")  # the fields of a result beside run and figures
 SETTLED = ("done", "infeasible")  # results that a repeated run would not change

@@ -1,5 +1,6 @@
 """The reader of a partition of the items into columns, for Multi-Anatomy."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,6 @@ from anondb.data.transactions import Dataset
 from anondb.engine import Engine
 from anondb.engine.arrays import Ints
 from anondb.errors import InputError
-from anondb.values import dataclass
 
 
 @dataclass(frozen=True, eq=False, repr=False)

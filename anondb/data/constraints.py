@@ -4,6 +4,7 @@
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -17,7 +18,6 @@ from anondb.engine import Engine
 from anondb.engine.arrays import Ints
 from anondb.errors import InputError
 from anondb.recoding import GlobalRecoding
-from anondb.values import dataclass, field, replace
 
 REST = "(all other items)"
 _INTEGER = re.compile(r"-?\d{1,38}$")

@@ -1,6 +1,7 @@
 """The edges of a taxonomy, read from edge tables, wide tables or leaf-to-root path files."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,6 @@ from anondb.errors import InputError, quote_list
 from anondb.reading.files import first_line, text_records
 from anondb.reading.formats import suffix_of
 from anondb.reading.options import Dialect, ReadAs, Reading, as_read
-from anondb.values import dataclass, replace
 
 Edge = tuple[str, str | None]
 """A node and its parent; None for the root."""

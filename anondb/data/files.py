@@ -5,6 +5,8 @@ import csv
 import io
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from dataclasses import replace as replace_fields
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +23,6 @@ from anondb.engine.files import write_file
 from anondb.errors import EngineError, InputError
 from anondb.reading.account import Account
 from anondb.reading.options import DETECTED, ReadAs, Reading
-from anondb.values import dataclass
-from anondb.values import replace as replace_fields
 
 
 @dataclass(frozen=True)

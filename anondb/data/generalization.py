@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -24,7 +25,6 @@ import numpy.typing as npt
 from anondb.data.records import Attribute, Records
 from anondb.data.taxonomy import Taxonomy
 from anondb.engine.arrays import Flags, Ints, Words
-from anondb.values import dataclass
 
 Costs = npt.NDArray[Any]  # of int64, or of Python integers where these would overflow
 _NOTHING = 2**61  # low end of a group of NULLs; the high end is its negative

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from sqlglot import exp
@@ -11,7 +12,6 @@ from anondb.data.transactions import Dataset
 from anondb.engine import Engine, reads
 from anondb.errors import InputError, by_interface, quote_list
 from anondb.reading.options import MARKS
-from anondb.values import dataclass
 
 PERSON_WORDS = "uid|pid|customer|client|patient|subject|user|member|person"
 _IDS = f"{PERSON_WORDS}|t?id|basket|order|invoice|session|visit|trans(action)?"

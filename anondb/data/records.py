@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -27,7 +28,6 @@ from anondb.data.types import released_type
 from anondb.engine import Engine, Table, reads
 from anondb.engine.arrays import Flags, Ints
 from anondb.errors import InputError
-from anondb.values import dataclass, replace
 
 KINDS = ("numeric", "date", "categorical")
 MAX_DIGITS = 18  # of a number, decimals included: BIGINT holds them

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -21,7 +22,6 @@ from anondb.data.types import element_of
 from anondb.engine import Engine, Table
 from anondb.errors import InputError
 from anondb.reading.options import Dialect
-from anondb.values import dataclass
 
 PGEN = "pgen"
 _FROM_TAXONOMY = re.compile(r"(level|siblings):(\d{1,9})$")

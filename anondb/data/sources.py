@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,6 @@ from anondb.reading.account import Account
 from anondb.reading.files import beside, open_file, text_records
 from anondb.reading.formats import SUFFIXES, stem_of, suffix_of
 from anondb.reading.options import DETECTED, OF_LINES, Dialect, Reading, as_read
-from anondb.values import dataclass, field, replace
 
 _NUMBERS = itertools.count()
 COUNTED_LATER = "transactions"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -17,7 +18,6 @@ from anondb.engine import Engine, reads
 from anondb.engine.arrays import Flags, Ints
 from anondb.engine.places import stretches
 from anondb.errors import InputError, by_interface
-from anondb.values import dataclass, replace
 
 
 def list_them() -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -15,7 +16,6 @@ from anondb.engine.arrays import Ints
 from anondb.errors import InputError
 from anondb.reading.account import Account
 from anondb.reading.options import PEOPLE
-from anondb.values import dataclass, field, replace
 
 MAX_LABEL_BYTES = 10_000_000
 MAX_LENGTHS = 1_000_000

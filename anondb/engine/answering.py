@@ -6,13 +6,13 @@ import contextlib
 import sys
 import threading
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from anondb.engine.limit import TimeLimit, current
 from anondb.engine.memory import SHARE, bytes_of
 from anondb.errors import BudgetExceeded, EngineError, InputError
-from anondb.values import dataclass
 
 if sys.platform == "linux":
     import resource

@@ -6,6 +6,7 @@ HgHs, mHgHs and the verifier of k^m-anonymity are written against ``Runner``, wh
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -13,7 +14,6 @@ import numpy.typing as npt
 from sqlglot import exp
 
 from anondb.engine.queries import NamedRows, Table, Tables, Value
-from anondb.values import dataclass
 
 Columns = dict[str, npt.NDArray[Any]]
 

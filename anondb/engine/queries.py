@@ -19,6 +19,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import TypeVar
@@ -27,7 +28,6 @@ import sqlglot
 from sqlglot import exp
 
 from anondb.errors import InternalError
-from anondb.values import dataclass
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
-
-from anondb.values import dataclass, field
 
 T = TypeVar("T")
 Tell = Callable[[str, float | None], None]  # ``Telling.progress``

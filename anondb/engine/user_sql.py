@@ -7,6 +7,7 @@ name that occurs in the user's statement.
 import json
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
 import duckdb
@@ -17,7 +18,6 @@ from sqlglot.errors import SqlglotError
 from anondb.engine.duckdb_engine import DuckDBEngine
 from anondb.engine.failures import wrap
 from anondb.errors import AnondbError, InputError
-from anondb.values import dataclass
 
 _T = TypeVar("_T")
 _LINE = re.compile(r"\n\nLINE (\d+): ")

@@ -3,6 +3,7 @@
 import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -36,7 +37,6 @@ from anondb.guide.trials import (
     write_queries,
 )
 from anondb.guide.words import Section, sections_text
-from anondb.values import dataclass
 
 SAMPLE = 10_000  # persons of a sample; fewer persons are not sampled
 FINALISTS = 3  # algorithms that run on all persons after a sample

@@ -1,11 +1,11 @@
 """How many items persons have, and how many persons have an item: the figures of the first pictures of transactions."""
 
+from dataclasses import dataclass
 from itertools import groupby
 
 import numpy as np
 
 from anondb.data.transactions import Dataset
-from anondb.values import dataclass
 
 FREQUENT = 60
 _EXACT = 12  # more different lengths are shown in ranges

@@ -8,6 +8,7 @@ benchmarks/README.md has the estimates beside what runs took: they are within a 
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from anondb.algorithms import METHODS
 from anondb.algorithms.transactional.clump import block_of
@@ -18,7 +19,6 @@ from anondb.guide.people import People
 from anondb.models.named import make_model
 from anondb.promises import PROMISES
 from anondb.taxonomies.check import Checked
-from anondb.values import dataclass
 
 M = 2
 DIVERSITY = 1.35  # the time of (k,l^m)-diversity for each person and cluster, beside that of (k,k^m)-anonymity

@@ -1,5 +1,7 @@
 """What attackers who know one, two or three items of a person find in the original data."""
 
+from dataclasses import dataclass
+
 from sqlglot import exp
 
 from anondb.data.transactions import Dataset
@@ -7,7 +9,6 @@ from anondb.engine import Engine, Table, load, reads
 from anondb.engine.telling import told
 from anondb.errors import BudgetExceeded
 from anondb.models.transactional import KmAnonymity
-from anondb.values import dataclass
 from anondb.verify.km import verify_km
 
 SIZES = (1, 2, 3)  # how many items of a person are known

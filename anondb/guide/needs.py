@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from anondb.algorithms import METHODS
 from anondb.errors import InputError
 from anondb.models.named import make_model, parameters_of
 from anondb.models.transactional import KmAnonymity
-from anondb.values import dataclass
 
 if TYPE_CHECKING:
     from anondb.compare.runs import Run

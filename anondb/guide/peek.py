@@ -3,6 +3,7 @@
 import re
 import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,6 @@ from anondb.reading.dialect import EXCEL_NOTE, detected_delimiter, sample_of, sa
 from anondb.reading.files import private_folder
 from anondb.reading.formats import Format, decompressed, format_of, plain_text
 from anondb.reading.options import MARKS, PEOPLE, ReadAs, Reading, reading_flags
-from anondb.values import dataclass, field
 
 PERSONS = 3
 NOBODY = "It has no rows, so that nobody is in it."

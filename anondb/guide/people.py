@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,6 @@ from anondb.engine import Engine, Table, reads
 from anondb.guide.knowledge import MAX_ROWS, add_alone, alone_by_one, join_rows, row_count
 from anondb.taxonomies.build import Request
 from anondb.taxonomies.hierarchies import completed, fits, read_values
-from anondb.values import dataclass
 
 KNOWN_ITEMS = 2  # the most items that are known beside the quasi-identifiers
 FEW = 100  # values that somebody may well know of a person

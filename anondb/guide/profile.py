@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from itertools import accumulate
 from typing import Any
 
@@ -15,7 +16,6 @@ from anondb.guide.people import People, people
 from anondb.models.transactional import KmAnonymity
 from anondb.reading.account import Account, accounts_of, read_json
 from anondb.taxonomies.check import Checked, checked
-from anondb.values import asdict, dataclass, field
 
 
 @dataclass(frozen=True)

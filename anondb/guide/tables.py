@@ -1,12 +1,12 @@
 """The tables of an owner's database, among which transactions, taxonomies and records are chosen."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from sqlglot import exp
 
 from anondb.engine import Engine, tuples
 from anondb.pages.text import plain
-from anondb.values import dataclass
 
 
 @dataclass(frozen=True)

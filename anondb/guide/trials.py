@@ -10,6 +10,7 @@ would often be best.) A run that deletes most items or occurrences is not advise
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,6 @@ from anondb.guide.needs import order_of
 from anondb.guide.profile import Profile
 from anondb.release.publish import hand_over_table
 from anondb.utility.workload import random_workload
-from anondb.values import dataclass, field, replace
 
 ITEMS, PAIRS = "items", "pairs"
 _OF_SIZE = {1: ITEMS, 2: PAIRS}

@@ -1,11 +1,11 @@
 """The sections of a profile, and their form as text; the page has the same sections."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from anondb.guide.people import People
 from anondb.guide.profile import Profile, taxonomy_figures
 from anondb.taxonomies.check import Checked
-from anondb.values import dataclass
 
 _COST = (
     "Estimated before any run, for all of reading, anonymizing, verifying and measuring, with m = 2; seconds of CPU time.",

@@ -6,6 +6,7 @@ It is the schema ``anondb`` of the owner's database, and is never published.
 import getpass
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import count
 from typing import Any
@@ -33,7 +34,6 @@ from anondb.ledger.tables import (
 from anondb.promises.spec import Knowledge
 from anondb.recoding import Decision
 from anondb.release.objects import same_name
-from anondb.values import dataclass, field
 
 PRESENT, DROPPED = "present", "dropped"
 

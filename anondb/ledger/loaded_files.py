@@ -1,6 +1,7 @@
 """The files that tables were loaded from, in the ledger: their accounts, and whether they are still the same."""
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,6 @@ from anondb.ledger.stored import current_catalog, reference_of
 from anondb.ledger.tables import LOADED_FILES
 from anondb.reading.account import Account, account_from
 from anondb.reading.formats import digest_of
-from anondb.values import dataclass
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -12,7 +13,6 @@ from sqlglot.errors import SqlglotError
 from anondb.engine import Engine, Table, reads, tuples
 from anondb.errors import InputError
 from anondb.release.objects import SchemaName, create_table, data_type
-from anondb.values import dataclass
 
 LEDGER_SCHEMA = "anondb"
 

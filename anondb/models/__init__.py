@@ -6,11 +6,11 @@ import math
 import numbers
 import re
 from collections.abc import Callable
+from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import Any, ClassVar
 
 from anondb.errors import InputError
-from anondb.values import dataclass, field, fields
 
 MAX_PARAMETER = 2**31 - 1
 

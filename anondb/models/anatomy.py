@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numbers
 import re
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
 from anondb.errors import InputError
 from anondb.models import INTEGER, MAX_PARAMETER, NUMBER, TEXT, Model, check_count, digits, parameter
-from anondb.values import dataclass, replace
 
 EMPTY_VALUES = ("count", "ignore")
 _NUMBER = re.compile(r"\+?\d{1,12}(\.\d{1,9}|/\d{1,10})?$")

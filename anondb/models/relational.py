@@ -1,9 +1,9 @@
 """The promises for combined relational and transaction data: (k,k^m)-anonymity and (k,l^m)-diversity."""
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 from anondb.models import INTEGER, NUMBER, TEXT, Model, parameter_k, parameter_m, whole
-from anondb.values import dataclass
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,12 @@
 import math
 import numbers
 import re
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
 from anondb.errors import InputError
 from anondb.models import NUMBER, TEXT, Model, parameter, parameter_k, parameter_m, whole_or_infinity
-from anondb.values import dataclass
 
 MAX_DENOMINATOR = 10**18  # of h
 

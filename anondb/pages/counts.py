@@ -1,11 +1,11 @@
 """Plots of counts: the truth beside estimates and bounds, the bounds of single items, and shares of persons."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TypeVar
 
 from anondb.pages.plots import CountScale, grid, svg, text
 from anondb.pages.text import cut, label, name_room, number, percent, short, wide
-from anondb.values import dataclass
 
 T = TypeVar("T")
 _LEFT, _TOP, _BOTTOM, _HEIGHT = 46, 14, 26, 280

@@ -2,10 +2,10 @@
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 from anondb.pages.plots import LINE, svg
 from anondb.pages.text import cut, label, percent, plain, wide
-from anondb.values import dataclass, replace
 
 Rectangle = tuple[float, float, float, float]
 LEAST_AREA = 2500.0  # cells that are smaller, in square pixels, are drawn together

@@ -4,10 +4,10 @@ import contextlib
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 
 from anondb.engine.limit import Limited, limited
 from anondb.engine.telling import StepDone, Telling
-from anondb.values import dataclass, field
 
 STEPS = ("load", "anonymize", "freeze", "verify", "accuracy", "publish")
 

@@ -1,6 +1,7 @@
 """The tables of a release that is made in a warehouse, and the check of its item supports where they were written."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from sqlglot import exp
@@ -13,7 +14,6 @@ from anondb.recoding import GlobalRecoding
 from anondb.release.item_supports import SupportRule, held_by, item_supports, label_counts
 from anondb.release.manifest import manifest_of, suppressed_in
 from anondb.release.objects import ROW_ORDER, new_release_id, showing
-from anondb.values import dataclass
 from anondb.verify.item_supports import verify_item_supports
 from anondb.warehouse.portable import PortableWarehouse
 from anondb.warehouse.statements import sorted_rows

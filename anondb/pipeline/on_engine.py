@@ -6,6 +6,7 @@ In Spark the release is written where the data lie.
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, cast
 
@@ -33,7 +34,6 @@ from anondb.recode import check_suppression
 from anondb.recoding import GlobalRecoding, Recoding
 from anondb.release.freeze import check_recoding
 from anondb.utility.loss import Loss, global_loss
-from anondb.values import dataclass, replace
 from anondb.verify.classes import verify_k_on
 from anondb.verify.km import verify_km
 from anondb.verify.result import Verification

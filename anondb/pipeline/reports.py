@@ -3,6 +3,7 @@
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from html import escape
 from typing import Any
 
@@ -21,7 +22,6 @@ from anondb.risk.accuracy import AnatomyFigures
 from anondb.risk.constraint_report import ConstraintReport
 from anondb.utility.accuracy import Accuracy
 from anondb.utility.loss import Loss
-from anondb.values import dataclass, replace
 from anondb.verify import Verification
 
 

@@ -6,13 +6,13 @@ Importing this module loads neither verifiers nor SQL, which keeps the command l
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from anondb.errors import InputError
 from anondb.models import Model, Parameter
 from anondb.models.named import parameters_of
-from anondb.values import dataclass, field
 
 if TYPE_CHECKING:
     from sqlglot import exp

@@ -1,6 +1,7 @@
 """The part of the ledger that publishing writes: sealed files, and comparisons with earlier ones."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,6 @@ from anondb.engine import Engine, Table, reads
 from anondb.ledger.ledger import now, system_user
 from anondb.ledger.tables import OVERLAPS, PUBLICATIONS, plain
 from anondb.release.publish import SealedFile
-from anondb.values import asdict, dataclass, field
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ compared. The ledger knows the persons of each publication (``persons``). The co
 
 import contextlib
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlglot import exp
@@ -21,7 +22,6 @@ from anondb.publications import published_rows as published
 from anondb.publications.history import Intersection
 from anondb.publications.published_rows import PublishedRows
 from anondb.release.objects import SchemaName
-from anondb.values import dataclass, replace
 
 GONE = "its rows are gone: its schema was not dropped by anondb"
 NOT_ALIKE = "an anatomy has no transactions to compare"

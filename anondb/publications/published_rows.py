@@ -7,6 +7,7 @@ While a published release is in its schema, its rows are read there. When it is 
 import contextlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlglot import exp
@@ -19,7 +20,6 @@ from anondb.publications import history as publications
 from anondb.publications.history import Difference
 from anondb.release import objects
 from anondb.release.freeze import drop_schema
-from anondb.values import dataclass, replace
 
 Pairs = list[tuple[str, str]]
 

@@ -4,6 +4,7 @@ import contextlib
 import os
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,6 @@ from anondb.release.inspect import Inspection, inspect
 from anondb.release.paths import MANIFEST_FILE, is_parquet_release
 from anondb.release.reader import SealedRelease, existing_file, sealed_release
 from anondb.release.signing import Keys, signer_of, trusted_keys
-from anondb.values import dataclass, replace
 from anondb.verify import Verification
 from anondb.warehouse.at_hand import at_hand, name_of
 

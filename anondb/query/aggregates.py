@@ -20,6 +20,7 @@ number lies between its bounds; the bounds of the whole are its least and its gr
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor, fsum, isinf, sqrt
 from typing import Any, NamedTuple
@@ -32,7 +33,6 @@ from anondb.query.classes import Size, Sums
 from anondb.query.evaluate import Outcome
 from anondb.query.parsing import bare
 from anondb.query.refusals import only, unsupported
-from anondb.values import dataclass
 
 CONT, DISC = "quantile_cont", "quantile_disc"
 QUANTILES = (exp.Median, exp.Quantile, exp.PercentileCont, exp.PercentileDisc)

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -52,7 +53,6 @@ from anondb.query.predicates import (
 from anondb.query.refusals import too_complex, unsupported
 from anondb.query.totals import Bounds
 from anondb.query.values import LISTS, OnValue
-from anondb.values import dataclass, replace
 
 Ends = tuple[Ints, Ints]
 """For each bucket: the least and the greatest number of persons for whom a condition holds."""

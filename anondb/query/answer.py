@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from functools import cache
@@ -39,7 +40,6 @@ from anondb.query.sizes import Sizes, are_whole, histogram, sizes_of, span_of
 from anondb.query.summed import SUM
 from anondb.query.totals import Bounds, chosen, of_some_item, outcomes, outside_of, total
 from anondb.query.values import DAY, Attribute, OneOf, OnValue, Value
-from anondb.values import dataclass, replace
 
 MORE_NOTE = "Items were suppressed, so somebody may have any number more: greater numbers than the listed ones are possible."
 Row = tuple[Any, ...]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -21,7 +22,6 @@ from anondb.query.refusals import unsupported
 from anondb.query.relational import unseen_parts, values_part
 from anondb.query.totals import Bounds, chosen, outside_of, total
 from anondb.query.values import Attribute
-from anondb.values import dataclass, replace
 
 ItemRow = tuple[str, int, int]
 

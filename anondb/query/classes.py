@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import prod
 from typing import Any, NamedTuple
@@ -14,7 +15,6 @@ from anondb.query.evaluate import Bag, Part, Passed, Question, Vector, bag_part,
 from anondb.query.item_tests import ItemTest, mentioned, others_pass, passing
 from anondb.query.relational import Cell
 from anondb.query.values import OnValue
-from anondb.values import dataclass
 
 MAX_BITS = 62  # of signatures that are numbers
 KEPT = 64  # answers of ``passing_of``

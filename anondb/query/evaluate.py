@@ -24,6 +24,7 @@ the least and the greatest one alone.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from itertools import product
 
@@ -31,7 +32,6 @@ from anondb.query.item_tests import ItemTest, finite, others_pass, patterns
 from anondb.query.predicates import And, AtLeast, Condition, Constant, Not, Or, leaves
 from anondb.query.refusals import too_complex, unsupported
 from anondb.query.values import OnValue
-from anondb.values import dataclass
 
 MAX_STATES = 1 << 14
 MAX_VECTORS = 1 << 12

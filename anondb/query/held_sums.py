@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from math import inf
 from typing import Any
@@ -13,7 +14,6 @@ import numpy.typing as npt
 from anondb.engine import has_nulls
 from anondb.query.classes import Classes, Group, Size, Sums
 from anondb.query.summed import ROUNDED, Summed, of_sums
-from anondb.values import dataclass
 
 Array = npt.NDArray[Any]
 

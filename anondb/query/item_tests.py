@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 
 from anondb.query.values import OnValue
-from anondb.values import dataclass
 
 
 @dataclass(frozen=True)

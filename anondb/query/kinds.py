@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, product
 
@@ -12,7 +13,6 @@ from anondb.answers.rules.contents import Space, Vector
 from anondb.answers.rules.supports import Array, Supports
 from anondb.query.classes import Classes, Members, Passing
 from anondb.query.evaluate import Evaluator, Passed, Question, part_of
-from anondb.values import dataclass
 
 BY_ITEM, BY_LABEL, BY_TESTS = LEVELS = range(3)
 MAX_KINDS = 6

@@ -10,6 +10,7 @@ out the least and the greatest value in the group, so they are valid and not alw
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import product
 from math import ceil, floor, inf
@@ -42,7 +43,6 @@ from anondb.query.relational import Cell, covered, unseen_parts, values_part
 from anondb.query.summed import SUM, VALUES, Summed
 from anondb.query.totals import Bounds, chosen, outside_of, total
 from anondb.query.values import Attribute, OnValue, Span
-from anondb.values import dataclass, replace
 
 States = tuple[int, ...]
 """For each comparison of a sum with a number whether it is false (0), true (1) or open (2)."""

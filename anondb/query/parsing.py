@@ -6,6 +6,7 @@ No engine that holds a release gets the text as SQL; DuckDB only binds it to emp
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from sqlglot import exp
 from sqlglot.errors import ParseError, SqlglotError
@@ -14,7 +15,6 @@ from sqlglot.tokenizer_core import Token, TokenType
 from anondb.errors import InputError
 from anondb.query.refusals import too_complex, unsupported
 from anondb.query.scripts import MAX_CHARACTERS, dialect, reworded
-from anondb.values import dataclass
 
 MAX_DEPTH = 200
 _POSITIONS = {"line", "col", "start", "end"}

@@ -13,6 +13,7 @@ constructors, ``close`` and ``leaves`` treat all unknown nodes as leaves.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, floor, fsum
 from typing import Any
@@ -20,7 +21,6 @@ from typing import Any
 from anondb.query.item_tests import ANY_ITEM, NO_ITEM, ItemTest, Labels, finite, item_all, item_any, item_not, within
 from anondb.query.refusals import too_complex
 from anondb.query.values import Attribute, OnValue
-from anondb.values import dataclass, replace
 
 MAX_BRANCHES = 256
 MAX_PARTS = 30  # of a conjunction, that are compared with each other

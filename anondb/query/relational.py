@@ -12,6 +12,7 @@ the least and the greatest value of a record are attained, and their sums over r
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from math import ceil, floor
@@ -25,7 +26,6 @@ from anondb.query.refusals import unsupported
 from anondb.query.values import DAY, LISTS, ROW, Attribute, OnValue, Value
 from anondb.release.manifest import types_of
 from anondb.release.reader import SealedRelease
-from anondb.values import dataclass
 
 MAX_GROUPS = 1_000
 Cell = tuple[str | int | bool | None, ...]

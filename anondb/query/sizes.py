@@ -8,6 +8,7 @@ the supports tell less these. So as many persons as possible take the smallest s
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 from math import ceil, floor, fsum, inf
@@ -34,7 +35,6 @@ from anondb.query.predicates import (
 from anondb.query.summed import SUM
 from anondb.query.supported import narrowed
 from anondb.query.totals import Bounds
-from anondb.values import dataclass
 
 Span = tuple[float, float]
 """The least and the greatest number of a span."""

@@ -11,6 +11,7 @@ items of a transaction whose members all have a value.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import reduce
 from math import fsum, inf, nan
 from operator import or_
@@ -24,7 +25,6 @@ from anondb.query.classes import Group, Size, Sums, passing_of
 from anondb.query.item_tests import finite, patterns
 from anondb.query.predicates import Weights
 from anondb.query.refusals import unsupported
-from anondb.values import dataclass, replace
 
 if TYPE_CHECKING:
     from anondb.query.cached_release import Opened

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -29,7 +30,6 @@ from anondb.query.predicates import ALWAYS, ITEMS, ROWS, And, AtLeast, Condition
 from anondb.query.reading import holdings
 from anondb.query.totals import Bounds
 from anondb.query.values import OnValue
-from anondb.values import dataclass, replace
 
 KEPT = 16  # numbers of transactions by what they show
 Hidden = Sequence[tuple[Passed, int]]

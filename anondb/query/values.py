@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from functools import partial
@@ -19,7 +20,6 @@ from sqlglot import exp
 
 from anondb.query.parsing import bare
 from anondb.query.refusals import name_of, unsupported
-from anondb.values import dataclass, replace
 
 TEXT, WHOLE = "VARCHAR", "BIGINT"
 _FRACTION = r"(\.[0-9]{0,8}[1-9])?"

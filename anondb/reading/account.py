@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from anondb.errors import InputError
 from anondb.reading.options import Dialect
-from anondb.values import dataclass, field, fields
 
 
 @dataclass(frozen=True)

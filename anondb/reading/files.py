@@ -5,6 +5,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,6 @@ from anondb.reading.shape import (
     records,
     survey,
 )
-from anondb.values import dataclass, field, replace
 
 _WRITTEN = Dialect(",", '"', "\n", header=False)  # of a file that ``rewritten`` makes
 NO_VALUE = ("", "\\N")  # without quotes: no value; the second is that of MySQL and PostgreSQL

@@ -6,6 +6,7 @@ import zlib
 from codecs import getincrementaldecoder
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -13,7 +14,6 @@ from anondb.engine.elsewhere import warehouse_at
 from anondb.errors import InputError
 from anondb.reading.options import Reading
 from anondb.reading.shape import CHUNK, not_utf8
-from anondb.values import dataclass, replace
 
 _BY_SUFFIX = {
     **dict.fromkeys((".csv", ".tsv", ".txt", ".psv", ".tree"), "text"),

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from typing import Any
 
 from anondb.errors import InputError
 from anondb.models import BOOLEAN, INTEGER, READ, Parameter, digits, parameter, parameters_in
-from anondb.values import dataclass, fields
 
 PEOPLE = "people"  # a row is a person without items
 OF_LINES = ("basket", "spmf")  # a line of a text file is a person

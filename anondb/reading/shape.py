@@ -10,6 +10,7 @@ import hashlib
 import re
 from codecs import IncrementalDecoder, getincrementaldecoder
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -18,7 +19,6 @@ import numpy as np
 from anondb.engine.arrays import Words
 from anondb.errors import InputError
 from anondb.reading.options import MARKS, Dialect
-from anondb.values import dataclass, replace
 
 CHUNK = 1 << 20
 _BLOCK = 1 << 19

@@ -13,6 +13,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -37,7 +38,6 @@ from anondb.release.objects import (
     kind_of,
     layout_of,
 )
-from anondb.values import dataclass, replace
 
 Entry = tuple[str, str, str]  # schema, kind of object, name
 Catalog = Mapping[Entry, tuple[str, str]]  # text and comment of each

@@ -1,12 +1,12 @@
 """Conditions on relational values in ``count_bounds``, derived from the columns of a release's ``records`` table."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from sqlglot import exp
 
 from anondb.engine import Table, reads
 from anondb.release.bodies import body_of
-from anondb.values import dataclass
 
 VALUES = {"attribute": "VARCHAR", "released_value": "VARCHAR", "value": "VARCHAR"}
 NUMBERS = "DECIMAL(38, 18)"  # holds every number that an attribute may have, exactly

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from sqlglot import exp
@@ -20,7 +21,6 @@ from anondb.release.manifest import SUPPRESSED, empty_transactions, manifest_of,
 from anondb.release.numbering import number_transactions
 from anondb.release.relational import shown_attributes, write_records
 from anondb.utility.loss import Cover
-from anondb.values import dataclass
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ import filecmp
 import os
 import tempfile
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,6 @@ from anondb.release.objects import Kind, SchemaName, table_counts
 from anondb.release.publish import rebuild
 from anondb.release.reader import SealedRelease, locked_engine
 from anondb.release.signing import Keys, fault_of, signer_of, trusted_keys
-from anondb.values import dataclass
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ The weight is stored, since it is the root of an equation over all members and `
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,6 @@ from anondb.engine.arrays import Floats
 from anondb.engine.places import run_starts
 from anondb.release.bodies import bound_among
 from anondb.release.objects import SUPPORTS, SchemaName
-from anondb.values import dataclass
 
 MARGIN = 1e-6  # shares of a released item's members that add up to less than 1 + MARGIN leave nothing to share
 MOST_MEMBERS = 50_000_000  # of all released items

@@ -6,6 +6,7 @@ Their ids are values that no person of the original has.
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 
 from sqlglot import exp
 
@@ -13,7 +14,6 @@ from anondb.data.types import is_released
 from anondb.engine import Table, reads
 from anondb.release.manifest import types_of
 from anondb.release.objects import MODELLED, RECORDS, ROW_ORDER, SEALED_SCHEMA, Kind, layout_of, partition_of
-from anondb.values import dataclass
 
 RULE = "1"  # the version of the rule by which worlds are drawn, the value of the manifest's key
 COMMENT = "Modelled rows: one table that this release permits. No row is a person's. Counts of few are guesses."

@@ -4,6 +4,7 @@ import contextlib
 import json
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -13,7 +14,6 @@ from anondb.engine import Engine, NamedRows, Table, reads, tuples
 from anondb.errors import InputError
 from anondb.models.named import MODELS, parameters_of
 from anondb.release.conditions import VALUES, ReleasedAttribute, record_columns, released_attributes
-from anondb.values import dataclass, replace
 
 MANIFEST_KEYS = frozenset(
     {

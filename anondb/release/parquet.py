@@ -8,6 +8,7 @@ import contextlib
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,6 @@ from anondb.release.catalog import Finding
 from anondb.release.digest import content_digest, file_digest
 from anondb.release.modelled import stored_tables
 from anondb.release.paths import MANIFEST_FILE, is_parquet_release, valid_path
-from anondb.values import dataclass
 
 FORMAT = "anondb parquet 1"
 Scripts = Callable[

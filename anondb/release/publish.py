@@ -3,6 +3,7 @@
 import contextlib
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from sqlglot import exp
@@ -37,7 +38,6 @@ from anondb.release.reader import SealedRelease
 from anondb.release.row_sums import RowSums, row_sums, rows_of
 from anondb.release.signing import Signer
 from anondb.release.target import check_target
-from anondb.values import dataclass
 
 BUILD_NAME = "release.duckdb"
 IN_MEMORY = SchemaName("memory", SEALED_SCHEMA)

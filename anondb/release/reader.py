@@ -7,6 +7,7 @@ EngineError.
 import contextlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -36,7 +37,6 @@ from anondb.release.objects import (
 )
 from anondb.release.paths import valid_path, wal_of
 from anondb.release.signing import ANYBODY, Keys, check_signature, trusted_keys
-from anondb.values import dataclass
 
 MAX_SECONDS = 3_600.0  # limit for one of anondb's own statements on a sealed file
 

@@ -6,13 +6,13 @@ only the sum shows these. DuckDB's ``hash`` may change between versions, so sums
 """
 
 import secrets
+from dataclasses import dataclass, field
 from functools import partial, reduce
 
 from sqlglot import exp
 
 from anondb.engine import Engine, Table, reads
 from anondb.release.objects import Kind, SchemaName
-from anondb.values import dataclass, field
 
 
 @dataclass(frozen=True)

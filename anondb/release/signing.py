@@ -13,6 +13,7 @@ import os
 import re
 import stat
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,6 @@ from anondb.engine.files import write_file
 from anondb.errors import AnondbError, InputError, VerificationFailed
 from anondb.models.named import model_of
 from anondb.release.objects import SIGNATURE
-from anondb.values import dataclass, field
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey

@@ -1,10 +1,9 @@
 """How good the answers of a release are: figures of workloads by the size of queries and by the true count."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from statistics import median
 from typing import Any
-
-from anondb.values import dataclass
 
 Answer = tuple[tuple[str, ...], int, float, int, int]
 """The items of a query, its true count, estimate, lower bound and upper bound."""

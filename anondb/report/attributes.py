@@ -1,6 +1,7 @@
 """The attributes of a release beside those of its source: histograms, released ranges, loss, and groups of equal values."""
 
 import math
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -9,7 +10,6 @@ from anondb.engine import DuckDBEngine, Table, reads
 from anondb.pages.plots import of_categories, of_ranges
 from anondb.release.objects import StoredRelease
 from anondb.risk.attack import shown_values
-from anondb.values import dataclass
 
 BINS = 20  # at most, of the histogram of a number or a date
 

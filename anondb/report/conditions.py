@@ -1,5 +1,6 @@
 """Questions about persons of some ages, sexes or towns: what the release answers, beside the truth."""
 
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -11,7 +12,6 @@ from anondb.data.transactions import Dataset
 from anondb.engine import DuckDBEngine, reads
 from anondb.release.objects import StoredRelease
 from anondb.report.contents import Bounds, Where, bounds_of, value_words
-from anondb.values import dataclass
 
 BANDS = 3  # of a number or a date, of about equally many persons; also how many categories are asked for
 MOST_ATTRIBUTES, ITEMS = 6, 2

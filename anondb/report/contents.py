@@ -1,6 +1,7 @@
 """What a release shows: read from its own tables alone, those of a sealed file or of a schema in the owner's database."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from sqlglot import exp
@@ -10,7 +11,6 @@ from anondb.models.named import model_of
 from anondb.promises import PROMISES
 from anondb.release.conditions import ReleasedAttribute
 from anondb.release.objects import ANATOMY, ReleasedItem, SchemaName, StoredRelease, read_items
-from anondb.values import dataclass
 
 EXAMPLE_LENGTH = 40  # a longer label is no example
 

@@ -5,6 +5,7 @@ Nothing is written. What needs the source (the truth, attackers, suppressed item
 
 import contextlib
 from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from anondb.data.transactions import Dataset, fingerprint
@@ -29,7 +30,6 @@ from anondb.report.contents import Contents, read_contents
 from anondb.risk.accuracy import measure_on, queries_of
 from anondb.risk.attack import USUAL_KNOWLEDGE, Attack, attack, records_as_released
 from anondb.risk.explain import cause
-from anondb.values import asdict, dataclass, field, replace
 
 UNCHANGED, CHANGED, GONE = "unchanged", "changed", "gone"
 SIZES = (1, 2, 3)  # the sizes of the queries that are measured

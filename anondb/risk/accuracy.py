@@ -1,6 +1,7 @@
 """Measure the accuracy of a release on the owner's or on random COUNT queries."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -26,7 +27,6 @@ from anondb.utility.relational import accuracy_of
 from anondb.utility.rules import RuleAccuracy, RuleThresholds, default_thresholds, has_mlxtend, rule_accuracy
 from anondb.utility.workload import Workload as Queries
 from anondb.utility.workload import owner_workload, random_workload
-from anondb.values import dataclass, replace
 
 RELATIONAL_QUERIES = 100  # queries over relational values and items, as many as in the paper
 

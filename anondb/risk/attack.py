@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -24,7 +25,6 @@ from anondb.models import AsTable, check_count
 from anondb.models.named import group_size, model_of
 from anondb.release.conditions import NUMBERS, ReleasedAttribute
 from anondb.release.objects import ANATOMY, SchemaName, StoredRelease, read_release
-from anondb.values import dataclass
 
 USUAL_KNOWLEDGE = 2  # items known of each person if the promise has no number
 

@@ -1,5 +1,6 @@
 """Check and report the owner's constraints on a release."""
 
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -11,7 +12,6 @@ from anondb.errors import VerificationFailed
 from anondb.policy import Policy
 from anondb.recoding import GlobalRecoding, Recoding
 from anondb.release.objects import SchemaName
-from anondb.values import asdict, dataclass
 from anondb.verify.constraints import UtilityVerification, verify_utility
 
 

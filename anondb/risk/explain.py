@@ -4,6 +4,7 @@ Decisions and taxonomy are those of the run that made the release; nothing is re
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -13,7 +14,6 @@ from anondb.ledger import ledger, stored
 from anondb.ledger.tables import DECISIONS
 from anondb.models import AsTable
 from anondb.release.objects import ReleasedItem, SchemaName, read_items
-from anondb.values import dataclass
 
 MOST_FORMS = 3
 AS_IS, GENERALIZED, SUPPRESSED, ABSENT = "as_is", "generalized", "suppressed", "absent"

@@ -6,6 +6,7 @@ Only the owner can run it, because the policy comes from the ledger. It counts p
 import contextlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain, combinations, combinations_with_replacement, product
 from math import comb, factorial, prod
@@ -29,7 +30,6 @@ from anondb.recode import recode
 from anondb.recoding import GlobalRecoding
 from anondb.release.freeze import FrozenRelease
 from anondb.release.objects import SchemaName, read_manifest, read_members
-from anondb.values import dataclass
 
 MAX_ORIGINALS = 2_000
 FEW_TRANSACTIONS, FEW_ORIGINALS = 30, 100  # of a release that is inverted when it is made: some seconds

@@ -3,6 +3,7 @@
 import contextlib
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,6 @@ from anondb.session.opening import Asking
 from anondb.session.output import Count, one_count
 from anondb.statements.tokens import plain_table
 from anondb.utility.accuracy import RelativeError, error_figures
-from anondb.values import dataclass
 
 NO_COUNT = "The statement does not ask for all groups of one count: leave out HAVING, LIMIT and other numbers."
 NO_BOUND = "The release gives no bounds: rows of suppressed items may be any number, so count persons."

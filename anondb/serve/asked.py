@@ -3,6 +3,7 @@
 import contextlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
@@ -15,7 +16,6 @@ from anondb.query.scripts import script, sql_tokens
 from anondb.serve.catalog import VERSION, Translator
 from anondb.serve.values import TEXT, TEXTS
 from anondb.session.session import Session
-from anondb.values import dataclass, field
 
 PARAMETERS = {
     "server_version": VERSION,

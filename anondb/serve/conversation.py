@@ -10,6 +10,7 @@ import signal
 import socket
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from pygwire import messages as pg
@@ -26,7 +27,6 @@ from anondb.serve.login import MECHANISM, Verifier, proved
 from anondb.serve.values import Encoder, Type, decoded
 from anondb.session.opening import open_session
 from anondb.session.session import Session
-from anondb.values import dataclass
 
 LOGIN_SECONDS, FAILED_SECONDS = 10.0, 1.0
 _LOGIN_BYTES, _MESSAGE_BYTES, _SENT_BYTES = 10_000, 1 << 20, 1 << 16

@@ -3,9 +3,9 @@
 import itertools
 import re
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from anondb.serve.asked import Answer, Asked, Failure, statements_of
-from anondb.values import dataclass, replace
 
 _NAME = r'("(?:[^"]|"")+"|\w+)'
 _KINDS = r"(?:(?:BINARY|ASENSITIVE|INSENSITIVE|(?:NO\s+)?SCROLL)\s+)*"

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from psycopg import adapters, pq
 from psycopg.adapt import Transformer
-
-from anondb.values import dataclass
 
 TEXT = 1043  # varchar, as in DuckDB's pg_type
 TEXTS = 1009

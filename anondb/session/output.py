@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from sqlglot import exp
@@ -15,7 +16,6 @@ from anondb.engine.untrusted import materialized
 from anondb.query.parsing import SELECT, lowered, parse_script
 from anondb.query.refusals import unsupported
 from anondb.session.result import Result, fetched, json_rows
-from anondb.values import dataclass
 
 CERTAIN = "certain"
 MAYBE_NOTE = "A number may be NULL, since the file does not show that anybody is counted; its bounds hold where it is not."

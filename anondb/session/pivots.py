@@ -4,6 +4,7 @@ COLUMNS(...) as an expression for each column."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -14,7 +15,6 @@ from anondb.engine import reads
 from anondb.query.parsing import lowered
 from anondb.query.refusals import too_complex, unsupported
 from anondb.session.parameters import literal_of
-from anondb.values import dataclass, replace
 
 MAX_COLUMNS = 200
 

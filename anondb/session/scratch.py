@@ -7,6 +7,7 @@ possible worlds see through it: each query that names it gets it as a common tab
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from sqlglot import exp
@@ -17,7 +18,6 @@ from anondb.query.refusals import too_complex, unsupported
 from anondb.session.database import HIDDEN, SessionDatabase
 from anondb.session.output import unique
 from anondb.session.parameters import literal_of
-from anondb.values import dataclass
 
 Columns = Sequence[tuple[str, str]]
 """The names and types of columns."""

@@ -6,6 +6,7 @@ INSERT, UPDATE, DELETE and ALTER give a table a new query over the one that it h
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from sqlglot import exp
@@ -16,7 +17,6 @@ from anondb.query.parsing import Statement, is_function, lowered
 from anondb.query.refusals import only, unsupported
 from anondb.session.parameters import Prepared
 from anondb.session.scratch import Scratch, missing
-from anondb.values import dataclass
 
 IGNORED = {
     *("application_name", "client_encoding", "client_min_messages", "datestyle", "enable_object_cache"),

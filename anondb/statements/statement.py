@@ -1,11 +1,11 @@
 """The statements of anonymized views as values, with their positions and errors."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from sqlglot import exp
 
 from anondb.errors import InputError
-from anondb.values import dataclass, field
 
 Value = str | int | float | bool
 

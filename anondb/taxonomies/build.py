@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -23,7 +24,6 @@ from anondb.engine import Engine
 from anondb.engine.arrays import Ints
 from anondb.errors import BudgetExceeded, InputError
 from anondb.taxonomies import BUILDERS, FAN_OUT
-from anondb.values import dataclass, replace
 
 SEPARATORS = ("/", ">", ":", "|", "_", "-", ".", " ")
 MAX_SIMILAR = 5_000  # items that are ordered by similarity: their pair counts take 100 MB

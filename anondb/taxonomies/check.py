@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from statistics import median
 from typing import Any
 
@@ -14,7 +15,6 @@ from anondb.data.transactions import Dataset, load_transactions
 from anondb.engine import Engine, reads
 from anondb.engine.arrays import Ints
 from anondb.errors import InputError
-from anondb.values import asdict, dataclass, field, replace
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -14,7 +15,6 @@ from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import InputError
 from anondb.taxonomies.check import supported_taxonomy
 from anondb.taxonomies.hierarchies import supported_hierarchy
-from anondb.values import dataclass, replace
 
 ROOT = 0
 

@@ -6,6 +6,7 @@ What ``taxonomies.build`` and ``taxonomies.check`` do for the items of persons i
 import difflib
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal, InvalidOperation
 from functools import partial
@@ -24,7 +25,6 @@ from anondb.engine.arrays import Ints
 from anondb.errors import InputError
 from anondb.taxonomies import FAN_OUT, HIERARCHIES, build
 from anondb.taxonomies.check import Checked, checked
-from anondb.values import dataclass, replace
 
 BANDS = 32  # at most so many of the finest bands that are proposed
 MAX_DIGITS = 18  # of a number: exact in every step

@@ -9,6 +9,7 @@ import math
 import shlex
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,6 @@ from anondb.pages.html import both
 from anondb.pages.text import number, plain, short
 from anondb.ui.window import Window, argument, back, name_of, posted, saved, shown, window_of
 from anondb.ui.worker import Say
-from anondb.values import dataclass
 
 BOUNDS = {"columns": "its bounds", "spread": "its bounds, and how far plausible originals differ", "none": "nothing"}
 _SHOWN, _BARS, _EARLIER, _ITEMS = 200, 40, 20, 2000

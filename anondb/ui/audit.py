@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import dataclass
 from typing import Any
 
 from starlette.requests import Request
@@ -14,7 +15,6 @@ from anondb.errors import InputError
 from anondb.options import flags_of
 from anondb.ui.window import argument, back, name_of, posted, saved, shown, window_of
 from anondb.ui.worker import Say
-from anondb.values import dataclass
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from itertools import chain, count
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,6 @@ from anondb.reading.formats import is_data_file
 from anondb.reading.options import OF_FILES, PEOPLE, READING
 from anondb.ui import tasks
 from anondb.ui.window import Project, Window, back, name_of, posted, shown, window_of
-from anondb.values import dataclass, field
 
 HERE = "/load"
 _PEEK = ("load-peek", "load-taxonomy", "load-records", "load-made")  # jobs about what is being chosen

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,6 @@ from anondb.taxonomies.editing import ROOT, Draft
 from anondb.ui import tasks
 from anondb.ui.load import KINDS
 from anondb.ui.window import Project, Window, back, posted, project_at
-from anondb.values import dataclass, field, replace
 
 HERE = "/understand#tree"
 TREE, COUNT, SAVE = "understand_tree", "understand_count", "understand_save"

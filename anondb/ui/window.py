@@ -7,6 +7,7 @@ import secrets
 import shlex
 import shutil
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,6 @@ from anondb.options import flags_of
 from anondb.pages.html import table
 from anondb.pages.text import number, plain, raised
 from anondb.ui.worker import DONE, Job, Worker
-from anondb.values import dataclass, field
 
 PARTS = {  # the parts of the window, in the order of the work, each with what one does there
     "load": "Load",

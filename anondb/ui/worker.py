@@ -12,13 +12,13 @@ import signal
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import partial
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from typing import Any
 
 from anondb.errors import AnondbError, speaking
-from anondb.values import dataclass, field
 
 Say = Callable[[str], None]
 _PATIENCE = 5.0  # seconds that stopped work has for undoing what it began

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,6 @@ from anondb.errors import InputError
 from anondb.models import AsTable
 from anondb.utility.counting import count_sets
 from anondb.utility.workload import Workload
-from anondb.values import dataclass, field
 
 _IMAGE = "one.query_id, other.released, other.size"
 _KEY = "query_id, CAST(dense_rank() OVER (ORDER BY array_sort(list(released))) AS INTEGER) AS set_id"

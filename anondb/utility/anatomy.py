@@ -6,6 +6,7 @@ docs/algorithms/metrics.md.
 
 import math
 from collections import Counter
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -14,7 +15,6 @@ from anondb.engine import Engine, Table
 from anondb.recoding import BucketRecoding
 from anondb.utility.accuracy import Accuracy, accuracy_of, true_counts
 from anondb.utility.workload import Workload
-from anondb.values import dataclass
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,13 @@
 """Counts the supports of many itemsets at once, in arrays."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from sqlglot import exp
 
 from anondb.engine import DuckDBEngine, Engine, Runner, Table, reads
 from anondb.engine.arrays import Flags, Ints
-from anondb.values import dataclass
 
 CELLS = 1 << 25  # bytes of the matrix of one piece: which of its transactions hold which items
 HITS = 1 << 17  # transactions of the rarest items of sets that are looked up at once

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -14,7 +15,6 @@ from anondb.engine import Engine, Table, reads
 from anondb.engine.arrays import Ints
 from anondb.models import AsTable
 from anondb.recoding import BucketRecoding, GlobalRecoding, LocalRecoding
-from anondb.values import dataclass, replace
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
@@ -10,7 +11,6 @@ import numpy as np
 from anondb.engine import Engine, Table, reads
 from anondb.engine.arrays import Flags, Floats, Ints
 from anondb.utility.workload import Workload
-from anondb.values import dataclass
 
 
 @dataclass(frozen=True, eq=False, repr=False)

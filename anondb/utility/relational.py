@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,6 @@ from anondb.errors import InputError
 from anondb.recoding import PublishedAttribute, RelationalRecoding
 from anondb.utility.accuracy import error_figures
 from anondb.utility.supported_items import weights
-from anondb.values import dataclass
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """Compares the association rules of a reconstruction with those of the original (*Privacy Preservation in Transaction
 Databases based on Anatomy technique*, ICCSE 2010, section V.C; docs/algorithms/metrics.md#rules)."""
 
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -9,7 +10,6 @@ import numpy as np
 from anondb.engine import Engine, Table
 from anondb.errors import InputError
 from anondb.models import check_count
-from anondb.values import dataclass
 
 PAIRS = 100  # the default min_support is the least that at most so many pairs of items reach
 Rule = tuple[frozenset[int], frozenset[int]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,6 @@ from anondb.engine import Columns
 from anondb.engine.arrays import Floats, Ints
 from anondb.engine.places import run_starts
 from anondb.utility.published import Published
-from anondb.values import dataclass, fields
 
 HALVINGS = 40  # as in the macro
 MARGIN = 1e-6  # shares that add up to less than 1 + MARGIN leave no room for two members

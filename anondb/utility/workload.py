@@ -3,6 +3,7 @@
 import math
 import numbers
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
 
@@ -17,7 +18,6 @@ from anondb.engine.arrays import Ints
 from anondb.errors import InputError
 from anondb.models import check_count
 from anondb.utility.counting import count_itemsets
-from anondb.values import dataclass, field
 
 SMALL_MASS = 300_000
 LARGE_MASS = 50_000_000

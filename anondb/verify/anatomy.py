@@ -5,6 +5,7 @@ With the original data it also checks, as far as multisets allow, that every tra
 in each column the values of all buckets together must equal those of the original.
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 from sqlglot import exp
@@ -12,7 +13,6 @@ from sqlglot import exp
 from anondb.engine import Engine, Table, reads
 from anondb.errors import InputError
 from anondb.models.anatomy import Anatomy
-from anondb.values import dataclass
 from anondb.verify.result import Verification, Witness
 from anondb.verify.work import Work, work
 

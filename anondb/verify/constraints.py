@@ -6,6 +6,7 @@ items; at least k transactions must hold every part of q that some transaction h
 hold every part of q. If some but fewer than k do, q itself is the violation. Only if none does, the parts are checked.
 """
 
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -13,7 +14,6 @@ from sqlglot import exp
 
 from anondb.engine import Engine, Table, reads
 from anondb.models.transactional import ConstraintAnonymity
-from anondb.values import dataclass
 from anondb.verify import work as limits
 from anondb.verify.result import Verification, Witness
 from anondb.verify.work import Work, check_budget, work

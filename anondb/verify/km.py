@@ -7,6 +7,7 @@ sizes in order and counts only itemsets whose subsets are frequent.
 """
 
 import math
+from dataclasses import dataclass, field
 
 from sqlglot import exp
 
@@ -14,7 +15,6 @@ from anondb.engine import Engine, NamedRows, Runner, Table, put_integers, reads
 from anondb.engine.telling import told
 from anondb.errors import BudgetExceeded, InputError
 from anondb.models.transactional import KmAnonymity
-from anondb.values import dataclass, field
 from anondb.verify import supersets
 from anondb.verify import work as limits
 from anondb.verify.result import Verification, Witness

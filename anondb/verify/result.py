@@ -1,9 +1,9 @@
 """The result of a verification, for every model."""
 
+from dataclasses import dataclass, fields
 from typing import Any
 
 from anondb.models import AsTable, Model
-from anondb.values import dataclass, fields
 
 
 @dataclass(frozen=True)

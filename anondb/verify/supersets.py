@@ -1,10 +1,11 @@
 """k^m-anonymity for every m at once: each published transaction needs k supersets (docs/algorithms/models.md#kinf)."""
 
+from dataclasses import dataclass
+
 from sqlglot import exp
 
 from anondb.engine import Runner, Table, reads
 from anondb.engine.telling import told
-from anondb.values import dataclass
 from anondb.verify import work as limits
 from anondb.verify.result import Witness
 from anondb.verify.work import Work, bound, check_budget

@@ -3,6 +3,7 @@ PostgreSQL, with a schema for each value beside it."""
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
@@ -14,7 +15,6 @@ from anondb.publications import history
 from anondb.publications.targets import FORMATS, check_format, check_target, how, target_of
 from anondb.release.objects import read_manifest
 from anondb.release.paths import is_parquet_release
-from anondb.values import dataclass
 from anondb.views.parts import Part, Value
 from anondb.warehouse.postgres.place import Place
 

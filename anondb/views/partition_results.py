@@ -1,10 +1,10 @@
 """The result of creating or refreshing a partitioned view."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from anondb.pipeline.reports import Report
 from anondb.publications.history import notes
-from anondb.values import dataclass
 from anondb.views.results import Result
 
 

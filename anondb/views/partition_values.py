@@ -1,6 +1,7 @@
 """The values of the column of a partitioned view, beside the releases that the ledger has of them."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from sqlglot import exp
 
@@ -10,7 +11,6 @@ from anondb.engine import Engine, reads
 from anondb.errors import InputError
 from anondb.ledger import ledger
 from anondb.publications import history
-from anondb.values import dataclass
 from anondb.views import parts
 from anondb.views.folders import file_name
 from anondb.views.parts import Part, Value

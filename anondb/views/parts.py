@@ -1,6 +1,7 @@
 """The parts of partitioned views in the ledger: a release for each value of a column."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from sqlglot import exp
 
@@ -8,7 +9,6 @@ from anondb.data.sources import Partition
 from anondb.engine import Engine
 from anondb.ledger.tables import PARTITIONS, RELEASES, VIEWS
 from anondb.release.objects import SchemaName, same_name
-from anondb.values import dataclass
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,6 @@ from anondb.pipeline.load import load
 from anondb.publications.targets import anchored, check_target, how, target_of
 from anondb.reading.formats import stem_of
 from anondb.statements.statement import CreateView
-from anondb.values import dataclass, replace
 from anondb.views import views
 from anondb.views.results import Result
 from anondb.views.script import check_query

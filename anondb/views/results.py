@@ -1,5 +1,6 @@
 """The results of statements of anonymized views, and of checking a release against the current data."""
 
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -9,7 +10,6 @@ from anondb.pipeline.report_rows import figure
 from anondb.pipeline.reports import Report
 from anondb.publications.history import PublishedFile, notes
 from anondb.utility.loss import Loss
-from anondb.values import dataclass
 from anondb.verify import Verification
 
 

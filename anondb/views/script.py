@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
@@ -32,7 +33,6 @@ from anondb.statements.statement import (
     position,
     syntax_error,
 )
-from anondb.values import dataclass
 from anondb.views import names as view_names
 from anondb.views import views
 from anondb.views.results import Result

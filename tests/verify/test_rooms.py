@@ -11,7 +11,7 @@ from anondb.engine import all_names, load
 
 ROOM = Path(anondb.verify.__file__).parent
 # Of pages, how results look in notebooks.
-ALLOWED = {"anondb.engine", "anondb.errors", "anondb.models", "anondb.pages", "anondb.values", "anondb.verify"}
+ALLOWED = {"anondb.engine", "anondb.errors", "anondb.models", "anondb.pages", "anondb.verify"}
 
 
 def _sources() -> dict[Path, ast.Module]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -27,7 +28,6 @@ from anondb.engine.telling import Tell, silent, told
 from anondb.errors import InfeasibleError
 from anondb.models.anatomy import Anatomy
 from anondb.recoding import BucketRecoding
-from anondb.values import dataclass
 
 CHUNK = 50_000  # transactions converted to Python integers at a time
 TRIALS = 20  # closed buckets tried for the residue, per transaction of the data; keeps the pass linear

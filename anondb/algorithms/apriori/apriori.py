@@ -10,6 +10,7 @@ threat among nodes without one, so each node is checked once, and again only aft
 """
 
 import heapq
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
@@ -24,7 +25,6 @@ from anondb.engine.telling import Tell, silent
 from anondb.errors import InfeasibleError
 from anondb.models.transactional import KmAnonymity
 from anondb.recoding import Decision, GlobalRecoding
-from anondb.values import dataclass, field
 
 Nodes = tuple[int, ...]  # an antichain, ascending
 

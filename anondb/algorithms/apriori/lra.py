@@ -7,6 +7,7 @@ neighbour.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -20,7 +21,6 @@ from anondb.engine.arrays import Ints
 from anondb.engine.telling import Tell, silent, within
 from anondb.models.transactional import KmAnonymity
 from anondb.recoding import Decision, LocalRecoding
-from anondb.values import dataclass, replace
 
 OCCURRENCE_BYTES = 120  # at the peak: the vectors of the Gray order are lists of Python
 PARTS = 2  # the fewest chunks of a local recoding: supports, and with them accuracy, fall with every further chunk

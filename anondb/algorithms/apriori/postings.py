@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 import numpy as np
 
 from anondb.algorithms.in_memory import check_occurrences
@@ -10,7 +12,6 @@ from anondb.data.transactions import Dataset
 from anondb.engine import Engine, put_integers, reads
 from anondb.engine.arrays import Ints, Ints32
 from anondb.engine.places import run_starts, stretches
-from anondb.values import dataclass, field
 
 _MANY = 64  # transactions are marked if they are at least one in this many
 OCCURRENCE_BYTES = 56  # at the peak: the arrays of Postings, and the images of all leaves while cuts are compared

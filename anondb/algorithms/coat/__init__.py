@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from anondb.algorithms.method import Method, Task, option
-from anondb.values import dataclass
 
 if TYPE_CHECKING:
     from anondb.engine import Engine

@@ -14,6 +14,7 @@ printed steps.
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Protocol
 
@@ -34,7 +35,6 @@ from anondb.engine.telling import Tell, silent
 from anondb.errors import InfeasibleError, InputError, quote_list
 from anondb.models.transactional import ConstraintAnonymity, KmAnonymity
 from anondb.recoding import Decision, GlobalRecoding
-from anondb.values import dataclass, field
 
 LABEL_LENGTH = 200
 _PART_LENGTH = 60

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,6 @@ from anondb.algorithms.coat.blocks import Blocks
 from anondb.engine.arrays import Flags, Ints, Ints32
 from anondb.engine.places import stretches
 from anondb.errors import BudgetExceeded
-from anondb.values import dataclass
 
 MAX_SETS = 150_000_000  # sets that are held at once: about 4 GB
 _WORD = 2**62

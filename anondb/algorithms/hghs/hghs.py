@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -23,7 +24,6 @@ from anondb.data.transactions import Dataset
 from anondb.engine import Runner
 from anondb.models.transactional import KmAnonymity
 from anondb.recoding import Decision, GlobalRecoding
-from anondb.values import dataclass
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """Threats of two nodes: the interface by which they are counted, and the choice of how."""
 
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -8,7 +9,6 @@ from anondb.algorithms.hghs import budget
 from anondb.algorithms.hghs.extended import Extended
 from anondb.engine import Spread, Table
 from anondb.engine.arrays import Ints, Ints32
-from anondb.values import dataclass
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ which may also count three; larger ones come from ``Growth``.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from sqlglot import exp
@@ -22,7 +23,6 @@ from anondb.data.transactions import Dataset
 from anondb.engine import Runner, Table, reads
 from anondb.engine.arrays import Flags, Ints, Ints32
 from anondb.engine.telling import told
-from anondb.values import dataclass
 
 _FOLLOWS = "other.member > one.last AND (one.family = other.family OR one.family < 0 OR other.family < 0)"
 

@@ -6,6 +6,7 @@ changes no other itemset's support, so the minimal moles are mined once, and a d
 """
 
 from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -19,7 +20,6 @@ from anondb.engine.telling import Tell, told
 from anondb.errors import BudgetExceeded
 from anondb.models.transactional import HkpCoherence, KmAnonymity
 from anondb.recoding import Decision, GlobalRecoding
-from anondb.values import dataclass
 
 
 def mm(

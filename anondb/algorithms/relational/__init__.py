@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from anondb.algorithms.method import Method, Task, option
 from anondb.errors import InternalError
-from anondb.values import dataclass
 
 if TYPE_CHECKING:
     from anondb.engine import Engine

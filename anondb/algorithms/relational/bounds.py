@@ -10,6 +10,7 @@ two are one class of the release, which keeps both promises, since supports add 
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, fsum, isqrt
 
@@ -22,7 +23,6 @@ from anondb.data.generalization import Costs, Generalization
 from anondb.engine.arrays import Ints
 from anondb.engine.telling import Tell, silent
 from anondb.errors import InfeasibleError
-from anondb.values import dataclass
 
 _FIRST = 4  # of n clusters, 4 sqrt(n) first ones of both orders nearly always have the one of least sum of ranks
 _UNSURE = 1e-9  # sums of UL are doubles with errors below 1e-12; closer to delta than this they are compared exactly

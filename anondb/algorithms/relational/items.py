@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
@@ -19,7 +20,6 @@ from anondb.data.transactions import Dataset
 from anondb.engine import Engine
 from anondb.engine.arrays import Flags, Ints
 from anondb.engine.places import stretches
-from anondb.values import dataclass, field
 
 Profile = Counter[tuple[int, int]]
 ALL_LOST = (0, 0)  # counts records that lost all their items; their UL is 1, the maximum

@@ -6,6 +6,7 @@ divides the records, in the order of LRA (by the Gray code of their items, docs/
 k. Each algorithm then recodes the items of every cluster by T.
 """
 
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -33,7 +34,6 @@ from anondb.engine.telling import told
 from anondb.errors import InfeasibleError, InputError
 from anondb.models.relational import KkmAnonymity, KlmDiversity
 from anondb.recoding import RelationalRecoding
-from anondb.values import dataclass, replace
 
 DEFAULT_DELTA = Fraction(65, 100)  # as in the paper
 

@@ -15,6 +15,7 @@ All these numbers are integers below 2^53, which doubles hold exactly.
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -28,7 +29,6 @@ from anondb.engine.arrays import Floats, Ints
 from anondb.engine.places import stretches
 from anondb.models.transactional import TransactionalK
 from anondb.recoding import LocalRecoding
-from anondb.values import dataclass
 
 EXACT_PAIRS = 1_500_000_000  # transactions times clusters up to which every open cluster is evaluated
 BLOCK_PAIRS = 80_000_000  # beyond that, those of a block, whose transactions are clustered on their own

@@ -1,5 +1,6 @@
 """The arrays of Partition's open groups, and how the splits of a round change them."""
 
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,6 @@ from anondb.algorithms.transactional.shared import Contents, items_of
 from anondb.data.taxonomy import Taxonomy
 from anondb.engine.arrays import Flags, Ints
 from anondb.engine.places import stretches
-from anondb.values import dataclass, replace
 
 FINAL = -1  # the next group of a transaction with its final representation
 SAME = -1  # the node of an item that is published with the item before it

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import count
 from typing import Literal
@@ -17,7 +18,6 @@ from anondb.engine.places import run_starts
 from anondb.errors import InfeasibleError
 from anondb.models.transactional import TransactionalK
 from anondb.recoding import LocalRecoding
-from anondb.values import dataclass
 
 TABLE_CELLS = 1 << 22  # the most cells, depths times nodes, of a table of ancestors; beyond, they are searched
 PLACE = 0xD1B54A32D192ED03

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from itertools import product
@@ -38,7 +39,6 @@ from anondb.query.predicates import (
 )
 from anondb.query.refusals import unsupported
 from anondb.query.values import OnValue
-from anondb.values import dataclass, replace
 
 LISTED_NOTE = "A listed item may not occur in the original at all."
 VALUES_NOTE = "All possible values are listed; a listed value may not occur in the original at all."

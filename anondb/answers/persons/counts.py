@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from sqlglot import exp
@@ -10,7 +11,6 @@ from sqlglot import exp
 from anondb.answers.persons.bounds import Bounds, Row
 from anondb.query.predicates import Plan
 from anondb.query.values import Attribute
-from anondb.values import dataclass
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from itertools import count
@@ -32,7 +33,6 @@ from anondb.query.parsing import bare
 from anondb.query.predicates import rows_of
 from anondb.query.refusals import unsupported
 from anondb.query.values import Attribute
-from anondb.values import dataclass
 
 UNKNOWN = object()
 """The value of an expression for items that nothing names."""

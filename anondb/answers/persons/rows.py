@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import product
 
 from sqlglot import exp
@@ -28,7 +29,6 @@ from anondb.query.predicates import (
     split,
 )
 from anondb.query.refusals import too_complex, unsupported
-from anondb.values import dataclass, replace
 
 MAX_TESTS = 6  # of the item of one row in a condition that mixes them
 MAX_LABELS = 12  # of a row that is divided into its items

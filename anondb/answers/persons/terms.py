@@ -7,6 +7,7 @@ analyst's table beside it, an attribute, a number or a condition of the person.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sqlglot import exp
@@ -14,7 +15,6 @@ from sqlglot import exp
 from anondb.answers.ranged.compiler import Env
 from anondb.query.item_tests import ANY_ITEM, ItemTest
 from anondb.query.predicates import ALWAYS, Condition, Weights, both, either, negate
-from anondb.values import dataclass, field, replace
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import KW_ONLY, dataclass, replace
 
 from sqlglot import exp
 
@@ -15,7 +16,6 @@ from anondb.answers.ranged.values import Limits, Value
 from anondb.query.aggregates import QUANTILES, one_by_one, quantile_of
 from anondb.query.parsing import bare, is_null
 from anondb.query.refusals import name_of, unsupported
-from anondb.values import KW_ONLY, dataclass, replace
 
 AGGREGATES = (exp.Sum, exp.Count, exp.Avg, exp.Min, exp.Max)
 PLACES = (exp.Lag, exp.Lead, exp.FirstValue, exp.LastValue, exp.NthValue)

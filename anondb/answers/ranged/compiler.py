@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from sqlglot import exp
@@ -13,7 +14,6 @@ from anondb.answers.ranged.relation import SURE, Column, Ranged, Sources, projec
 from anondb.answers.ranged.values import Value, check_equal, common_limit, holds
 from anondb.query.parsing import lowered
 from anondb.query.refusals import name_of, only, too_complex, unsupported
-from anondb.values import dataclass, field, replace
 
 MAX_QUERIES = 2_000  # that one query consists of, once those that it names are written out
 ROWS_HINT = "A release tells counts of persons and of their items: count them, or GROUP BY the item."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from sqlglot import exp
 
@@ -10,7 +11,6 @@ from anondb.answers.ranged.clauses import both_ways, clauses_of, shown_by_name
 from anondb.answers.ranged.equivalents import are_same, query_of
 from anondb.answers.ranged.never_null import Present, is_present
 from anondb.query.parsing import bare, lowered
-from anondb.values import dataclass
 
 _PARTS = {"expressions", "from_", "joins", "with_"}
 _EVERY = exp.Count(this=exp.Star(), big_int=True)

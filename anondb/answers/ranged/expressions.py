@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
 from math import floor
 from typing import Any
 
@@ -13,7 +14,6 @@ from anondb.answers.ranged import truths, values
 from anondb.answers.ranged.values import Value
 from anondb.query.parsing import bare
 from anondb.query.refusals import name_of, only, too_complex, unsupported
-from anondb.values import dataclass, replace
 
 MAX_NODES = 20_000  # of the expression of a bound, which repeats the bounds of its operands
 

@@ -7,6 +7,7 @@ the rows that are joined with it is one over persons, each with what their rows 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -30,7 +31,6 @@ from anondb.answers.ranged.rows_of_records import RowsOfRecords, each_written
 from anondb.answers.ranged.sources import grouped
 from anondb.answers.ranged.values import when
 from anondb.query.parsing import conjoined, is_null, lowered
-from anondb.values import dataclass, replace
 
 _PARTS = {"expressions", "from_", "joins", "where", "group"}
 

@@ -6,6 +6,7 @@ Such as ``SELECT a.item, count(b.item) FROM c a LEFT JOIN c b ON b.n > a.n GROUP
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from sqlglot import exp
 
@@ -28,7 +29,6 @@ from anondb.answers.ranged.equivalents import ids_of, query_of, resolved, shown_
 from anondb.answers.ranged.never_null import Present, is_present
 from anondb.answers.ranged.relation import fresh
 from anondb.query.parsing import bare, conjoined, lowered
-from anondb.values import dataclass
 
 _KEPT = ("from_", "order", "limit", "offset", "with_")
 _WITHOUT_NULL = (exp.Count, exp.Sum, exp.Min, exp.Max, exp.Avg)

@@ -7,6 +7,7 @@ the greatest of theirs.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from sqlglot import exp
 
@@ -17,7 +18,6 @@ from anondb.answers.ranged.relation import Sources
 from anondb.answers.ranged.running import MOST_ROWS, told_apart
 from anondb.answers.ranged.values import Value, of_value, when
 from anondb.query.parsing import is_null
-from anondb.values import dataclass
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ greatest ``dense_rank()`` that of different values, and the value at a place tha
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from sqlglot import exp
@@ -16,7 +17,6 @@ from anondb.answers.ranged.equivalents import resolved, select_sources, terms_of
 from anondb.answers.ranged.listed import Rows, count_of, present, put
 from anondb.answers.ranged.never_null import Present, is_present
 from anondb.query.parsing import bare, conjoined, lowered
-from anondb.values import dataclass, replace
 
 _NUMBERINGS = (exp.RowNumber, exp.DenseRank, exp.CumeDist)
 _CUT = ("qualify", "limit", "offset", "distinct")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 
 from sqlglot import exp
 
 from anondb.answers.ranged.never_null import Present
 from anondb.query.parsing import lowered
-from anondb.values import dataclass
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ result for every consistent original.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from itertools import count
 
 from sqlglot import exp
@@ -17,7 +18,6 @@ from anondb.answers.ranged.traits import Traits
 from anondb.answers.ranged.values import Value, all_sure, check_equal
 from anondb.query.parsing import lowered
 from anondb.query.refusals import only, unsupported
-from anondb.values import dataclass, field, replace
 
 SURE, IN_WORLDS = "sure", "in_worlds"
 _SIGNED = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")

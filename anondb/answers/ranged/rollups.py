@@ -7,6 +7,7 @@ and those with 4 may each be nearly as many.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass
 from functools import reduce
 
 from sqlglot import exp
@@ -17,7 +18,6 @@ from anondb.answers.ranged.compiler import Env
 from anondb.answers.ranged.sources import grouped
 from anondb.answers.ranged.unions import sets_of
 from anondb.query.parsing import bare, conjoined, lowered
-from anondb.values import dataclass
 
 _OF_GROUPS = {"expressions", *ROWS, "group"}
 _OVER_GROUPS = {*_OF_GROUPS, "having", "order", "limit", "offset", "with_"}

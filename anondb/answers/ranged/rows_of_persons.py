@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Protocol
 
 from sqlglot import exp
@@ -12,7 +13,6 @@ from anondb.answers.ranged.clauses import places_of
 from anondb.answers.ranged.compiler import Env, with_ctes
 from anondb.answers.ranged.sources import grouped
 from anondb.query.parsing import lowered
-from anondb.values import dataclass
 
 
 class Tables(Protocol):

@@ -7,6 +7,7 @@ What the rows of persons come to by the persons is then an average of a number o
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 
 from sqlglot import exp
 
@@ -25,7 +26,6 @@ from anondb.answers.ranged.clauses import (
 from anondb.answers.ranged.equivalents import resolved
 from anondb.answers.ranged.originals import Originals
 from anondb.query.parsing import conjoined, lowered
-from anondb.values import dataclass
 
 _STRICT = (
     *(exp.Column, exp.Identifier, exp.Literal, exp.Paren, exp.Cast, exp.DataType, exp.Length),

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, fields
 from typing import Any
-
-from anondb.values import dataclass, fields
 
 
 @dataclass(frozen=True, kw_only=True)

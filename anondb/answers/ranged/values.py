@@ -10,6 +10,7 @@ and may be wider than the best possible ones where operands depend on each other
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
 from itertools import islice
 from math import prod
 
@@ -19,7 +20,6 @@ from anondb.answers.quotients import product_of
 from anondb.answers.ranged.traits import Traits
 from anondb.errors import InputError
 from anondb.query.parsing import bare, is_null
-from anondb.values import KW_ONLY, dataclass, replace
 
 Limits = tuple[tuple["Value", float | None, float | None], ...]
 """Numbers, each with what it is never below and never above."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from math import inf
 
 from sqlglot import exp
@@ -17,7 +18,6 @@ from anondb.answers.ranged.rollups import total_of_rows
 from anondb.answers.ranged.running import rank_as_number, running, told_apart
 from anondb.answers.ranged.subqueries import scalar
 from anondb.answers.ranged.values import Value, greatest, narrowed
-from anondb.values import dataclass, replace
 
 _BY_PLACE = (*PLACES, exp.RowNumber, exp.Ntile)
 """Window functions of the places of rows, of which equal ones have any."""

@@ -17,12 +17,11 @@ these in whole numbers. So an error of the method makes a bound wider, and never
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-
-from anondb.values import dataclass
 
 Array = npt.NDArray[Any]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from math import prod
@@ -10,7 +11,6 @@ from math import prod
 import numpy as np
 
 from anondb.answers.rules.cells import Array, Cells
-from anondb.values import dataclass
 
 Vector = tuple[int, ...]
 

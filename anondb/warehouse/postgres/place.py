@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
 from anondb.engine.elsewhere import is_url
 from anondb.errors import InputError
-from anondb.values import dataclass, field, replace
 
 _MOST_BYTES = 63  # PostgreSQL cuts longer names off
 _REFUSED = ("options", "client_encoding", "dbname")  # anondb sets the first two

@@ -1,6 +1,7 @@
 """Tables of PostgreSQL as tables of DuckDB: which types become which, and the statements that read and make them."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import sqlglot
@@ -8,7 +9,6 @@ from sqlglot import exp
 
 from anondb.engine.reads import named
 from anondb.errors import InputError, quote_list
-from anondb.values import dataclass
 from anondb.warehouse.postgres.server import Server
 
 # All types that DuckDB has, too. Every other arrives as a UNION of its text, which no id, item or attribute can be.
