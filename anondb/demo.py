@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -102,10 +103,13 @@ def taxonomy_edges() -> list[tuple[str, str | None]]:
     return edges
 
 
+@cache
 def baskets(seed: int = 1) -> list[tuple[int, str]]:
     """Draw (tid, item) rows: each customer buys from a few favourite categories; a few products are rare."""
     draw = np.random.default_rng(seed)
     categories = [products(words) for department in SHOP.values() for words in department.values()]
+    shares = [0.5 ** np.arange(len(choices)) for choices in categories]
+    odds = [share / share.sum() for share in shares]
     liking = draw.dirichlet(np.full(len(categories), 1.2), size=CUSTOMERS)
     rows = []
     for customer in range(CUSTOMERS):
@@ -113,8 +117,7 @@ def baskets(seed: int = 1) -> list[tuple[int, str]]:
         basket = set()
         for category in draw.choice(len(categories), size=picks, p=liking[customer]):
             choices = categories[category]
-            weights = 0.5 ** np.arange(len(choices))
-            basket.add(choices[draw.choice(len(choices), p=weights / weights.sum())])
+            basket.add(choices[draw.choice(len(choices), p=odds[category])])
         rows += [(customer + 1, item) for item in sorted(basket)]
     return rows
 

@@ -82,7 +82,7 @@ class Bags:
         engine.put(OVERLAPS, {name: ("BIGINT", labels) for name, labels in zip(("below", "above"), ends, strict=True)})
         singles = {"label": numbered.label[self.single], "item": item[self.single]}
         engine.put(SINGLES, {name: ("BIGINT", values) for name, values in singles.items()})
-        engine.create(BELOW, "answers/bag_below", {"rows": ROWS, "overlaps": OVERLAPS})
+        engine.create(BELOW, "answers/bag_below", {"rows": ROWS, "overlapping": OVERLAPS})
 
     def draw(self, chosen: Flags) -> None:
         """Append all items of all worlds to the table ``DRAWN``, unless they are there. ``chosen`` has no effect."""

@@ -12,7 +12,6 @@ How many transactions hold each member of a released item in each world: expecte
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -68,7 +67,7 @@ def hashed(arguments: exp.Query, keep: Sequence[str]) -> exp.Query:
     for select in tree.find_all(exp.Select):
         source = select.args["from_"].this.name
         select.set("expressions", [*(exp.column(name, source) for name in keep), *select.expressions])
-    return replace(query, tree=tree).bind({"arguments": arguments}, {})
+    return query.bind({"arguments": arguments}, {}, tree)
 
 
 BITS = 32  # of the fraction of an expected number: sums of them are exact

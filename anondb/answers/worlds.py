@@ -2,9 +2,7 @@
 
 A world is **valid** if every transaction holds a member of each released item that it shows, and nothing else; the numbers
 of holders lie within the item supports; and attributes lie in their ranges. Where nothing was suppressed it is a possible
-original. Suppressed items are in no world. No world depends on threads, on the order of rows, or on what is asked.
-
-The first world of a release, as its file may have it: drawn alone, and compared with the modelled rows of a file."""
+original. Suppressed items are in no world. No world depends on threads, on the order of rows, or on what is asked."""
 
 from __future__ import annotations
 
@@ -38,10 +36,6 @@ from anondb.answers.records import Records
 from anondb.answers.views import BASE, IDS, ITEMS, of_all, schema_of, table_of_all, tables_of, world_numbers
 from anondb.engine import DuckDBEngine, Table, reads
 from anondb.engine.arrays import Flags
-from anondb.release.digest import modelled_line
-from anondb.release.modelled import modelled_tables
-from anondb.release.objects import SchemaName
-from anondb.release.reader import SealedRelease
 
 MOST_WORLDS, MOST_OTHERS = 20, 40
 MOST_ROWS = 20_000_000
@@ -222,31 +216,3 @@ def _rows_of(engine: DuckDBEngine, files: Sequence[File]) -> float:
         held = sum(engine.scalar(reads.rows(part, f"CAST(sum({each}) AS BIGINT) AS held")) or 0 for part in parts)
     records = facts.records is not None and not facts.inline
     return held + (sum(file.facts.transactions for file in files) if records else 0)
-
-
-def first_world(release: SealedRelease) -> SchemaName:
-    """Draw the first world of a release on its engine; returns the schema of its tables, in the database in memory."""
-    from anondb.answers.files import copied
-    from anondb.answers.views import schema_of, world_is
-    from anondb.answers.worlds import Worlds
-
-    worlds = Worlds(release.engine, copied(release.engine, [release]), most=1)
-    worlds.draw()
-    release.engine.run(world_is(0), "choosing a world")
-    return SchemaName("memory", schema_of(0))
-
-
-def modelled_rows_hold(release: SealedRelease) -> bool | None:
-    """Whether the modelled rows of a release are those of its first world, every row and value; None without such rows.
-
-    They are drawn again, and digests of the sorted rows are compared.
-    """
-    tables = modelled_tables(release.manifest, release.kind)
-    if not tables:
-        return None
-    drawn = first_world(release)
-    return all(
-        modelled_line(release.engine, table, table.place(release.schema.catalog))
-        == modelled_line(release.engine, table, drawn.table(table.name))
-        for table in tables
-    )

@@ -1,4 +1,4 @@
-"""Executes SQL on DuckDB: named queries and trees, bound and written by sqlglot.
+"""Executes SQL on DuckDB: named queries, in whose texts tables and values take their places, and trees, written by sqlglot.
 
 A function that takes an engine is called inside a transaction of it, unless its docstring says outside.
 """

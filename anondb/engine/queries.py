@@ -10,8 +10,8 @@ that it reads::
     -- What the query is for, in a sentence or two.
     SELECT ...
 
-Tables are bound by replacing names in the syntax tree, values by replacing ``getvariable('name')``; SQL text is never
-concatenated.
+Tables are bound by replacing names, values by replacing ``getvariable('name')``, in the syntax tree; or in the text where
+DuckDB runs the query alone (``texts.py``), without parsing it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import hashlib
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import TypeVar
 
@@ -99,24 +99,34 @@ Tables = Mapping[str, Table | exp.Query | NamedRows]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NamedQuery:
-    """A parsed ``.sql`` file: what it reads, its parameters, what it returns (column names) and its grain."""
+    """A ``.sql`` file: what it reads, its parameters, what it returns (column names) and its grain; its text, without
+    comments, and the tree of that."""
 
     name: str
     reads: Mapping[str, tuple[str, ...]]
     params: frozenset[str]
     returns: tuple[str, ...]
     grain: str
-    tree: exp.Query
+    text: str
+
+    @cached_property
+    def tree(self) -> exp.Query:
+        """The statement, parsed."""
+        tree = sqlglot.parse_one(self.text, dialect=_DIALECTS.get(self.name.partition("/")[0], "duckdb"))
+        if not isinstance(tree, exp.Query):
+            raise InternalError(f"query {self.name} is not a SELECT")
+        return light(tree)
 
     def check(self, tables: Collection[str], values: Collection[str]) -> None:
         """Check that exactly the tables and values of the header are bound."""
         if set(tables) != set(self.reads) or set(values) != self.params:
             raise InternalError(f"query {self.name} was bound to the wrong tables or values")
 
-    def bind(self, tables: Tables, values: Mapping[str, Value | exp.Expr]) -> exp.Query:
-        """Return the statement with its tables and values in place; exactly the names of the header must be bound."""
+    def bind(self, tables: Tables, values: Mapping[str, Value | exp.Expr], tree: exp.Query | None = None) -> exp.Query:
+        """Return the statement, or a changed copy of its ``tree``, with its tables and values in place; exactly the names of
+        the header must be bound."""
         self.check(tables, values)
-        tree = self.tree.copy()
+        tree = tree or self.tree.copy()
         cte_names = {cte.alias for cte in tree.find_all(exp.CTE)}
         calls = list(tree.find_all(exp.Anonymous))
         for node in list(tree.find_all(exp.Table)):
@@ -167,9 +177,12 @@ def _header(name: str, text: str) -> dict[str, str]:
 @cache
 def source_digest(name: str) -> str:
     """The SHA-256 of the file of a query without its comment lines, in hexadecimal."""
-    lines = (SQL_ROOT / f"{name}.sql").read_text(encoding="utf-8").splitlines(keepends=True)
-    statement = "".join(line for line in lines if not line.lstrip().startswith("--"))
-    return hashlib.sha256(statement.encode()).hexdigest()
+    return hashlib.sha256(_statement((SQL_ROOT / f"{name}.sql").read_text(encoding="utf-8")).encode()).hexdigest()
+
+
+def _statement(text: str) -> str:
+    """The text of a file without its comment lines."""
+    return "".join(line for line in text.splitlines(keepends=True) if not line.lstrip().startswith("--"))
 
 
 @cache
@@ -177,13 +190,10 @@ def load(name: str) -> NamedQuery:
     """Load the query ``name`` (such as ``transactions/items``); the tests check its header against the statement."""
     text = (SQL_ROOT / f"{name}.sql").read_text(encoding="utf-8")
     header = _header(name, text)
-    tree = sqlglot.parse_one(text, dialect=_DIALECTS.get(name.partition("/")[0], "duckdb"))
-    if not isinstance(tree, exp.Query):
-        raise InternalError(f"query {name} is not a SELECT")
     reads = {m[1]: tuple(c.strip() for c in m[2].split(",")) for m in _READS.finditer(header["reads"])}
     params = frozenset(p.strip() for p in header["params"].split(",") if p.strip() not in ("", "none"))
     returns = tuple(c.strip() for c in header["returns"].split(","))
-    return NamedQuery(name, reads, params, returns, header["grain"], light(tree))
+    return NamedQuery(name, reads, params, returns, header["grain"], _statement(text))
 
 
 def light(tree: _E) -> _E:

@@ -77,14 +77,21 @@ def executed(engine: DuckDBEngine, text: str, describe: Callable[[duckdb.Error],
     engine.guarded(lambda: engine._connection.execute(text), describe)
 
 
-def write_file(engine: DuckDBEngine, path: Path, statements: Callable[[str], Iterable[exp.Expr | str]]) -> None:
-    """Write a database file in the format of sealed files by the ``statements`` for a catalog, which is the current one
-    meanwhile, on a locked engine, which writes into its spill directory."""
+def rewrite(engine: DuckDBEngine, catalog: str, path: Path, statements: Callable[[str], Iterable[exp.Expr | str]]) -> Path:
+    """Attach a private file, in the format of sealed files, in the place of a database file, on a locked engine.
+
+    The file lies in the engine's spill directory, is named like the other, and is written by the ``statements`` for the
+    catalog that is the current one meanwhile. They commit together: a commit of each takes longer than its work.
+    """
     assert engine.spill_directory is not None
-    catalog, written = "written", engine.spill_directory / path.name
-    attach = attaching(written, catalog, exp.var("STORAGE_VERSION"), STORAGE_VERSION)
-    engine.run_all([*attach, *statements(catalog), *_leaving(catalog)], "writing a private file")
-    shutil.move(written, path)
+    new, written = "written", engine.spill_directory / catalog / path.name
+    written.parent.mkdir()
+    attach = attaching(written, new, exp.var("STORAGE_VERSION"), STORAGE_VERSION)
+    begin, commit = exp.Transaction(), exp.Commit()
+    engine.run_all([*attach, begin, *statements(new), commit, *_leaving(new)], "writing a private file")
+    attach_again, _ = attaching(written, catalog, exp.var("READ_ONLY"))
+    engine.run_all([_leaving(catalog)[1], attach_again], "attaching a private file")
+    return written
 
 
 def _leaving(catalog: str) -> list[exp.Expr]:

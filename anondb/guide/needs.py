@@ -1,15 +1,19 @@
 """What an owner says before advice: what attackers may know, and what the release is for."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from anondb.algorithms import METHODS
-from anondb.compare.runs import Run, plan
 from anondb.errors import InputError
 from anondb.models.named import make_model, parameters_of
 from anondb.models.transactional import KmAnonymity
+
+if TYPE_CHECKING:
+    from anondb.compare.runs import Run
 
 # What a release may be for, and the kinds of released items (``Method.releases``) that serve it.
 USES: Mapping[str, tuple[str, ...]] = {"counts": ("node", "set", "item"), "categories": ("node",), "items": ("item",)}
@@ -58,6 +62,8 @@ class Needs:
     def candidates(self, taxonomy: str | None) -> list[Run]:
         """The runs of the algorithms that serve the use and have their inputs, in the order of ``order_of``; with item
         supports if these are wanted and possible. Raises InputError: ``no_taxonomy``: the use needs one."""
+        from anondb.compare.runs import plan
+
         options = {} if taxonomy is None else {"taxonomy": taxonomy}
         parameters = KmAnonymity(self.k, self.m).parameters()
         runs = plan([], ["km"], {name: [value] for name, value in parameters.items()}, options, self.item_supports)

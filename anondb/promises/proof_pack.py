@@ -74,10 +74,8 @@ def script(manifest: Manifest, shown: Shown = Shown()) -> str:
         parts.append(proofs.item_supports(manifest))
     columns = exp.select("violation", "items", "support")
     union = reads.union([other, *(columns.from_(part.subquery("violations")) for part in parts)])
-    for node in union.walk():
-        node.comments = None
-        if isinstance(node, exp.Table):
-            node.set("catalog", None)  # the file may be attached under any name
+    for table in union.find_all(exp.Table):
+        table.set("catalog", None)  # the file may be attached under any name
     title = f"-- Violations of the promise of release {manifest['release_id']} ({_words(manifest)})."
     head = f"{title} No row, and PASS at the end: it holds.\n"
     created = exp.Create(

@@ -66,7 +66,7 @@ def publish(
     are those of ``release.publish.publish``.
     """
     if modelled_rows:
-        from anondb.answers.worlds import first_world
+        from anondb.answers.first_world import first_world
         from anondb.publications.modelled import check_ids
 
         if not engine.one_shot:

@@ -290,12 +290,12 @@ class Opened:
         stored = self.schema.table("transactions")
         if self.manifest["semantics"] == "set":
             return stored
-        return self._once("query/bag_rows", {"transactions": stored, "overlaps": self._overlaps()})
+        return self._once("query/bag_rows", {"transactions": stored, "overlapping": self._overlaps()})
 
     @cached_property
     def chains(self) -> Table | exp.Query:
         """The other released items for the members of each released item of bags."""
-        return self._once("query/bag_chains", {"transactions": self.rows, "overlaps": self._overlaps()})
+        return self._once("query/bag_chains", {"transactions": self.rows, "overlapping": self._overlaps()})
 
     def _once(self, name: str, tables: Mapping[str, Table | exp.Query]) -> Table | exp.Query:
         """A query to run once for this release until the connection closes, or on every use if that is not anondb's."""

@@ -17,10 +17,7 @@ def body_of(
     because a CTE of the analyst's query would capture an unqualified name in a macro. ``parts`` maps tables to the
     queries that replace them.
     """
-    tree = bound_among(name, {table: Table("", schema, table) for table in load(name).reads} | dict(parts), values)
-    for node in tree.walk():
-        node.comments = None
-    return tree
+    return bound_among(name, {table: Table("", schema, table) for table in load(name).reads} | dict(parts), values)
 
 
 def bound_among(

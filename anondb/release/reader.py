@@ -20,7 +20,6 @@ from anondb.engine import untrusted as strangers
 from anondb.engine.answering import DEFAULT_MEMORY, DEFAULT_SECONDS
 from anondb.engine.files import no_file
 from anondb.engine.locked import HAS_TIME_LIMIT, LOCKED_CATALOG, locked_catalog, open_for_analysts
-from anondb.engine.spill import private_block
 from anondb.errors import AnondbError, DamagedFile, InputError, InternalError
 from anondb.models import check_count
 from anondb.release.building import build_statements
@@ -114,10 +113,9 @@ def sealed_releases(
     """
     places, keys = [existing_file(path) for path in paths], trusted_keys(trusted)
     names = named or [place.name for place in places]
-    with (
-        _read_anew(places, names, settings) if keys or anew else contextlib.nullcontext(places) as opened,
-        contextlib.closing(_engine_on(opened, settings)) as engine,
-    ):
+    with contextlib.closing(_engine_on(places, settings)) as engine:
+        if keys or anew:
+            _read_anew(engine, places, names)
         releases = _checked(engine, places, names, keys)
         if len(releases) == 1:
             engine.use(releases[0].schema.catalog, checked=True)
@@ -144,30 +142,24 @@ def _checked(engine: DuckDBEngine, places: Sequence[Path], names: Sequence[str],
     return releases
 
 
-@contextlib.contextmanager
-def _read_anew(places: Sequence[Path], names: Sequence[str], settings: Mapping[str, Any]) -> Iterator[list[Path]]:
-    """Private files with the rows of sealed files, whose catalogs are checked first.
+def _read_anew(engine: DuckDBEngine, places: Sequence[Path], names: Sequence[str]) -> list[Path]:
+    """Put private files with the rows of sealed files, whose catalogs are checked first, in their place.
 
     A digest covers rows, but a file also has statistics, by which DuckDB skips rows that do not fit a condition: whoever
     changes these hides rows from every question, and from no digest. All rows are read here, without a condition, and
     DuckDB writes their statistics.
     """
-    with private_block() as private:
-        copies = [private / str(n) / place.name for n, place in enumerate(places)]
-        with contextlib.closing(_engine_on(places, settings)) as engine:
-            for release, copy in zip(_checked(engine, places, names, ANYBODY), copies, strict=True):
-                copy.parent.mkdir()
-                strangers.write_file(engine, copy, partial(_rows_of, release))
-        yield copies
+    releases = _checked(engine, places, names, ANYBODY)
+    return [strangers.rewrite(engine, r.schema.catalog, r.path, partial(_rows_of, r)) for r in releases]
 
 
 @contextlib.contextmanager
 def trusted_copy(path: str | os.PathLike[str], keys: Keys, **settings: Any) -> Iterator[Path]:
     """A private file of the same name, with the rows that a trusted key signed. Raises as ``sealed_releases`` does."""
     place = existing_file(path)
-    with _read_anew([place], [place.name], settings) as (copy,):
-        with contextlib.closing(_engine_on([copy], settings)) as engine:
-            _checked(engine, [place], [place.name], keys)
+    with contextlib.closing(_engine_on([place], settings)) as engine:
+        (copy,) = _read_anew(engine, [place], [place.name])
+        _checked(engine, [place], [place.name], keys)
         yield copy
 
 

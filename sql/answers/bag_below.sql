@@ -1,4 +1,4 @@
--- reads: rows(label, tid, copies), overlaps(below, above)
+-- reads: rows(label, tid, copies), overlapping(below, above)
 -- params: none
 -- returns: label, tid, copies
 -- grain: label, tid
@@ -6,6 +6,6 @@
 -- it and choose before it.
 SELECT rows.label, rows.tid, CAST(sum(others.copies) AS BIGINT) AS copies
 FROM rows
-JOIN overlaps ON rows.label = overlaps.above
-JOIN rows AS others ON overlaps.below = others.label AND rows.tid = others.tid
+JOIN overlapping ON rows.label = overlapping.above
+JOIN rows AS others ON overlapping.below = others.label AND rows.tid = others.tid
 GROUP BY rows.label, rows.tid

@@ -1,4 +1,4 @@
--- reads: transactions(transaction_id, item, label), overlaps(below, above, size)
+-- reads: transactions(transaction_id, item, label), overlapping(below, above, size)
 -- params: none
 -- returns: transaction_id, item, above
 -- grain: transaction_id, item
@@ -7,8 +7,8 @@
 SELECT
     transactions.transaction_id,
     transactions.item,
-    list(others.item ORDER BY overlaps.size ASC, overlaps.above ASC) AS above
+    list(others.item ORDER BY overlapping.size ASC, overlapping.above ASC) AS above
 FROM transactions
 JOIN transactions AS others ON transactions.transaction_id = others.transaction_id
-JOIN overlaps ON transactions.label = overlaps.below AND others.label = overlaps.above
+JOIN overlapping ON transactions.label = overlapping.below AND others.label = overlapping.above
 GROUP BY transactions.transaction_id, transactions.item

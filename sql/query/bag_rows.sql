@@ -1,4 +1,4 @@
--- reads: transactions(transaction_id, item, copies), overlaps(below, above)
+-- reads: transactions(transaction_id, item, copies), overlapping(below, above)
 -- params: none
 -- returns: transaction_id, item, label, copies, nested
 -- grain: transaction_id, label
@@ -18,8 +18,8 @@ FROM (
         EXISTS (
             SELECT 1
             FROM transactions AS others
-            JOIN overlaps ON others.item = overlaps.below
-            WHERE others.transaction_id = transactions.transaction_id AND overlaps.above = transactions.item
+            JOIN overlapping ON others.item = overlapping.below
+            WHERE others.transaction_id = transactions.transaction_id AND overlapping.above = transactions.item
         ) AS nested
     FROM transactions
 ) AS marked

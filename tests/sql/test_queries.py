@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import sqlglot
 from each import each
 from sqlglot import exp
 
@@ -541,7 +542,6 @@ def value_of(name: str) -> Any:
 DUCKDB_QUERIES = [name for name in all_names() if not name.startswith("postgres/")]  # PostgreSQL runs these
 
 
-@pytest.mark.slow
 @each("name", DUCKDB_QUERIES)
 def test_every_query_binds_in_duckdb(engine: Engine, name: str) -> None:
     """EXPLAIN over empty tables of the columns that the header declares: no other column is read."""
@@ -553,21 +553,25 @@ def test_every_query_binds_in_duckdb(engine: Engine, name: str) -> None:
         kinds = ", ".join(f'"{c}" {kind_of(query, table, c)}' for c in columns if c) or "unused INTEGER"
         tables[table] = make(engine, table, kinds, [])
     values = {p: value_of(p) for p in query.params}
-    tree = query.bind(tables, values)
-    engine._connection.execute(f"EXPLAIN {tree.sql(dialect='duckdb')}")
-    found = engine._connection.execute(f"DESCRIBE {tree.sql(dialect='duckdb')}").fetchall()
-    assert tuple(row[0] for row in found) == query.returns
+    texts = [query.bind(tables, values).sql(dialect="duckdb")]
+    if not any(isinstance(value, exp.Expr | list) for value in values.values()):
+        texts.append(named_text(name, tables, values))
+    for text in texts:
+        engine._connection.execute(f"EXPLAIN {text}")
+        found = engine._connection.execute(f"DESCRIBE {text}").fetchall()
+        assert tuple(row[0] for row in found) == query.returns
 
 
-@pytest.mark.slow
 @each("name", DUCKDB_QUERIES)
 def test_the_text_of_a_query_is_that_of_its_tree(name: str) -> None:
     query = load(name)
     rows = NamedRows("release/manifest", {"manifest": Table("a", "b", "c")}, {})
-    shown = [Table("a b", 'c"d', "e"), exp.select("x", "y").from_("z").where("x > 1"), rows] * 2
-    for value, table in zip((5, -3, None, True, 2.5e-7, 'it\'s "x"'), shown, strict=True):
+    shown = [Table("a b", 'c"d', "e"), exp.select("x", "y").from_("z").where("x > 1"), rows]
+    for value, table in zip((-3, None, 'it\'s "x"'), shown, strict=True):
         tables, values = dict.fromkeys(query.reads, table), dict.fromkeys(query.params, value)
-        assert named_text(name, tables, values) == query.bind(tables, values).sql(dialect="duckdb")
+        text, tree = named_text(name, tables, values), query.bind(tables, values)
+        assert "--" not in text, "a comment, or two signs in a row"
+        assert sqlglot.parse_one(text, dialect="duckdb").sql(dialect="duckdb") == tree.sql(dialect="duckdb")
 
 
 def test_binding_is_strict() -> None:
