@@ -19,6 +19,7 @@ COLUMNS = {
 }
 NUMBERS = (
     "floor({x} / {c})",
+    "floor(sqrt({x} + 1) / 4)",
     "trunc({x} / {c})",
     "CAST({x} AS BIGINT) // {c}",
     "round({x} / {c}, 0)",
@@ -40,8 +41,10 @@ TIMES = (
     "{x} < DATE '2001-05-06'",
     "extract(year FROM {x}) BETWEEN 1999 AND 2001",
     "year({x} + INTERVAL 40 DAY)",
+    "date_part('month', {x}) // 4",
     "CASE WHEN month({x}) IN (1, 2, 12) THEN 'winter' WHEN {x} IS NULL THEN 'none' ELSE 'other' END",
 )
+DAYS = ("date_sub('year', {x}, DATE '2024-06-30')", "year(age(DATE '2024-06-30', {x}))", "julian({x}) // 400")
 CLOCKS = ("{x}::DATE > DATE '2001-01-03'", "{x} >= TIMESTAMP '2000-12-31 12:30'", "hour({x}) < 12")
 
 
@@ -62,7 +65,7 @@ def _make(db: anondb.Database, rnd: random.Random, ids: range) -> None:
 def _asked(rnd: random.Random) -> str:
     """A question about an expression of a random column."""
     x = rnd.choice(list(COLUMNS))
-    shapes = (*TIMES, *CLOCKS) if x == "seen" else TIMES if x == "born" else NUMBERS
+    shapes = (*TIMES, *CLOCKS) if x == "seen" else (*TIMES, *DAYS) if x == "born" else NUMBERS
     c = rnd.choice([50, 100]) * (10 if x == "income" else 1)
     value = rnd.choice(shapes).format(x=x, a=rnd.randint(1, 4) * c // 2, b=rnd.randint(3, 6) * c, c=c)
     return rnd.choice(

@@ -19,6 +19,7 @@ from anondb.query.refusals import unsupported
 from anondb.query.values import TEXT, OneOf, OnValue, Stretches, on_value
 
 MAX_STRETCHES = 1_000  # of the range of an attribute
+MAX_LISTED = 100_000  # whole numbers or days of a range for each of which an expression is computed
 
 
 class Attributes(Domains):
@@ -41,6 +42,11 @@ class Attributes(Domains):
         scale = Scale.of(attribute)
         if attribute.whole and high - low < MAX_STRETCHES:
             return None
+        first, last = scale.number(low), scale.number(high)
+        if attribute.whole and last - first < MAX_LISTED:
+            values = self._of_texts([tree], atom, [str(scale.cell(n)) for n in range(first, last + 1)])
+            places = [first, *(first + n for n in range(1, len(values)) if values[n] != values[n - 1])]
+            return places if len(places) <= MAX_STRETCHES else None
         monotone = terms(tree, lambda node: self.atom(node) == atom)
         if monotone is None:
             return None
@@ -48,7 +54,7 @@ class Attributes(Domains):
         def at(numbers: Sequence[int]) -> list[tuple[Any, ...]]:
             return self._of_texts(monotone, atom, [str(scale.cell(n)) for n in numbers])
 
-        return starts(scale.number(low), scale.number(high), at, MAX_STRETCHES)
+        return starts(first, last, at, MAX_STRETCHES)
 
     def _of_texts(self, trees: Sequence[exp.Expr], atom: Of, texts: Sequence[str]) -> list[tuple[Any, ...]]:
         """The values of expressions of an attribute for each of its values, which are given as texts without commas."""

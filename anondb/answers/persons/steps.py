@@ -32,7 +32,8 @@ _PLAIN = (
 _MONOTONE = (
     *(exp.Paren, exp.Neg, exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Floor, exp.Ceil, exp.Round, exp.Trunc),
     *(exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Least, exp.Greatest, exp.Coalesce, exp.Cast),
-    *(exp.Year, exp.LastDay, exp.DateDiff, exp.TimestampTrunc, exp.DateTrunc),
+    *(exp.Year, exp.LastDay, exp.DateDiff, exp.TimestampTrunc, exp.DateTrunc, exp.DateBin),
+    *(exp.Sign, exp.Sqrt, exp.Ln, exp.Exp),
 )
 """Functions that are monotone in each argument while the others are constants; a divisor is none of these."""
 _KEPT = ("INT", "BIGINT", "HUGEINT", "DOUBLE", "DECIMAL", "DATE", "TIMESTAMP")  # types to which casts are monotone
@@ -50,6 +51,8 @@ _FIELDS = {
     **dict.fromkeys(("DOW", "DAYOFWEEK", "ISODOW", "DOY", "DAYOFYEAR", "DAY"), "day"),
     **{name: name.lower() for name in ("YEAR", "QUARTER", "MONTH", "WEEK", "HOUR", "MINUTE", "SECOND")},
 }
+_RISING = ("YEAR", "DECADE", "CENTURY", "MILLENNIUM", "EPOCH")
+"""Fields of a time that never fall while it rises."""
 _CODES = {"month": frozenset("YymbB-"), "day": frozenset("YymbBdjaAuwUWVG-")}
 """Codes of a format whose values stay the same during a unit."""
 _EQUAL = (exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ, exp.In, exp.Between)
@@ -79,7 +82,7 @@ def terms(tree: exp.Expr, is_value: Is) -> list[exp.Expr] | None:
         return [tree]
     unit = _unit(tree)
     if unit is not None:
-        of = tree.expression if isinstance(tree, exp.Extract) else tree.this
+        of = tree.this if (field := _field(tree)) is None else field[1]
         moment = exp.cast(exp.paren(of.copy()), "TIMESTAMP")
         whole = exp.TimestampTrunc(this=moment, unit=exp.var(unit))
         return [whole] if _is_monotone(whole, is_value) else None
@@ -115,8 +118,8 @@ def _is_monotone(tree: exp.Expr, is_value: Is) -> bool:
     if is_value(tree):
         return True
     moving = [part for part in tree.iter_expressions() if _moves(part, is_value)]
-    year = isinstance(tree, exp.Extract) and tree.name.upper() == "YEAR"
-    if len(moving) != 1 or not (isinstance(tree, _MONOTONE) or year):
+    field = _field(tree)
+    if len(moving) != 1 or not (isinstance(tree, _MONOTONE) or (field is not None and field[0] in _RISING)):
         return False
     if isinstance(tree, exp.Div | exp.IntDiv | exp.Coalesce) and moving[0] is not tree.this:
         return False
@@ -127,10 +130,18 @@ def _is_monotone(tree: exp.Expr, is_value: Is) -> bool:
     )
 
 
+def _field(tree: exp.Expr) -> tuple[str, exp.Expr] | None:
+    """The field that ``extract`` or ``date_part`` gives, and of what; None for other expressions."""
+    if isinstance(tree, exp.Extract):
+        return tree.name.upper(), tree.expression
+    named = isinstance(tree, exp.Anonymous) and tree.name.lower() in ("date_part", "datepart") and len(tree.expressions) == 2
+    return (tree.expressions[0].name.upper(), tree.expressions[1]) if named else None
+
+
 def _unit(tree: exp.Expr) -> str | None:
     """The unit during which a part of a time stays the same; None for other expressions."""
-    if isinstance(tree, exp.Extract):
-        return _FIELDS.get(tree.name.upper())
+    if (field := _field(tree)) is not None:
+        return _FIELDS.get(field[0])
     if isinstance(tree, exp.TimeToStr) and isinstance(tree.args["format"], exp.Literal):
         codes = set("".join(part[:2] if part[:1] == "-" else part[:1] for part in tree.args["format"].name.split("%")[1:]))
         return next((unit for unit, of in _CODES.items() if codes <= of), None)
