@@ -3,9 +3,7 @@
 The order of the rows, and how many of them are shown, depend on all rows. So an outermost ORDER BY, LIMIT, OFFSET and a
 condition on ranks (QUALIFY, or WHERE around a subquery that ranks) leave the query; what they name becomes hidden columns. A
 condition on computed numbers (HAVING, or WHERE around a subquery) becomes a hidden column for worlds: a group that a world
-does not keep has numbers in it nevertheless.
-
-How the rows of a query in worlds are computed."""
+does not keep has numbers in it nevertheless."""
 
 from __future__ import annotations
 

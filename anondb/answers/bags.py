@@ -4,7 +4,7 @@ A row with c copies has c different members, as far as there are so many, each i
 members. Released items choose in the order of their sizes, those that overlap one after the other: a member that the
 transaction has already is left out.
 
-The worlds of an anatomy: reconstructions by ``release/reconstruct``, which is the macro in the file, from the seed on."""
+Worlds of an anatomy are reconstructions by ``release/reconstruct``, which is the macro in the file, from the seed on."""
 
 from __future__ import annotations
 

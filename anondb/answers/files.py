@@ -3,7 +3,7 @@
 The tables are in the schema ``worlds``. Files are numbered through: their transactions, released items and members follow
 those of the files before.
 
-What a sealed file says of the original's tables: names, columns, types and layout, and the numbers that worlds need."""
+``Facts`` are what a sealed file says of the original's tables: names, columns, types, layout, and the numbers of worlds."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@
 
 The argument c is a salt, different for each use, plus the seed: the first 32 bits of the release's content digest.
 
-How many transactions hold each member of a released item in each world: expected numbers, rounded together."""
+``rounded`` says how many transactions hold each member of a released item in each world."""
 
 from __future__ import annotations
 

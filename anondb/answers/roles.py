@@ -4,7 +4,7 @@ A query is read from its text and the columns of the tables that it names. Ids o
 anything but ids of the original's tables: the number of a real person would find a modelled row. ``RoleReader.misused`` says
 which construct of a query does so, or uses an id in another way than to count, to group and to match persons.
 
-What the values of expressions are: keys, ids of persons, totals, or other computed values (``roles``)."""
+A value is a key, an id of a person, a total, or another computed value."""
 
 from __future__ import annotations
 

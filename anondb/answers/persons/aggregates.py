@@ -1,6 +1,6 @@
 """Aggregates over the rows of persons, as plans for the release.
 
-Values that follow from the item by which rows are grouped."""
+It also reads values that follow from the item by which rows are grouped."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """What the readers of SELECTs over persons need of the releases: their tables, and answers to plans.
 
-Arithmetic of numbers of which the bounds are known."""
+It also has the arithmetic of numbers with bounds."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 DuckDB adds up deviations from running means, which differs by rounding alone: little for numbers up to 1.
 
-What the form of an expression tells of the numbers that it may be."""
+It also tells from the form of an expression which numbers it may be."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The values of numbers of a person, and sums of multiples of numbers.
 
-When a condition on the rows of a person is true, and when it is false."""
+It also says when a condition on the rows of a person is true, and when it is false."""
 
 from __future__ import annotations
 

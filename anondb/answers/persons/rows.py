@@ -1,6 +1,6 @@
 """Conditions on the rows of one person: which of them there are, and how many.
 
-The types of expressions over the rows of persons, as far as a set operation needs them."""
+It also tells the types of expressions over these rows, as far as a set operation needs them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """What the rules of the normal form take from the original's tables, and how they write a query.
 
-Values that are NULL in no row, told from the text of a query and the tables that it reads."""
+It also tells which values are NULL in no row, from the text of a query and the tables that it reads."""
 
 from __future__ import annotations
 

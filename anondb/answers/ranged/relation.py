@@ -5,9 +5,8 @@ A relation is a SELECT on the session's own database. An exact column number i i
 all possible ones are there, with one more column: ``sure`` says that the row is certain, which means that it belongs to the
 result for every consistent original.
 
-Values of the analyst's tables as literals, and their types.
-
-Typed errors for what DuckDB refuses while it computes an answer: the construct at fault, without DuckDB's text."""
+Here are also literals for values of the analyst's tables, and typed errors for what DuckDB refuses while it computes an
+answer: they name the construct at fault, without DuckDB's text."""
 
 from __future__ import annotations
 
