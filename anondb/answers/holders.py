@@ -4,8 +4,8 @@ With item supports a number is uniform in its interval. Without, the chances of 
 turn, from what the other says (Gibbs sampling): of the transactions that show a released item, each holds a member by the
 chance p(x) / Z that it does; and p(x) is gamma-distributed around the share of transactions that hold the item.
 
-Each of these worlds also has a power between 0 and 2 of the number of released items that a transaction shows: so much more do
-those hold who show more. Members meet in blocks, as items that go together do: ranks follow one random order of the
+Each of these worlds also has a power, between 0 and 2, of the number of released items that a transaction shows: those who
+show more hold so much more. Members meet in blocks, as items that go together do: ranks follow one random order of the
 transactions, and members are first holders in a random order, without a permutation."""
 
 from __future__ import annotations
