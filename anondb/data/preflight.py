@@ -75,10 +75,13 @@ def _unused_columns(dataset: Dataset, attributes: Collection[str]) -> dict[str, 
 
 
 def _other_ids(engine: Engine, dataset: Dataset, ids_here: bool) -> dict[str, str]:
-    """Ids that are not written as nearly all others are: most are numbers, or all others have a digit."""
-    texts = reads.rows(dataset.ids, "CAST(id AS VARCHAR) AS id", where="typeof(id) = 'VARCHAR'")
+    """Ids that are not written as nearly all others are: most are numbers, or all others have a digit and other lengths."""
+    lengths = "length(id) AS size, max(CASE WHEN regexp_matches(id, '[0-9]') THEN length(id) END) OVER () AS longest"
+    lengths += ", min(CASE WHEN regexp_matches(id, '[0-9]') THEN length(id) END) OVER () AS shortest"
+    plain = reads.rows(dataset.ids, "CAST(id AS VARCHAR) AS id", where="typeof(id) = 'VARCHAR'")
+    texts = reads.rows(plain, f"id, {lengths}")
     sums = "count(*) AS n, count(CASE WHEN regexp_matches(id, '^[0-9.]+$') THEN 1 END) AS numbers"
-    sums += ", count(CASE WHEN regexp_matches(id, '[0-9]') THEN 1 END) AS digits"
+    sums += ", count(CASE WHEN regexp_matches(id, '[0-9]') OR size BETWEEN shortest AND longest THEN 1 END) AS digits"
     if dataset.n_transactions < _ENOUGH_PERSONS or not ids_here:
         return {}
     n, numbers, digits = (int(column[0]) for column in engine.select(reads.rows(texts, sums), "looking at ids").values())

@@ -22,6 +22,8 @@ from anondb.query.parsing import bare
 from anondb.query.refusals import name_of, unsupported
 
 TEXT, WHOLE = "VARCHAR", "BIGINT"
+WIDE = ("DECIMAL(20,0)", "DECIMAL(38,0)")
+"""What manifests say of UBIGINT and HUGEINT, too."""
 _FRACTION = r"(\.[0-9]{0,8}[1-9])?"
 _DAY = r"[0-9]{4,}-[0-9]{2}-[0-9]{2}"
 _CLOCK = rf"[0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}}{_FRACTION}"
@@ -80,7 +82,7 @@ def range_type(stated: str, ends: str | None) -> str:
 
     Whole numbers of DuckDB's widest types are DECIMAL in the manifest, of which ``//`` is no whole number.
     """
-    return ends if ends == "BIGINT" and stated in ("DECIMAL(20,0)", "DECIMAL(38,0)") else stated
+    return ends if ends == WHOLE and stated in WIDE else stated
 
 
 @dataclass(frozen=True)

@@ -167,7 +167,7 @@ def as_read(data: Any) -> ReadAs:
     if isinstance(data, ReadAs):
         return data
     file, mark, said = str(data).partition("#") if isinstance(data, str | PurePath) else ("", "", "")
-    if not mark or _OF_ONE.sub("", mark + said):
+    if not mark or _OF_ONE.sub("", mark + said) or Path(data).exists():
         return ReadAs(data)
     flags = [word for name, value in _OF_ONE.findall(mark + said) for word in (f"--{name}", value) if word]
     return ReadAs(Path(file), Reading(**file_options(flags)))
@@ -194,7 +194,8 @@ def file_options(flags: Sequence[str]) -> dict[str, Any]:
         is_switch = name in OF_FILES and READING[name].kinds == (BOOLEAN,)
         if name not in OF_FILES or not flag.startswith("--") or (off and not is_switch) or (not is_switch and not left):
             listed = ", ".join(f"--{n.replace('_', '-')}" for n in OF_FILES)
-            raise InputError("These are no options of reading a file.", code="bad_usage", hint=f"There are {listed}.")
+            words = "takes no value, or needs one" if name in OF_FILES else "is no option of reading a file"
+            raise InputError(f"{flag[:40]} {words}.", code="bad_usage", hint=f"There are {listed}.")
         values[name] = not off if is_switch else (READING[name].read or str)(left.pop(0))
     return values
 

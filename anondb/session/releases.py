@@ -249,13 +249,17 @@ class Releases:
 
     def extent(self, attribute: str) -> tuple[Fraction, Fraction] | None:
         """The least and the greatest value that a number or a time may have, in days since 1970; None if all are NULL."""
-        ends: list[Fraction] = []
+        return self._extents.get(attribute)
+
+    @cached_property
+    def _extents(self) -> Mapping[str, tuple[Fraction, Fraction]]:
+        ends: dict[str, list[Fraction]] = {}
         for release in self._opened:
-            of = next(a for a in release.attributes or () if a.name == attribute)
-            for group in release.records(NO_CLASSES, [of]):
-                cell = covered(of, group.cells[0])
-                ends += [end for end in (cell.low, cell.high) if end is not None]
-        return (min(ends), max(ends)) if ends else None
+            for of in [a for a in release.attributes or () if a.ends is not None]:
+                cells = {group.cells[0] for group in release.records(NO_CLASSES, [of])}
+                covers = [covered(of, cell) for cell in cells]
+                ends.setdefault(of.name, []).extend(end for c in covers for end in (c.low, c.high) if end is not None)
+        return {name: (min(of), max(of)) for name, of in ends.items() if of}
 
     def places(self, condition: exp.Expr) -> frozenset[int]:
         """The files for which a condition on the column that divides them holds."""

@@ -120,7 +120,8 @@ class Aggregates(Sums):
             return self.total([self.sum_in(s.rows, self.resolved(basic.value, s)) for s in group])
         if basic.how == "mean":
             return self._mean(basic.value, group)
-        if basic.how == "distinct" and not any(self.rows_of(self.resolved(basic.value, s)) for s in group):
+        values = {self.resolved(basic.value, s) for s in group} if basic.how == "distinct" else set()
+        if len(values) == 1 and not any(map(self.rows_of, values)):
             most = self.persons(self.closed(*(scope.rows for scope in group)))[1]  # each person has one value
             return self.within((0, most), partial(self._different, basic.value, group))
         if basic.how == "distinct":

@@ -16,9 +16,10 @@ from anondb.answers.persons.terms import Atom, Number, Of, Part
 from anondb.answers.ranged.relation import typeof
 from anondb.query.predicates import Condition, either
 from anondb.query.refusals import unsupported
-from anondb.query.values import TEXT, OneOf, OnValue, Stretches, on_value
+from anondb.query.values import TEXT, WHOLE, WIDE, OneOf, OnValue, Stretches, on_value
 
 MAX_STRETCHES = 1_000  # of the range of an attribute
+FIRST_DAY, LAST_DAY = -719_162, 2_932_896  # of the years 1 and 9999, from 1970
 MAX_LISTED = 100_000  # whole numbers or days of a range for each of which an expression is computed
 
 
@@ -28,6 +29,8 @@ class Attributes(Domains):
     def of_attribute(self, tree: exp.Expr, atom: Of) -> list[tuple[Any, Condition]]:
         """The values of an expression of one attribute, each with the condition for it."""
         attribute = self.attribute(atom)
+        if attribute.kind == WHOLE and attribute.type in WIDE and tree.find(exp.IntDiv):
+            raise unsupported(f"// of {attribute.name!r}, since the file does not tell whether it is a DECIMAL")
         extent = None if attribute.ends is None else self.releases.extent(atom.attribute)
         places = None if extent is None else self._starts(tree, atom, *extent)
         if places is not None:
@@ -39,8 +42,9 @@ class Attributes(Domains):
     def _starts(self, tree: exp.Expr, atom: Of, low: Fraction, high: Fraction) -> list[int] | None:
         """Where the stretches of a range begin on which an expression has one value; None where values are listed."""
         attribute = self.attribute(atom)
-        scale = Scale.of(attribute)
-        if attribute.whole and high - low < MAX_STRETCHES:
+        scale = Scale(attribute.ends or "")
+        far = attribute.dated and not (FIRST_DAY <= low <= high < LAST_DAY)  # which Python does not have
+        if far or (attribute.whole and high - low < MAX_STRETCHES):
             return None
         first, last = scale.number(low), scale.number(high)
         if attribute.whole and last - first < MAX_LISTED:
@@ -57,19 +61,20 @@ class Attributes(Domains):
         return starts(first, last, at, MAX_STRETCHES)
 
     def _of_texts(self, trees: Sequence[exp.Expr], atom: Of, texts: Sequence[str]) -> list[tuple[Any, ...]]:
-        """The values of expressions of an attribute for each of its values, which are given as texts without commas."""
+        """The values of expressions of an attribute, as texts, for each of its values, which are texts without commas."""
         listed = exp.func("string_split", exp.Literal.string(",".join(texts)), exp.Literal.string(","))
         numbers = exp.func("range", exp.convert(len(texts)))
         named = exp.select(exp.Explode(this=numbers).as_("n"), exp.Explode(this=listed).as_("text")).subquery("listed")
         value = exp.cast(exp.column("text", "listed"), self.attribute(atom).kind, dialect="duckdb")
-        results = [self.replaced(tree, lambda a: value if a == atom else None) for tree in trees]
+        of = [exp.paren(self.replaced(tree, lambda a: value if a == atom else None)) for tree in trees]
+        results = [exp.cast(tree, "VARCHAR") for tree in of]  # 0.0 and -0.0 are equal numbers
         rows = self.releases.rows(exp.select(*results, exp.column("n", "listed")).from_(named).order_by("n"))
         return [row[:-1] for row in rows]
 
     def _of_stretches(self, tree: exp.Expr, atom: Of, places: Sequence[int]) -> list[tuple[Any, Condition]]:
         """The values of an expression on stretches of a range that begin at these places, and for NULL."""
         attribute = self.attribute(atom)
-        scale, on = Scale.of(attribute), partial(OnValue, attribute.name, dated=attribute.dated)
+        scale, on = Scale(attribute.ends or ""), partial(OnValue, attribute.name, dated=attribute.dated)
         *values, absent = self.of_values(tree, atom, [*map(scale.cell, places), None])
         first = [n for n, value in enumerate(values) if not n or value != values[n - 1]]
         ends = [None, *(scale.value(places[n]) for n in first[1:]), None]

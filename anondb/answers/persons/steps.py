@@ -8,7 +8,6 @@ expressions alone has one value.
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -20,7 +19,7 @@ from typing import Any
 from sqlglot import exp
 
 from anondb.query.parsing import bare
-from anondb.query.values import DAY, Attribute
+from anondb.query.values import DAY
 
 POINTS = 2_000  # at most about so many at once divide the stretches in which a value changes
 _FIXED = ("MICROSECOND", "MILLISECOND", "SECOND", "MINUTE", "HOUR", "DAY", "WEEK")
@@ -36,7 +35,7 @@ _MONOTONE = (
     *(exp.Sign, exp.Sqrt, exp.Ln, exp.Exp),
 )
 """Functions that are monotone in each argument while the others are constants; a divisor is none of these."""
-_KEPT = ("INT", "BIGINT", "HUGEINT", "DOUBLE", "DECIMAL", "DATE", "TIMESTAMP")  # types to which casts are monotone
+_KEPT = {"INT", "BIGINT", "HUGEINT", "DOUBLE", "DECIMAL", "DATE", "TIMESTAMP"}  # types to which casts are monotone
 _UNITS: dict[type[exp.Expr], str] = {
     **dict.fromkeys((exp.Month, exp.Monthname), "month"),
     **dict.fromkeys((exp.DayOfWeek, exp.DayOfWeekIso, exp.DayOfYear, exp.Day, exp.DayOfMonth, exp.Dayname), "day"),
@@ -83,6 +82,8 @@ def terms(tree: exp.Expr, is_value: Is) -> list[exp.Expr] | None:
     unit = _unit(tree)
     if unit is not None:
         of = tree.this if (field := _field(tree)) is None else field[1]
+        if any(not isinstance(bare(part.expression), exp.Interval) for part in of.find_all(exp.Sub)):
+            return None  # the difference of two times is none
         moment = exp.cast(exp.paren(of.copy()), "TIMESTAMP")
         whole = exp.TimestampTrunc(this=moment, unit=exp.var(unit))
         return [whole] if _is_monotone(whole, is_value) else None
@@ -123,8 +124,10 @@ def _is_monotone(tree: exp.Expr, is_value: Is) -> bool:
         return False
     if isinstance(tree, exp.Div | exp.IntDiv | exp.Coalesce) and moving[0] is not tree.this:
         return False
-    if isinstance(tree, exp.Cast) and not tree.to.sql("duckdb").startswith(_KEPT):
-        return False
+    if isinstance(tree, exp.Cast) and (
+        isinstance(tree, exp.TryCast) or tree.to.sql("duckdb").partition("(")[0] not in _KEPT
+    ):
+        return False  # TRY_CAST is NULL for numbers between others
     return all(part is moving[0] or _is_plain(part) for part in tree.iter_expressions()) and _is_monotone(
         moving[0], is_value
     )
@@ -176,47 +179,34 @@ class Scale:
     """The values of an attribute as whole numbers in their order.
 
     Attributes:
-        ends: the type of the attribute: BIGINT, DECIMAL(p,s), DOUBLE, DATE or TIMESTAMP.
+        ends: the type of the ends of its ranges: BIGINT, DECIMAL(p,s), DATE or TIMESTAMP.
     """
 
     ends: str
 
-    @classmethod
-    def of(cls, attribute: Attribute) -> Scale:
-        """The scale of a number or a time."""
-        assert attribute.ends is not None
-        return cls(attribute.ends)
+    @property
+    def _decimals(self) -> int:
+        return int(self.ends.removesuffix(")").partition(",")[2] or 0)
 
     @property
     def _unit(self) -> Fraction:
-        decimals = self.ends.removesuffix(")").partition(",")[2]
-        return Fraction(1, DAY) if self.ends == "TIMESTAMP" else Fraction(1, 10 ** int(decimals or 0))
+        return Fraction(1, DAY) if self.ends == "TIMESTAMP" else Fraction(1, 10**self._decimals)
 
     def number(self, value: Fraction) -> int:
         """The whole number of a value (days since 1970 for times)."""
-        if self.ends != "DOUBLE":
-            return int(value / self._unit)
-        bits = int.from_bytes(struct.pack("<d", float(value)), "little", signed=True)
-        return bits if bits >= 0 else -(bits + 2**63)
+        return int(value / self._unit)
 
     def value(self, number: int) -> Fraction:
         """The value of a whole number."""
-        return Fraction(repr(self._double(number))) if self.ends == "DOUBLE" else number * self._unit
+        return number * self._unit
 
     def cell(self, number: int) -> Any:
         """The value of a whole number as DuckDB returns it; dates and times as texts."""
-        if self.ends == "DOUBLE":
-            return self._double(number)
         if self.ends == "DATE":
             return (date(1970, 1, 1) + timedelta(days=number)).isoformat()
         if self.ends == "TIMESTAMP":
             return (datetime(1970, 1, 1) + timedelta(microseconds=number)).isoformat(" ")
-        return number if self._unit == 1 else Decimal(number).scaleb(-int(self.ends.removesuffix(")").partition(",")[2]))
-
-    @staticmethod
-    def _double(number: int) -> float:
-        (value,) = struct.unpack("<d", struct.pack("<q", abs(number)))
-        return float(value if number >= 0 else -value)
+        return Decimal(number).scaleb(-self._decimals) if self._decimals else number
 
 
 def starts(low: int, high: int, at: Callable[[Sequence[int]], Sequence[Any]], most: int) -> list[int] | None:
