@@ -91,7 +91,7 @@ def advise(
     asked = ("m", "k") if of_people else tuple(QUESTIONS)
     needs = _asked(needs, asked, sys.stdin.isatty() and sys.stderr.isatty() and not as_json)
     with app.opened(source, show_sql=show_sql, threads=threads, read_only=True) as database:
-        columns = taken(values, ("id", "item"))
+        columns = {name: values[name] for name in ("id", "item")}
         rows = app.transactions_of(database, source, transactions, columns["id"], columns["item"], reading)
         advice = run_advice(
             database.engine,

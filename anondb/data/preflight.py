@@ -65,11 +65,11 @@ def _unused_columns(dataset: Dataset, attributes: Collection[str]) -> dict[str, 
         return re.sub(r"[\W\d_]+", "", name).lower()
 
     account, named = dataset.account, dataset.id_column != ROW_ID and dataset.item_column != ITEMS
-    names = [name for name in dataset.left_out if name not in attributes]
-    if account is not None and names and not named:
+    names = [] if account is None or named else [name for name in account.left_out if name not in attributes]
+    if names:
         return {"left-out": f"Columns are left out: {', '.join(names)}. Only ids and items are released."}
-    header = account is None or account.header
-    names = [n for n in names if header and stem(n) == stem(dataset.item_column) != ""]
+    left = [n for n in dataset.left_out if n not in attributes and (account is None or account.header)]
+    names = [n for n in left if stem(n) == stem(dataset.item_column) != ""]
     words = f"Columns named like that of items are left out: {', '.join(names)}. --item A,B or --item 'A*' reads several."
     return {"left-out": words} if names else {}
 

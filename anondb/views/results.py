@@ -63,8 +63,8 @@ class Check(AsTable):
 
     @property
     def holds(self) -> bool:
-        """Whether the release is that of the data, they keep the policy, and item supports, if it has any, are theirs."""
-        return self.keeps_policy and self.is_of_source and not self.verification.item_supports
+        """Whether the data keep the policy, and item supports of the release, if it has any, are those of the data."""
+        return self.keeps_policy and not self.verification.item_supports
 
     def to_json(self, *, witnesses: bool = False) -> dict[str, Any]:
         """The check as JSON values."""
@@ -72,7 +72,7 @@ class Check(AsTable):
             "release": self.release,
             **self.verification.to_json(witnesses=witnesses),
             "against": "source",
-            **json_of(self, "holds", "within_limit"),
+            **json_of(self, "holds", "is_of_source", "within_limit"),
             "status": "fresh" if self.fresh else "stale",
             **json_of(self, "transactions", "items", "not_covered_items", "not_covered_occurrences", "loss", "source_file"),
             **(json_of(self, "not_covered") if witnesses else {}),

@@ -982,6 +982,7 @@ def test_bms1(run: Run, tmp_path: Path) -> None:
         "model": {"name": "km", "k": 5, "m": 2},
         "verified": True,
         "violations": 0,
+        "tables": {"bms1": {"tid": "BIGINT", "item": "VARCHAR"}},
     }
     assert left(tmp_path) == {"bms1.duckdb"}
 

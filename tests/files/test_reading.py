@@ -205,7 +205,7 @@ def test_a_source_file_is_read_again(run: Run, tmp_path: Path) -> None:
     path.write_text(path.read_text() + "7,milk\n")
     changed = run(*check)
     assert changed.code == 4 and changed.json["source_file"]["status"] == "changed"
-    assert changed.json["verified"] and not changed.json["holds"], "the release is not that of this file"
+    assert changed.json["verified"] and not changed.json["is_of_source"], "the release is not that of this file"
     assert "NOT of this source" in run(*check[:-1]).out
     path.unlink()
     missing = run(*check)
