@@ -45,7 +45,7 @@ def test_a_dropped_file(chromium: Browser, owner: Client, tmp_path: Path) -> Non
     picker = chromium.call("DOM.querySelector", nodeId=document, selector="input[type=file]")["nodeId"]
     chromium.call("DOM.setFileInputFiles", files=[str(csv_file(tmp_path))], nodeId=picker)
     send(chromium, "/load/source")
-    chromium.until("document.querySelector('[name=skip]')?.value == '1'")  # the line before the header
+    chromium.until("document.querySelector('form[action=\"/load/reading\"]') && document.body.innerText.includes('skip 1')")
     send(chromium, "/load/reading", skip="1", delimiter="|", id="client", item="thing")
     chromium.until("document.querySelector('.plots svg')")
     look(chromium, f"http://{owner.host}/load", "document.querySelector('.plots svg')")
