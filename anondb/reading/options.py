@@ -194,8 +194,8 @@ def file_options(flags: Sequence[str]) -> dict[str, Any]:
         is_switch = name in OF_FILES and READING[name].kinds == (BOOLEAN,)
         if name not in OF_FILES or not flag.startswith("--") or (off and not is_switch) or (not is_switch and not left):
             listed = ", ".join(f"--{n.replace('_', '-')}" for n in OF_FILES)
-            words = "takes no value, or needs one" if name in OF_FILES else "is no option of reading a file"
-            raise InputError(f"{flag[:40]} {words}.", code="bad_usage", hint=f"There are {listed}.")
+            words = "These are no options of reading a file, or one lacks its value or has one that it does not take."
+            raise InputError(words, code="bad_usage", hint=f"There are {listed}.")
         values[name] = not off if is_switch else (READING[name].read or str)(left.pop(0))
     return values
 

@@ -49,7 +49,7 @@ def test_columns_have_the_types_of_the_original(both: Both) -> None:
         "SELECT count(*) AS n FROM people WHERE seen BETWEEN '2024-03-01 05:00' AND '2024-03-02 23:00'",
         "SELECT count(*) AS n FROM people WHERE seen IN ('2024-03-02 12:00')",
         "SELECT max(seen) AS n, min(seen) AS m FROM people",
-        "SELECT visits // 4 AS k, count(*) AS n, sum(visits // 4) AS m FROM people GROUP BY k",
+        "SELECT floor(visits / 4) AS k, count(*) AS n, sum(floor(visits / 4)) AS m FROM people GROUP BY k",
         "SELECT sum(score) AS n FROM people WHERE score = 2.5",
     ],
 )
