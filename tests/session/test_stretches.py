@@ -103,6 +103,8 @@ ODD = {
     "count_if(ceil(score) || 'x' = '0.0x')": "people",
     "count_if(year(born) > 9000)": "people",
     "count(DISTINCT total // 1000)": "people",
+    "count_if(big IN (1e0, 9007199254740993))": "people",
+    "count_if(big BETWEEN 1e0 AND 9007199254740992)": "people",
     "count_if(hour(seen - TIMESTAMP '2001-01-01') < 2)": "people",
 }
 
@@ -114,13 +116,15 @@ def test_expressions_that_are_not_what_they_look_like(tmp_path: Path) -> None:
         db.sql("CREATE TABLE own AS SELECT unnest([0, 1000000, 2000000]) AS k; CREATE TABLE sales (tid INTEGER, item TEXT)")
         db.sql(
             "CREATE TABLE people (tid INTEGER, price DECIMAL(9,2), score DOUBLE, born DATE, total DECIMAL(20,0), "
-            "seen TIMESTAMP)"
+            "seen TIMESTAMP, big BIGINT)"
         )
         for n, (price, total) in enumerate(zip(prices, totals, strict=True)):
             day = "'20000-01-01'" if n == 3 else f"'2001-01-0{n + 1}'"
-            cells = f"{n}, {price}, {n - 0.4}, {day}, {total}, TIMESTAMP '2001-01-01' + INTERVAL {n} HOUR"
+            seen, big = f"TIMESTAMP '2001-01-01' + INTERVAL {n} HOUR", (7, 9007199254740992 + n)[n > 1]
+            cells = f"{n}, {price}, {n - 0.4}, {day}, {total}, {seen}, {big}"
             db.sql(f"INSERT INTO people VALUES ({cells}); INSERT INTO sales VALUES ({n}, 'a')")
-        options = {"records": "people", "quasi_identifiers": "price,score,born,total,seen", "accept": ["one-item"]}
+        columns = "price,score,born,total,seen,big"
+        options = {"records": "people", "quasi_identifiers": columns, "accept": ["one-item"]}
         made = db.anonymize("sales", model=anondb.KkmAnonymity(3, 1), name="r", queries=0, **options)
         made.publish(tmp_path / "r.duckdb")
         with anondb.open(tmp_path / "r.duckdb") as session:

@@ -1,6 +1,4 @@
-"""Aggregates over the rows of persons, as plans for the release.
-
-It also reads values that follow from the item by which rows are grouped."""
+"""Aggregates over the rows of persons, as plans for the release, and values that the grouped item decides."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""What the readers of SELECTs over persons need of the releases: their tables, and answers to plans.
-
-It also has the arithmetic of numbers with bounds."""
+"""What the readers of SELECTs over persons ask of releases (tables, answers to plans), and the arithmetic of bounds."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""The values of numbers of a person, and sums of multiples of numbers.
-
-It also says when a condition on the rows of a person is true, and when it is false."""
+"""Numbers of a person: their values, sums of multiples of them, and when conditions on them are true and false."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Conditions on the rows of one person: which of them there are, and how many.
-
-It also tells the types of expressions over these rows, as far as a set operation needs them."""
+"""The rows of one person: which of them there are, how many, and of which types their expressions are."""
 
 from __future__ import annotations
 

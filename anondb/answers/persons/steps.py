@@ -36,20 +36,15 @@ _MONOTONE = (
 )
 """Functions that are monotone in each argument while the others are constants; a divisor is none of these."""
 _KEPT = {"INT", "BIGINT", "HUGEINT", "DOUBLE", "DECIMAL", "DATE", "TIMESTAMP"}  # types to which casts are monotone
-_UNITS: dict[type[exp.Expr], str] = {
-    **dict.fromkeys((exp.Month, exp.Monthname), "month"),
-    **dict.fromkeys((exp.DayOfWeek, exp.DayOfWeekIso, exp.DayOfYear, exp.Day, exp.DayOfMonth, exp.Dayname), "day"),
-    **dict.fromkeys((exp.Week, exp.WeekOfYear), "week"),
-    exp.Quarter: "quarter",
-    exp.Hour: "hour",
-    exp.Minute: "minute",
-    exp.Second: "second",
+_UNITS = {
+    **dict.fromkeys(("MONTH", "MONTHNAME"), "month"),
+    **dict.fromkeys(
+        ("DOW", "DAYOFWEEK", "ISODOW", "DAYOFWEEKISO", "DOY", "DAYOFYEAR", "DAY", "DAYOFMONTH", "DAYNAME"), "day"
+    ),
+    **dict.fromkeys(("WEEK", "WEEKOFYEAR"), "week"),
+    **{name: name.lower() for name in ("YEAR", "QUARTER", "HOUR", "MINUTE", "SECOND")},
 }
-"""Parts of a time, each with the unit during which it stays the same."""
-_FIELDS = {
-    **dict.fromkeys(("DOW", "DAYOFWEEK", "ISODOW", "DOY", "DAYOFYEAR", "DAY"), "day"),
-    **{name: name.lower() for name in ("YEAR", "QUARTER", "MONTH", "WEEK", "HOUR", "MINUTE", "SECOND")},
-}
+"""Fields and functions of a time, each with the unit during which it stays the same."""
 _RISING = ("YEAR", "DECADE", "CENTURY", "MILLENNIUM", "EPOCH")
 """Fields of a time that never fall while it rises."""
 _CODES = {"month": frozenset("YymbB-"), "day": frozenset("YymbBdjaAuwUWVG-")}
@@ -62,13 +57,13 @@ _COMPUTED = (
 )
 """Functions whose value depends on those of their arguments alone."""
 
-Is = Callable[[exp.Expr], bool]
+Test = Callable[[exp.Expr], bool]
 
 
 # --- expressions ------------------------------------------------------------------------------------------------------
 
 
-def terms(tree: exp.Expr, is_value: Is) -> list[exp.Expr] | None:
+def terms(tree: exp.Expr, is_value: Test) -> list[exp.Expr] | None:
     """Monotone expressions of a value that tell, together, the value of an expression; None if there are none.
 
     Args:
@@ -103,7 +98,7 @@ def terms(tree: exp.Expr, is_value: Is) -> list[exp.Expr] | None:
     return found
 
 
-def _moves(tree: exp.Expr, is_value: Is) -> bool:
+def _moves(tree: exp.Expr, is_value: Test) -> bool:
     return any(is_value(node) for node in tree.walk())
 
 
@@ -114,7 +109,7 @@ def _is_plain(tree: exp.Expr) -> bool:
     return isinstance(tree, _PLAIN) and all(map(_is_plain, tree.iter_expressions()))
 
 
-def _is_monotone(tree: exp.Expr, is_value: Is) -> bool:
+def _is_monotone(tree: exp.Expr, is_value: Test) -> bool:
     """Whether an expression never falls, or never rises, while the value rises."""
     if is_value(tree):
         return True
@@ -124,13 +119,11 @@ def _is_monotone(tree: exp.Expr, is_value: Is) -> bool:
         return False
     if isinstance(tree, exp.Div | exp.IntDiv | exp.Coalesce) and moving[0] is not tree.this:
         return False
-    if isinstance(tree, exp.Cast) and (
-        isinstance(tree, exp.TryCast) or tree.to.sql("duckdb").partition("(")[0] not in _KEPT
-    ):
-        return False  # TRY_CAST is NULL for numbers between others
-    return all(part is moving[0] or _is_plain(part) for part in tree.iter_expressions()) and _is_monotone(
-        moving[0], is_value
-    )
+    kept = not isinstance(tree, exp.TryCast)  # which is NULL for numbers between others
+    if isinstance(tree, exp.Cast) and not (kept and tree.to.sql("duckdb").partition("(")[0] in _KEPT):
+        return False
+    others = (part for part in tree.iter_expressions() if part is not moving[0])
+    return all(map(_is_plain, others)) and _is_monotone(moving[0], is_value)
 
 
 def _field(tree: exp.Expr) -> tuple[str, exp.Expr] | None:
@@ -144,14 +137,14 @@ def _field(tree: exp.Expr) -> tuple[str, exp.Expr] | None:
 def _unit(tree: exp.Expr) -> str | None:
     """The unit during which a part of a time stays the same; None for other expressions."""
     if (field := _field(tree)) is not None:
-        return _FIELDS.get(field[0])
+        return _UNITS.get(field[0])
     if isinstance(tree, exp.TimeToStr) and isinstance(tree.args["format"], exp.Literal):
         codes = set("".join(part[:2] if part[:1] == "-" else part[:1] for part in tree.args["format"].name.split("%")[1:]))
         return next((unit for unit, of in _CODES.items() if codes <= of), None)
-    return _UNITS.get(type(tree))
+    return _UNITS.get(type(tree).__name__.upper())
 
 
-def _places(tree: exp.Expr, is_value: Is) -> list[exp.Expr] | None:
+def _places(tree: exp.Expr, is_value: Test) -> list[exp.Expr] | None:
     """The comparisons by order that decide one by equality, of a monotone expression with constants."""
     if not isinstance(tree, _EQUAL) or tree.args.get("query") is not None or tree.args.get("field") is not None:
         return None
@@ -160,8 +153,20 @@ def _places(tree: exp.Expr, is_value: Is) -> list[exp.Expr] | None:
     others = [part for part in parts if not _moves(part, is_value)]
     if len(moving) != 1 or not _is_monotone(moving[0], is_value) or not all(map(_is_plain, others)):
         return None
+    if len({_form(other) for other in others}) > 1:  # DuckDB may cast all to one type, in which others are equal
+        return None
     of = bare(moving[0])
     return [way(this=of.copy(), expression=other.copy()) for other in others for way in (exp.GTE, exp.GT)]
+
+
+def _form(constant: exp.Expr) -> str:
+    """Whether a constant is a text, a number, a floating number, or one that is cast, and to what."""
+    constant = bare(constant)
+    if isinstance(constant, exp.Neg):
+        return _form(constant.this)
+    if isinstance(constant, exp.Literal):
+        return "text" if constant.is_string else "float" if "e" in constant.name.lower() else "number"
+    return constant.to.sql("duckdb") if isinstance(constant, exp.Cast) else constant.key
 
 
 def _of_case(tree: exp.Case) -> list[exp.Expr]:

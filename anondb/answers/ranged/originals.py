@@ -1,6 +1,5 @@
-"""What the rules of the normal form take from the original's tables, and how they write a query.
-
-It also tells which values are NULL in no row, from the text of a query and the tables that it reads."""
+"""What the rules of the normal form take from the original's tables, such as values that are NULL in no row, and how they
+write a query."""
 
 from __future__ import annotations
 
