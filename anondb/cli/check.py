@@ -79,7 +79,7 @@ def verify(
     if sealed and of_rows.keys() & RECORDS:
         raise InputError("A sealed file contains its records.", code="bad_usage", hint="Name only the file.")
     if sealed and app.is_folder(source):
-        return app.check_each(source, partial(_of_folder, promised, {**of_file, **knowledge}, connection), as_json)
+        return _verify_folder(source, promised, {**of_file, **knowledge}, connection, as_json)
     if sealed:
         checked = _verify_file(source, promised, {**of_file, **knowledge}, connection)
     elif against_source:
@@ -209,14 +209,20 @@ def _name(name: str) -> str:
     return name if re.fullmatch(r"[^\W\d]\w*", name) else '"{}"'.format(name.replace('"', '""'))
 
 
-def _of_folder(
-    promised: Callable[[Model], Model], options: dict[str, Any], connection: dict[str, Any], file: str
-) -> app.Checked:
-    """A sealed file of a folder, verified."""
-    if options["expect"] is not None:
-        raise InputError("A digest is that of one file.", code="bad_usage", hint="Name the file.")
-    checked = _verify_file(file, promised, options, connection)
-    return checked.to_json(witnesses=options["witnesses"] > 0), list(_lines(checked)), checked.holds
+def _verify_folder(
+    folder: str, promised: Callable[[Model], Model], options: dict[str, Any], connection: dict[str, Any], as_json: bool
+) -> None:
+    """Verify each sealed file of a folder; digests and, as text, witnesses are asked of one file."""
+    if options["expect"] is not None or (options["witnesses"] and not as_json):
+        raise InputError(
+            "--expect and --witnesses are of one file.", code="bad_usage", hint="Name the file; --json has witnesses of all."
+        )
+
+    def each(file: str) -> app.Checked:
+        checked = _verify_file(file, promised, options, connection)
+        return checked.to_json(witnesses=options["witnesses"] > 0), list(_lines(checked)), checked.holds
+
+    app.check_each(folder, each, as_json)
 
 
 def _verify_file(

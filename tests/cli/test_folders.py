@@ -42,7 +42,9 @@ def test_each_release_of_a_folder_is_checked(run: Run, weeks: Path) -> None:
     (weeks / "bad.duckdb").unlink()
     (weeks.parent / "own.duckdb").rename(weeks / "own.duckdb")
     assert run("verify", weeks).code == 2
-    assert run("verify", weeks, "--expect", "0" * 64).code == 2
+    for words in (("--expect", "0" * 64), ("--witnesses", "2")):  # nothing is checked then
+        refused = run("verify", weeks, *words)
+        assert refused.code == 2 and not refused.out and "Name the file" in refused.err
 
 
 def test_a_file_says_which_tables_analysts_ask(run: Run, weeks: Path) -> None:
