@@ -136,17 +136,9 @@ def policy_of(
     name: str | None = None,
     replace: bool = False,
 ) -> Policy:
-    """Make a policy from options by name: of its model, its workload, its method, and the policy itself.
-
-    Args:
-        options: by name; ``model`` is the name of a model unless the model itself is passed; ``workload`` is the owner's
-            queries.
-        model: the promise; its parameters are then not accepted as options.
-        name: the name of the release.
-
-    Raises:
-        InputError: ``unknown_option`` with the nearest name; see ``Policy``.
-    """
+    """Make a policy, with its model, workload and method, from options by name: ``model`` is the name of a model unless the
+    model itself is passed (its parameters are then no options), ``workload`` the owner's queries. Raises InputError:
+    ``unknown_option`` with the nearest name; see ``Policy``."""
     parameters = {} if model is not None else model_parameters()
     of_promise = () if model is not None else ("model", *parameters)
     available = {*SOURCES, *READING, *WORKLOAD, *method_options(), *of_promise, "algorithm", "workload"}
@@ -190,14 +182,8 @@ def release_options() -> dict[str, Parameter]:
 
 
 def check_option(name: str, value: Any, available: Mapping[str, Parameter] | None = None) -> Any:
-    """Check that an option exists and that its value has the right type; return the value.
-
-    Args:
-        available: the options that exist; those of ``CREATE ANONYMIZED VIEW`` by default.
-
-    Raises:
-        InputError: ``unknown_option`` with the nearest names, or ``bad_parameter``.
-    """
+    """Check that an option, by default of ``CREATE ANONYMIZED VIEW``, exists and that its value has the right type; return
+    the value. Raises InputError: ``unknown_option`` with the nearest names, or ``bad_parameter``."""
     available = view_options() if available is None else available
     if name not in available:
         if name in _ELSEWHERE:

@@ -264,17 +264,9 @@ FOR_ALL = ("id", "population", "item", "records", "item_supports", "modelled_row
 def choose_algorithm(
     model: Model, wanted: str | None, present: Mapping[str, Any], options: Mapping[str, Any] | None = None
 ) -> str:
-    """Choose the algorithm for a model: the wanted one, else the first that keeps the model and whose needs are met.
-
-    Args:
-        wanted: the owner's choice, or None.
-        present: the sources and parameters of the policy that the owner set.
-        options: the options of a method that the owner set.
-
-    Raises:
-        InputError: ``unknown_algorithm``; ``no_taxonomy`` or ``bad_usage`` if an input is missing, or incompatible with
-            the algorithm.
-    """
+    """Choose the algorithm for a model: the wanted one, else the first that keeps the model and whose needs are met;
+    ``present`` are the sources and parameters that the owner set, ``options`` those of a method. Raises InputError:
+    ``unknown_algorithm``; ``no_taxonomy`` or ``bad_usage`` if an input is missing, or incompatible with the algorithm."""
     fitting = [name for name, method in METHODS.items() if model.name in method.models]
     ready = [name for name in fitting if all(need in present for need in METHODS[name].needs)]
     chosen = wanted or (ready[0] if ready else fitting[0])

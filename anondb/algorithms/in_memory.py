@@ -9,16 +9,9 @@ SHARE = 2
 
 
 def check_occurrences(engine: Engine, occurrences: int, bytes_each: int, instead: str) -> None:
-    """Refuse more occurrences than can be numbered, or than fit in half of the memory limit at so many bytes each.
-
-    Args:
-        engine: has the memory limit.
-        bytes_each: what the algorithm holds for each of them at its peak.
-        instead: what to do if the limit cannot be raised.
-
-    Raises:
-        BudgetExceeded: with their number, and the memory that they need.
-    """
+    """Refuse more occurrences than can be numbered, or than fit in half of the memory limit if the algorithm holds so many
+    bytes for each at its peak; ``instead`` says what else to do. Raises BudgetExceeded: with their number, and the memory
+    that they need."""
     if occurrences > MAX_OCCURRENCES:
         raise BudgetExceeded(
             f"The algorithm numbers all {occurrences:,} occurrences; the limit is {MAX_OCCURRENCES:,}.",

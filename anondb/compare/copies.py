@@ -61,11 +61,8 @@ def copying(engine: Engine, file: Path) -> Iterator[Copies]:
 
 
 def copy_tables(engine: Engine, file: Path, names: Iterable[str]) -> None:
-    """Copy tables into a new file, where the same names mean them, outside a transaction of the engine.
-
-    Raises:
-        InputError: there is no such table.
-    """
+    """Copy tables into a new file, where the same names mean them, outside a transaction of the engine. Raises InputError:
+    there is no such table."""
     with copying(engine, file) as copies, copies.transaction():
         for name in dict.fromkeys(names):
             place = exp.to_table(name, dialect="duckdb")

@@ -54,14 +54,8 @@ def end_with_parent() -> None:
 
 
 def run_limited(command: Sequence[str], text: str, *, seconds: float, memory: int | None) -> Finished:
-    """Run a command with ``text`` on stdin, and stop it at a limit.
-
-    Args:
-        command: program and arguments.
-        text: the text for stdin.
-        seconds: limit of wall time.
-        memory: limit of resident memory, in bytes; checked every few milliseconds if the system reports it.
-    """
+    """Run a command with ``text`` on stdin, and stop it at a limit: of seconds of wall time, or of bytes of resident memory,
+    which is looked at every few milliseconds if the system reports it."""
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as source, _pipe() as pipe:
         source.write(text.encode())
         source.seek(0)

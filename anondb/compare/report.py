@@ -34,14 +34,8 @@ from anondb.promises import PROMISES
 
 
 def write_report(path: str, results: Sequence[Result], setting: Setting, facts: Mapping[str, Any]) -> None:
-    """Write the report.
-
-    Args:
-        path: the new file; an existing one is replaced.
-        results: the results, in the order of the runs.
-        setting: the shared inputs and limits of the runs.
-        facts: transactions, items, occurrences and longest transaction of the source.
-    """
+    """Write the report to a file, which is replaced: the results in the order of the runs, their shared inputs and limits,
+    and the transactions, items, occurrences and longest transaction of the source."""
     write_private(path, comparison(results, setting, facts))
 
 

@@ -82,15 +82,8 @@ _WORDS = re.compile(r"pgen|(level|siblings):\d+")
 
 
 def digest(engine: Engine, value: Any, what: str) -> str:
-    """The digest of a source that a comparison reads beside the transactions.
-
-    Args:
-        value: what an option names (``is_table``).
-        what: the words for it in messages.
-
-    Raises:
-        InputError: it does not exist, or cannot be read.
-    """
+    """The digest of a source that a comparison reads beside the transactions: what an option names (``is_table``), called
+    ``what`` in messages. Raises InputError: it does not exist, or cannot be read."""
     if is_table(value) or (isinstance(value, str) and is_file(value) and not Path(value).exists()):
         with open_source(engine, value, what) as source:
             rows = sorted(tuple(map(repr, row)) for row in texts_of(engine, source, list(source.columns)))

@@ -220,14 +220,9 @@ def run_all(
     say: Callable[[str, float | None], None],
     total_limit: float | None = None,
 ) -> list[Result]:
-    """Run all runs that have no settled result yet; store each result before the next run begins.
-
-    Args:
-        stored: results of earlier comparisons, by key.
-        keep: called with the key and the result of each new run.
-        say: called with a message on each step, and the share that is done.
-        total_limit: the seconds for all of them; those that are not done by then are stopped, or not begun.
-    """
+    """Run all runs that have no settled result in ``stored``, by key; ``keep`` each result before the next run begins, and
+    ``say`` each step with the share that is done. What is not done after ``total_limit`` seconds is stopped, or not
+    begun."""
     results: list[Result] = []
     until = math.inf if total_limit is None else time.monotonic() + total_limit
     for run in runs:

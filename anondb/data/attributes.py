@@ -65,14 +65,9 @@ def check_names(columns: list[str], id_column: str, item_column: str) -> None:
 def attribute_hierarchies(
     engine: Engine, hierarchies: Any, attributes: Collection[str]
 ) -> tuple[dict[str, Taxonomy], tuple[str, ...] | None]:
-    """Read the hierarchies of attributes; ``records.load_records`` lists the formats.
-
-    Returns:
-        Those of the attributes by lower-case name; and the names of all, None if the owner has named no source of them.
-
-    Raises:
-        InputError: ``unknown_hierarchy``, if hierarchies exist and none belongs to a quasi-identifier.
-    """
+    """Read the hierarchies of attributes, in the formats of ``records.load_records``: those of the attributes by lower-case
+    name; and the names of all, None if the owner has named no source of them. Raises InputError: ``unknown_hierarchy``, if
+    hierarchies exist and none belongs to a quasi-identifier."""
     if hierarchies is None:
         return {}, None
     names = {c.lower() for c in attributes}

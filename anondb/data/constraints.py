@@ -140,31 +140,19 @@ Sets = TypeVar("Sets", bound=ItemSets)
 
 
 def load_sets(engine: Engine, source: Any, kind: type[Sets], dataset: Dataset | None = None) -> Sets:
-    """Read sets of a kind from ``(id_column, item)``; the item column may be a LIST, with one row for each set.
-
-    Args:
-        source: a table, view, CSV or Parquet file, data frame, Python list of sets of items, or the finished object.
-        dataset: the data, for remarks on its items.
-
-    Raises:
-        InputError: no such columns, NULLs, an empty set (``empty_constraint``), no set at all; ``not_a_partition`` if an
-            item is in two sets that must not overlap.
-    """
+    """Read sets of a kind from ``(id_column, item)``, where the item may be a LIST, with one row for each set: from a table,
+    view, CSV or Parquet file, data frame, Python list of sets of items, or the finished object; with remarks on items of the
+    data. Raises InputError: no such columns, NULLs, an empty set (``empty_constraint``), no set at all; ``not_a_partition``
+    if an item is in two sets that must not overlap."""
     if isinstance(source, kind):
         return source
     return (kind.of(source) if isinstance(source, list | tuple) else kind.checked(*_read(engine, source, kind))).on(dataset)
 
 
 def load_weights(engine: Engine, weights: Any, unit: str = "item") -> dict[str, Fraction]:
-    """Read exact weights from 0 to 1 from ``(item, weight)`` or a mapping.
-
-    Args:
-        weights: a table, view, file, data frame or mapping.
-        unit: what has a weight, ``item`` or ``attribute``; also the name of its column.
-
-    Raises:
-        InputError: ``bad_weight`` if a weight is missing or outside [0, 1], or if an item has two.
-    """
+    """Read exact weights from 0 to 1 from a source ``(item, weight)`` or a mapping; ``unit`` is what has a weight, ``item``
+    or ``attribute``, and the name of its column. Raises InputError: ``bad_weight`` if a weight is missing or outside [0, 1],
+    or if an item has two."""
     if isinstance(weights, Mapping):
         pairs = [(label, str(weight)) for label, weight in weights.items()]
         name = "the weights"

@@ -283,12 +283,7 @@ class Generalization:
 
     def cores(self, flat: Ints, starts: Ints) -> Groups:
         """The core of each part: a group whose union with any other group costs no more than the union of this other group
-        with any record of the part.
-
-        Args:
-            flat: the records of all parts, one after the other.
-            starts: the position of the first record of each part.
-        """
+        with any record of the part. Parts begin at ``starts`` in the records ``flat``."""
         low, high, nulls, sets = [], [], [], []
         for attribute, (lows, highs) in zip(self.records.attributes, self._ends, strict=True):
             null, marks = attribute.null[flat], None

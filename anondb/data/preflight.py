@@ -44,13 +44,9 @@ def findings(
     ids_here: bool = True,
     attributes: Collection[str] = (),
 ) -> list[Finding]:
-    """The findings of a dataset, before an algorithm runs.
-
-    Args:
-        item_domains: whether the owner said that items have the names of their columns before them.
-        ids_here: whether the ids lie in the engine.
-        attributes: the columns of the records that are released.
-    """
+    """The findings of a dataset, before an algorithm runs: ``item_domains`` says whether the owner knows that items have the
+    names of their columns before them, ``ids_here`` whether the ids lie in the engine; ``attributes`` are released columns
+    of the records."""
     messages = _findings_in_lengths(dataset) | _findings_in_labels(dataset) | _findings_in_words(engine, dataset, ids_here)
     messages |= {} if item_domains else _prefixed(engine, dataset, ids_here)
     messages |= _unused_columns(dataset, attributes) | _swapped(dataset) | _other_ids(engine, dataset, ids_here)

@@ -130,15 +130,9 @@ def put_sets(engine: Engine, target: str, sets: ItemSets, id_column: str) -> Tab
 
 
 def load_sensitive(engine: Engine, items: Any) -> tuple[str, ...]:
-    """Read the distinct labels, sorted, from the column ``item`` or the only column of a source.
-
-    Args:
-        items: a table, view, CSV or Parquet file, ``.txt`` file with an item on each line, data frame, or collection of
-            labels.
-
-    Raises:
-        InputError: no such source or column; NULL items.
-    """
+    """Read the distinct labels, sorted, from the column ``item`` or the only column of a source: a table, view, CSV or
+    Parquet file, ``.txt`` file with an item on each line, data frame, or collection of labels. Raises InputError: no such
+    source or column; NULL items."""
     if isinstance(items, Collection) and not isinstance(items, str) and not hasattr(items, "columns"):
         if not all(isinstance(label, str) for label in items):
             raise InputError("Sensitive items must be texts.", code="bad_type")

@@ -228,12 +228,8 @@ def figures(engine: Engine, source: Source, sums: Mapping[str, exp.Expr], limit:
 def texts_of(
     engine: Engine, source: Source, columns: Sequence[str], order: Sequence[str] = (), *, distinct: bool = False
 ) -> list[tuple[Any, ...]]:
-    """Columns of a source as texts, or lists of texts, row by row; None for NULL.
-
-    Args:
-        order: the columns that the rows are sorted by; those of ``columns`` are ``c0`` and so on.
-        distinct: whether equal rows are read once.
-    """
+    """Columns of a source as texts, or lists of texts, row by row; None for NULL. Rows may be ``distinct``, and sorted by
+    columns, of which those read are ``c0`` and so on."""
     kinds = ["VARCHAR[]" if source.columns[name].endswith("]") else "VARCHAR" for name in columns]
     texts = [exp.cast(reads.named(n), k, dialect="duckdb") for n, k in zip(columns, kinds, strict=True)]
     query = exp.select(*(text.as_(f"c{i}") for i, text in enumerate(texts))).from_(source.rows)

@@ -202,11 +202,8 @@ def _cancelling(engine: Engine, source: Source, columns: Sequence[str]) -> list[
 def _copied(
     engine: Engine, source: Source, id_column: str, item_column: str, element: str | None, id_type: str
 ) -> tuple[Table, Table]:
-    """Read the source once; ``element`` is the type of the elements of a LIST item column.
-
-    Returns:
-        Its pairs ``(id, item)``, and its rows, which are the same, or have a list each; both have the ids in ``id_type``.
-    """
+    """Read the source once; ``element`` is the type of the elements of a LIST item column. Returns its pairs ``(id, item)``,
+    and its rows, which are the same, or have a list each; both have the ids in ``id_type``."""
     kind, column = source.columns[id_column], reads.named(item_column)
     ids = id_of(id_column, kind) if kind == id_type else exp.cast(reads.named(id_column), id_type, dialect="duckdb")
     items = text_of(item_column, source.columns[item_column]) if element is None else column
@@ -218,11 +215,8 @@ def _copied(
 
 
 def _check_values(engine: Engine, source: Source, pairs: Table, rows: Table) -> tuple[int, int]:
-    """Refuse NULLs, or delete the rows without an id if the owner leaves them out, and refuse over-long items.
-
-    Returns:
-        The number of (transaction, item) pairs that are left, repeated ones included, and of rows without an id or an item.
-    """
+    """Refuse NULLs, or delete the rows without an id if the owner leaves them out, and refuse over-long items. Returns the
+    number of (transaction, item) pairs that are left, repeated ones included, and of rows without an id or an item."""
     facts = _facts(engine, pairs)
     read = facts if rows is pairs else _facts(engine, _ids_of(rows))
     if source.account is not None:

@@ -40,12 +40,8 @@ class Limits:
 
     @contextlib.contextmanager
     def hold(self) -> Iterator[None]:
-        """Do the work of the block within the limits; inside another such block nothing changes.
-
-        Raises:
-            BudgetExceeded: ``time_limit`` or ``out_of_memory``.
-            InputError: ``query_too_complex``: the recursion of Python is too deep.
-        """
+        """Do the work of the block within the limits; inside another such block nothing changes. Raises BudgetExceeded:
+        ``time_limit`` or ``out_of_memory``. InputError: ``query_too_complex``: the recursion of Python is too deep."""
         if self.memory is None or current.get() is not None:
             yield
             return

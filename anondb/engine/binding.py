@@ -51,11 +51,8 @@ class Binder:
         self._base.close()
 
     def columns(self, sql: str, shape: str) -> list[tuple[str, str]] | None:
-        """The names and the types of the columns of a SELECT, as DuckDB binds it without running it.
-
-        Returns:
-            None if DuckDB refuses the text; no columns if the shape cannot be created, or DuckDB fails.
-        """
+        """The names and the types of the columns of a SELECT, as DuckDB binds it without running it: None if DuckDB refuses
+        the text; none if the shape cannot be created, or DuckDB fails."""
         place = self._places[shape]
         if place is None:
             return []

@@ -53,11 +53,8 @@ class Runner(Protocol):
     def fetch(
         self, name: str | exp.Query | NamedRows, tables: Tables | None = None, *, most: int, **values: Value
     ) -> Columns:
-        """Run a named query or a tree; return its columns.
-
-        Args:
-            most: the largest number of rows, so that nobody fetches a row for each person without a word.
-        """
+        """Run a named query or a tree; return its columns, of at most ``most`` rows: nobody fetches a row for each person
+        without a word."""
 
     def drop(self, *tables: Table) -> None:
         """Drop work tables."""
@@ -86,15 +83,9 @@ class Spread(Protocol):
     def spread(
         self, target: str, rows: exp.Query, order: Sequence[str], work: Callable[[Any], Any], columns: Mapping[str, str]
     ) -> Table:
-        """Create a work table from what a function makes of the rows of a query.
-
-        Args:
-            target: the name of the work table.
-            order: columns by which each worker gets its rows sorted; it gets all rows with a value of the first.
-            work: takes an iterator of Arrow batches, and returns one. It needs NumPy and pyarrow, nothing else: workers may
-                not have this package.
-            columns: the columns that it returns, ``{name: SQL type}``.
-        """
+        """Create a work table with the ``columns``, ``{name: SQL type}``, that a function makes of the rows of a query. It
+        takes and returns an iterator of Arrow batches, sorted by ``order``, with all rows of a value of its first column;
+        and needs NumPy and pyarrow, nothing else: workers may not have this package."""
 
 
 def put_integers(engine: Runner, name: str, **columns: Iterable[Any]) -> Table:

@@ -49,16 +49,8 @@ class Limited(Protocol):
 def limited(
     engine: Limited, left: float | None, seconds: float | None = None, kept: str = "nothing was kept"
 ) -> Iterator[None]:
-    """Run the block within a time.
-
-    Args:
-        left: the seconds that the block has; None for no limit.
-        seconds: the limit that the owner named, for the message.
-        kept: what is kept if the time is up, for the message.
-
-    Raises:
-        BudgetExceeded: ``time_limit``; the caller undoes the work of the block.
-    """
+    """Run the block within the seconds that are left of those that the owner named; None for no limit. ``kept`` says what is
+    kept if the time is up. Raises BudgetExceeded: ``time_limit``; the caller undoes the work of the block."""
     if left is None:
         yield
         return

@@ -31,16 +31,9 @@ def rows(
     order: str = "",
     distinct: bool = False,
 ) -> exp.Select:
-    """Columns of a table.
-
-    Args:
-        table: the table, or a query.
-        columns: their names, also with new ones, or expressions in DuckDB's dialect.
-        where: a condition on its rows.
-        group: the columns whose values make a group, of which a row is returned; ``having`` is a condition on groups.
-        order: the columns by which the rows are ordered; NULL comes last.
-        distinct: whether equal rows are returned once.
-    """
+    """Columns of a table or a query: names, also with new ones, or expressions in DuckDB's dialect. ``where`` is a condition
+    on rows; of equal ``group`` columns a row is returned, if ``having`` holds. NULL comes last in the ``order``;
+    ``distinct`` returns equal rows once."""
     ordered = [exp.Ordered(this=column, desc=False, nulls_first=False) for column in _columns(order)]
     return exp.Select(
         expressions=_columns(columns),

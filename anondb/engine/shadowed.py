@@ -78,12 +78,8 @@ class NameCheck:
 
 
 def reachable(macros: Iterable[Macro], search_path: str, current: str) -> list[Macro]:
-    """The macros that an unqualified call can mean: TEMP ones, and those in the schemas of the search path.
-
-    Args:
-        search_path: DuckDB's setting; empty if it was never set.
-        current: the name of the current database.
-    """
+    """The macros that an unqualified call can mean: TEMP ones, and those in the schemas of DuckDB's setting ``search_path``
+    (empty if it was never set); ``current`` is the current database."""
     path: set[tuple[str, str]] = set()
     for entry in _ENTRY.findall(search_path) or [("main", "")]:
         name, schema = map(_name, entry)  # a name alone is a schema of the current database, or a database

@@ -24,15 +24,9 @@ def locked_engine(
     memory_limit: str | None = None,
     on_statement: Callable[[str], None] | None = None,
 ) -> DuckDBEngine:
-    """An engine on a database file, read-only and locked before its first statement (``locked.open_locked``).
-
-    It can write only to the private directory of its spill files.
-
-    Args:
-        files: other files that may be read.
-        more: further database files (``locked.locked_catalog``).
-        max_seconds: the time limit of a statement in seconds.
-    """
+    """An engine on a database file, read-only and locked before its first statement (``locked.open_locked``), with
+    statements of at most ``max_seconds``. Other ``files`` may be read, ``more`` database files too (``locked_catalog``);
+    only the private directory of its spill files may be written."""
     opened: dict[str, Any] = {"files": files, "more": more, "threads": threads, "memory_limit": memory_limit}
     return _spilling(
         lambda spill: open_locked(path, spill=spill, **opened), on_statement=on_statement, max_seconds=max_seconds

@@ -32,12 +32,8 @@ class Threat:
 
 
 def what_attackers_find(engine: Engine, dataset: Dataset, k: int, *, most: int = max(SIZES)) -> tuple[Threat, ...]:
-    """What attackers find who know one, two and three items of a person.
-
-    Args:
-        k: the promise's k, for violations.
-        most: the largest number of known items.
-    """
+    """What attackers find who know one, two and three (at most ``most``) items of a person; k is that of the promise, for
+    violations."""
     rows = join_rows(engine, dataset.transactions)
     alone = engine.create("guide_alone", alone_by_one(dataset.transactions))
     counts: list[Threat] = []

@@ -10,11 +10,7 @@ from anondb.pages.plots import bars
 
 
 def write_profile(path: str, profile: Profile) -> None:
-    """Write the page of a profile.
-
-    Args:
-        path: the new file; an existing one is replaced.
-    """
+    """Write the page of a profile; an existing file is replaced."""
     note = '<p class="owner">This page contains exact figures of the original data. It is for their owner.</p>'
     write_private(path, page(f"profile of {profile.source}", [note, profile_body(profile)]))
 

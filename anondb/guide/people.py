@@ -136,13 +136,8 @@ def people(
 
 
 def role_of(name: str, kind: str, persons: int, present: int, values: int) -> tuple[str, str]:
-    """The role that is proposed for a column, and why.
-
-    Args:
-        name, kind: its name and SQL type.
-        persons: the number of persons.
-        present, values: how many of them have a value, and how many different values there are.
-    """
+    """The role that is proposed for a column, and why, from its name and SQL type, the number of persons, how many of them
+    have a value, and how many different values there are."""
     if values <= 1:
         return OTHER, "it has one value" if values else "it has no value"
     words = re.sub(r"(?<=[a-z])(?=[A-Z])|[_\W]+", " ", name)

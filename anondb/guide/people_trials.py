@@ -172,16 +172,10 @@ class _Copy:
 def questions(
     attributes: Sequence[Attribute], items: Sequence[str], *, held: str, people: str, id: str, item: str
 ) -> list[Question]:
-    """The questions that releases of people with attributes are tried on, as SELECTs that their sessions answer.
-
-    Counts by the values of a category; in ranges of numbers and dates, of about equally many persons each; and of the
-    frequent items by frequent values, or in ranges. Items and pairs of items alone are queries of ``write_queries``.
-
-    Args:
-        items: the items that are asked with attributes.
-        held, people: the tables of the items and of the attributes.
-        id, item: the column of both tables, and that of the items.
-    """
+    """The questions that releases of people with attributes are tried on, as SELECTs that their sessions answer, over the
+    tables ``held`` of items and ``people`` of attributes: counts by the values of a category; in ranges of numbers and
+    dates, of about equally many persons each; and of some items by frequent values, or in ranges. Items and pairs of items
+    alone are queries of ``write_queries``."""
     persons = exp.table_(people, quoted=True)
     holding = exp.Join(this=exp.table_(held, quoted=True), using=[exp.to_identifier(id, quoted=True)])
     listed = reads.named(item).isin(*(exp.Literal.string(label) for label in items))

@@ -153,11 +153,7 @@ def ensure(engine: Engine, catalog: str) -> None:
 
 
 def record(engine: Engine, catalog: str, entry: LedgerEntry, decisions: Sequence[Decision] = ()) -> None:
-    """Write a release and its decisions into the ledger; mark a present entry of the same name as dropped.
-
-    Args:
-        decisions: the decisions of the algorithm, in order.
-    """
+    """Write a release and its decisions, in order, into the ledger; mark a present entry of the same name as dropped."""
     ensure(engine, catalog)
     mark_dropped(engine, catalog, entry.name)
     RELEASES.append(engine, catalog, [entry.row])
@@ -242,14 +238,8 @@ def view_of(engine: Engine, catalog: str, release_id: str) -> View | None:
 
 
 def record_accuracy(engine: Engine, catalog: str, name: str, release_id: str, answers: Table, workload: str) -> None:
-    """Store a workload and its answers, including the truth, in ``anondb.workloads`` and ``anondb.accuracy``.
-
-    The latest answers of a workload on a release replace earlier ones. Call it after ``ensure``.
-
-    Args:
-        answers: the work table of answers, one row per query.
-        workload: the name of the workload.
-    """
+    """Store a workload and its answers (a work table, one row per query), including the truth, in ``anondb.workloads`` and
+    ``anondb.accuracy``, in the place of earlier ones of the workload on the release. Call it after ``ensure``."""
     label = f"{name}: {workload}"
     for table in (WORKLOADS, ACCURACY):
         table.delete(engine, catalog, label)

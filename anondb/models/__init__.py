@@ -19,10 +19,7 @@ MAX_PARAMETER = 2**31 - 1
 
 def check_count(name: str, value: Any, *, infinity: bool = False, low: int = 1) -> int | float:
     """Check an exact integer from ``low`` to 2^31-1 (Python or NumPy; not bool, float or text), or infinity where allowed.
-
-    Raises:
-        InputError: ``bad_parameter``, with the offending value, since a parameter is not data.
-    """
+    Raises InputError: ``bad_parameter``, with the offending value, since a parameter is not data."""
     if infinity and isinstance(value, numbers.Real) and not isinstance(value, bool) and value == math.inf:
         return math.inf
     wanted = f"an integer from {low} to 2147483647" + (", or infinity" if infinity else "")

@@ -16,13 +16,9 @@ _NUMBER = re.compile(r"\+?\d{1,12}(\.\d{1,9}|/\d{1,10})?$")
 
 
 def parse_l(value: Any) -> Fraction:
-    """Read l, an exact number of at least 1, from an integer, a Fraction, or a text such as ``5/2`` or ``2.5``.
-
-    A float stands for its shortest decimal form: ``2.1`` means 21/10.
-
-    Raises:
-        InputError: ``bad_parameter``, with the offending value, since a parameter is not data.
-    """
+    """Read l, an exact number of at least 1, from an integer, a Fraction, or a text such as ``5/2`` or ``2.5``. A float
+    stands for its shortest decimal form: ``2.1`` means 21/10. Raises InputError: ``bad_parameter``, with the offending
+    value, since a parameter is not data."""
     result: Fraction | None = None
     if isinstance(value, numbers.Rational) and not isinstance(value, bool):
         result = Fraction(value)
@@ -97,11 +93,8 @@ class Anatomy(Model):
     layout: ClassVar[str] = "buckets"
 
     def completed(self, columns: Any = None, empty_values: str | None = None) -> Anatomy:
-        """Complete the model with the options of a policy: the number of columns, and how empty values count.
-
-        Raises:
-            InputError: ``bad_parameter``, also if model and options contradict each other.
-        """
+        """Complete the model with the options of a policy: the number of columns, and how empty values count. Raises
+        InputError: ``bad_parameter``, also if model and options contradict each other."""
         number: Any = columns if isinstance(columns, numbers.Number) else None
         if number is not None and self.columns not in (None, number):
             raise InputError(f"columns is {number} here and {self.columns} in the model.", code="bad_parameter")

@@ -30,11 +30,7 @@ def group_size(parameters: Mapping[str, Any]) -> int:
 
 
 def parameters_of(model: str) -> dict[str, Parameter]:
-    """The parameters of a model by name.
-
-    Raises:
-        InputError: ``unknown_model``, with the names of all models.
-    """
+    """The parameters of a model by name. Raises InputError: ``unknown_model``, with the names of all models."""
     if model not in MODELS:
         raise InputError(
             f"There is no model {model!r}; the models are: {', '.join(MODELS)}.{nearest(model, MODELS)}",
@@ -54,10 +50,7 @@ def all_parameters() -> dict[str, dict[str, Parameter]]:
 
 def make_model(name: str = "km", **parameters: Any) -> Model:
     """Make a model from its name and parameters from Python, flags or options; missing parameters have their defaults.
-
-    Raises:
-        InputError: the model is unknown, or a parameter is unknown or out of range.
-    """
+    Raises InputError: the model is unknown, or a parameter is unknown or out of range."""
     available = parameters_of(name)
     for parameter in parameters:
         if parameter not in available:
@@ -72,11 +65,8 @@ def _read(parameter: Parameter, value: Any) -> Any:
 
 
 def model_of(manifest: Mapping[str, str]) -> Model:
-    """Make the model that a release's manifest promises.
-
-    Raises:
-        InputError: ``not_a_release``, if the manifest lacks the model or a parameter.
-    """
+    """Make the model that a release's manifest promises. Raises InputError: ``not_a_release``, if the manifest lacks the
+    model or a parameter."""
     try:
         name = manifest["model"]
         return make_model(name, **{p: manifest[p] for p in parameters_of(name)})

@@ -96,14 +96,8 @@ def page(title: str, body: Iterable[str]) -> str:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], text: Sequence[int] = (0,)) -> str:
-    """A table, of HTML cells.
-
-    Args:
-        head: the names of the columns.
-        rows: the rows; a row that is shorter than the head ends with a text that spans the rest. Without rows there is no
-            table.
-        text: the numbers of the columns with text, aligned to the left.
-    """
+    """A table, of HTML cells; ``text`` are the numbers of the columns with text, aligned to the left. A row that is shorter
+    than the head ends with a text that spans the rest. Without rows there is no table."""
     listed = list(rows)
     if not listed:
         return ""
@@ -131,12 +125,9 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], text: Sequence[int
 
 
 def _long(lengths: Sequence[int]) -> set[int]:
-    """The columns of numbers that have a line of their own in narrow windows. Two columns share a line there if they are
-    neighbours and have short names; none does if half of the names are long.
-
-    Args:
-        lengths: the length of the name of each column; 0 for columns of text.
-    """
+    """The columns of numbers that have a line of their own in narrow windows, by the lengths of names (0 for columns of
+    text). Two columns share a line there if they are neighbours and have short names; none does if half of the names are
+    long."""
     numbers = [i for i, length in enumerate(lengths) if length]
     long = {i for i in numbers if lengths[i] > SHORT}
     if 2 * len(long) >= len(numbers):

@@ -147,12 +147,8 @@ def grid(up: Scale | EvenScale | CountScale, left: float, right: float) -> list[
 
 
 def side_by_side(places: Mapping[str, Sequence[Place]], room: float = math.inf) -> dict[str, list[Place]]:
-    """Move marks sideways where marks of several series would hide each other.
-
-    Args:
-        places: the places of the marks by series.
-        room: the width in which the marks of one place stay.
-    """
+    """Move marks, whose places are given by series, sideways where those of several series would hide each other; the marks
+    of one place stay in a width of ``room``."""
     moved = {name: list(points) for name, points in places.items()}
     near: list[tuple[Place, list[tuple[str, int]]]] = []
     for name, points in places.items():
@@ -196,15 +192,9 @@ class _Frame:
 
 
 def lines(title: str, x_name: str, y_name: str, series: Mapping[str, Points], numbers: Mapping[str, int]) -> str:
-    """Plot series of points joined by lines, each named at its end; equal points stand side by side, and the values of x
-    at equal distances.
-
-    Args:
-        title: the label for screen readers.
-        x_name, y_name: the names of the axes.
-        series: points by name, ascending in x.
-        numbers: the number of each name's mark and dash.
-    """
+    """Plot series of points (ascending in x) joined by lines, each named at its end; equal points stand side by side, and
+    the values of x at equal distances. The title is for screen readers; ``numbers`` are those of each series' mark and
+    dash."""
     across = EvenScale([x for points in series.values() for x, _ in points], *_ACROSS)
     up = Scale([y for points in series.values() for _, y in points], *_UP, zero=True)
     frame = _Frame(x_name, y_name, across, up)
@@ -226,12 +216,8 @@ def scatter(
     points: Sequence[tuple[float, float, str, str, bool]],
     numbers: Mapping[str, int],
 ) -> str:
-    """Plot points with the marks of their series; those on the frontier get a ring, and are joined.
-
-    Args:
-        title, x_name, y_name, numbers: as for ``lines``.
-        points: x, y, name of the series, what the pointer shows, and whether it is on the frontier.
-    """
+    """Plot points with the marks of their series; those on the frontier get a ring, and are joined. A point is x, y, the
+    name of its series, what the pointer shows, and whether it is on the frontier; for the rest see ``lines``."""
     across = Scale([0.0, *(x for x, *_ in points)], *_ACROSS, zero=False)
     up = Scale([y for _, y, *_ in points], *_UP, zero=True)
     frame = _Frame(x_name, y_name, across, up)

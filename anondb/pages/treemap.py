@@ -93,14 +93,8 @@ def _kind(size: int) -> str:
 
 
 def treemap(title: str, cells: Sequence[Cell], width: int, height: int, words: Callable[[Cell], str]) -> str:
-    """Draw a treemap; the colour of a cell is the stronger the more items it stands for.
-
-    Args:
-        title: the label for screen readers.
-        cells: the cells; small ones are drawn together.
-        width, height: the size in pixels.
-        words: the text that appears when the pointer rests on a cell.
-    """
+    """Draw a treemap in pixels; the colour of a cell is the stronger the more items it stands for, and small ones are drawn
+    together. The title is for screen readers; ``words`` appear when the pointer rests on a cell."""
     shown = folded([replace(c, weight=max(c.weight, 1e-9)) for c in cells], width * height)
     largest = max((c.size for c in shown), default=1)
     places = squarified([c.weight for c in shown], 0, 0, width, height)

@@ -31,12 +31,8 @@ class EngineRelease:
     labels: Mapping[int, str]  # the label of each released item that occurs, by its number
 
     def tables(self, *, suppression: bool, supports: bool) -> dict[str, exp.Query]:
-        """The rows of each table of the release, sorted (docs/contract.md#the-sealed-file).
-
-        Args:
-            suppression: whether an item was suppressed.
-            supports: whether the release has item supports.
-        """
+        """The rows of each table of the release, sorted (docs/contract.md#the-sealed-file), with item supports or without;
+        ``suppression`` says whether an item was suppressed."""
         label_of = [self.recoding.labels[r] for r in self.recoding.member_of.tolist()]
         shown = set(self.labels.values())
         members = [pair for pair in zip(label_of, self.recoding.member_labels, strict=True) if pair[0] in shown]
@@ -80,15 +76,8 @@ class EngineRelease:
         return columns
 
     def check_supports(self, coded: Table, written: Mapping[str, Table]) -> None:
-        """Verify the item supports of the written tables.
-
-        Args:
-            coded: ``(tid, item)``, the written rows.
-            written: the tables of the release.
-
-        Raises:
-            VerificationFailed: they break the promise (a bug).
-        """
+        """Verify the item supports of the written tables of the release, whose rows are ``coded`` ``(tid, item)``. Raises
+        VerificationFailed: they break the promise (a bug)."""
         named = (exp.column("item_id").as_("item"), exp.column("item").as_("label"))
         items = self.warehouse.create("names", exp.select(*named).from_(written["labels"].expression()))
         tables = written["released_items"], written["item_supports"]

@@ -22,15 +22,9 @@ Persons = tuple[Dataset, Table | None]  # what read_persons returns
 
 
 def load(engine: DuckDBEngine, policy: Policy, persons: Persons | None = None) -> Task:
-    """Read the sources of a policy, each once, and have the owner confirm what is found about them.
-
-    Args:
-        persons: the result of ``read_persons`` if the caller has it.
-
-    Raises:
-        InputError: a source cannot be read; ``unconfirmed``: a finding of ``anondb.data.preflight`` is not confirmed;
-            ``modelled_ids``.
-    """
+    """Read the sources of a policy, each once (or take the ``persons`` of ``read_persons``), and have the owner confirm what
+    is found about them. Raises InputError: a source cannot be read; ``unconfirmed``: a finding of ``anondb.data.preflight``
+    is not confirmed; ``modelled_ids``."""
     preflight.check_names(policy.accept)
     with reading_as(engine, policy.rows), engine.accounting() as accounts:
         task = _read(engine, policy, persons)

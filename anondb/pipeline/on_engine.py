@@ -173,14 +173,8 @@ def check_on_engine(model: Model, algorithm: str) -> KmAnonymity:
 def verify_on(
     warehouse: PortableWarehouse, reference: Any, model: Model, *, id_column: str = "tid", item_column: str = "item"
 ) -> Verification:
-    """Check a table against k^m-anonymity with a finite m, or transactional k-anonymity, in its database.
-
-    Args:
-        reference: the table, one row for each id and item.
-
-    Raises:
-        InputError: ``not_on_engine`` for another model; bad data.
-    """
+    """Check a table, one row for each id and item, against k^m-anonymity with a finite m, or transactional k-anonymity, in
+    its database. Raises InputError: ``not_on_engine`` for another model; bad data."""
     if not isinstance(model, KmAnonymity | TransactionalK) or getattr(model, "m", 1) == math.inf:
         raise InputError(
             "Only km with a finite m, and k, are verified inside the database.",

@@ -23,14 +23,8 @@ from anondb.verify.item_supports import verify_item_supports
 
 
 def verify_subject(subject: Subject, model: Model, witnesses: int = 0) -> Verification:
-    """Check published transactions against a model with the model's verifier.
-
-    Args:
-        subject: the transactions, inside a transaction of the engine.
-
-    Raises:
-        InputError: ``no_privacy_constraints``, ``no_sensitive`` or ``no_records``: an input of the model is missing.
-    """
+    """Check published transactions against a model with the model's verifier, inside a transaction of the engine. Raises
+    InputError: ``no_privacy_constraints``, ``no_sensitive`` or ``no_records``: an input of the model is missing."""
     return PROMISES[model.name].verify(subject, model, witnesses)
 
 
@@ -178,15 +172,9 @@ def verify_sealed(
 def read_knowledge(
     engine: DuckDBEngine, model: Model, privacy_constraints: Any, sensitive: Any, *, of_release: bool = True
 ) -> Knowledge:
-    """Read the inputs of a check other than the rows.
-
-    Args:
-        privacy_constraints, sensitive: tables, files or data frames; None if the user named none.
-        of_release: whether the rows are those of a release, whose manifest names the sensitive items.
-
-    Raises:
-        InputError: ``bad_usage``: the model does not use the input, or the release already names it.
-    """
+    """Read the inputs of a check other than the rows: tables, files or data frames; None if the user named none. The
+    manifest of a release (``of_release``) names the sensitive items itself. Raises InputError: ``bad_usage``: the model does
+    not use the input, or the release already names it."""
     if privacy_constraints is None and sensitive is None:
         return Knowledge(None, None)  # without the import
     from anondb.data.requirements import load_sensitive, read_privacy

@@ -75,15 +75,10 @@ def earlier(
     replaced: str | None = None,
     population: str | None = None,
 ) -> list[Earlier]:
-    """The earlier publications that contain some persons, oldest first. Call it inside a transaction.
-
-    A publication whose persons the ledger does not have is assumed to contain them all.
-
-    Args:
-        persons: the ids ``(tid, id)`` of a source, or the number of a release, which may be published again.
-        replaced: the number of the release of this source, which may be published again.
-        population: whom the ids of the source mean.
-    """
+    """The earlier publications that contain some persons (ids ``(tid, id)`` of a source, or the number of a release, which
+    may be published again), oldest first; ``replaced`` is the number of the release of this source, which may be published
+    again, ``population`` whom the ids mean. A publication whose persons the ledger does not have is assumed to contain them
+    all. Call it inside a transaction."""
     if isinstance(persons, str):
         replaced, population = persons, _population(engine, catalog, persons)
     before = published_before(engine, catalog, replaced, population)
@@ -104,11 +99,8 @@ def earlier(
 def measure(
     engine: Engine, catalog: str, schema: SchemaName, before: Sequence[Earlier], data: Dataset | None
 ) -> list[Intersection]:
-    """Compare a release with each earlier publication. Call it inside a transaction.
-
-    Args:
-        data: the source, for the candidates that two global recodings leave; None if it cannot be read.
-    """
+    """Compare a release with each earlier publication, inside a transaction; the source, if it can be read, gives the
+    candidates that two global recodings leave."""
     release = published.of_schema(engine, schema)
     if release is None or not before:
         return []
@@ -158,12 +150,8 @@ def allowing_anew(name: str) -> str:
 
 
 def refused(name: str, overlapping: Sequence[Earlier | LedgerEntry], hint: str | None = None) -> InputError:
-    """The error for an overlap with earlier publications that the owner did not allow.
-
-    Args:
-        name: the name of the release.
-        hint: advice; by default the option of the command line and Python.
-    """
+    """The error for a release with an overlap with earlier publications that the owner did not allow; ``hint`` is by default
+    the option of the command line and Python."""
     names = {(other.entry if isinstance(other, Earlier) else other).name for other in overlapping}
     return InputError(
         f"Persons of {name!r} are in a release that was published before: {quote_list(sorted(names))}. Readers of both may"

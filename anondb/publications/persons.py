@@ -47,11 +47,8 @@ def record(engine: Engine, catalog: str, release_id: str, dataset: Dataset) -> N
 
 
 def shared(engine: Engine, catalog: str, persons: Table | str) -> Mapping[str, int]:
-    """How many persons each release of the ledger shares with some persons; releases that share none are left out.
-
-    Args:
-        persons: the table of ``digests``, or the number of a release.
-    """
+    """How many persons each release of the ledger shares with some persons (a table of ``digests``, or the number of a
+    release); releases that share none are left out."""
     if not PERSONS.present(engine, catalog):
         return {}
     others: Table | exp.Query = persons if isinstance(persons, Table) else PERSONS.query(catalog, persons)

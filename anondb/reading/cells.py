@@ -112,14 +112,9 @@ def rows_of_json(path: Path, name: str) -> Iterator[Any]:
 def rewritten(
     path: Path, form: Format, reading: Reading, private: Path, name: str
 ) -> tuple[Path, tuple[str, ...], int, dict[str, str]]:
-    """Write the rows of a JSON, Excel or SQLite file as plain CSV.
-
-    Returns:
-        The file, its columns, the number of its rows, and the columns that cannot be used, with the reason.
-
-    Raises:
-        InputError: ``bad_file``, ``bad_unicode``, ``no_such_table``, ``missing_extra``, ``several_sheets``.
-    """
+    """Write the rows of a JSON, Excel or SQLite file as plain CSV; return the file, its columns, the number of its rows, and
+    the columns that cannot be used, with the reason. Raises InputError: ``bad_file``, ``bad_unicode``, ``no_such_table``,
+    ``missing_extra``, ``several_sheets``."""
     texts = Texts()
     if form.name == "json":
         rows = _rows_of_objects(plain_text(path, form, encoded(path, form, reading), private, name), name)

@@ -62,16 +62,9 @@ def private_folder(engine: Engine) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def open_file(engine: Engine, path: Path, role: str, reading: Reading) -> Iterator[FileRows]:
-    """Open a file of any format for the duration of the block.
-
-    Args:
-        engine: the engine, which reads the file or a plain copy of it.
-        role: what it is, such as ``transactions``.
-        reading: what the owner says of it.
-
-    Raises:
-        InputError: the file does not exist, or is not what it is read as (``anondb.reading``).
-    """
+    """Open a file of any format, or a plain copy of it, for the duration of the block; ``role`` is what it is, such as
+    ``transactions``, ``reading`` what the owner says of it. Raises InputError: the file does not exist, or is not what it is
+    read as (``anondb.reading``)."""
     name = f"file {path.name!r}"
     with private_folder(engine) as private:
         try:

@@ -121,14 +121,10 @@ def sealed_catalog(engine: DuckDBEngine, schema: SchemaName) -> SealedCatalog:
 
 
 def sealed_catalogs(engine: DuckDBEngine, schemas: Sequence[SchemaName]) -> list[SealedCatalog]:
-    """Compare the catalogs of sealed files with what anondb writes. DuckDB lists those of all files at once, and views are
-    bound only if all texts of all files are those of anondb.
-
-    Args:
-        engine: on a locked connection (``engine.untrusted``) whose current database is a different one, because the
-            macros of a file would hide DuckDB's functions.
-        schemas: the schemas ``main`` of the files.
-    """
+    """Compare the catalogs of sealed files (their schemas ``main``) with what anondb writes. DuckDB lists those of all files
+    at once, and views are bound only if all texts of all files are those of anondb. The engine is on a locked connection
+    (``engine.untrusted``) whose current database is a different one, because the macros of a file would hide DuckDB's
+    functions."""
     listed = listings(engine)
     contents = {schema: listed.get(schema.catalog, {}) for schema in schemas}
     texts = _TableTexts(engine)

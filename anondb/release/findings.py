@@ -253,12 +253,8 @@ def _shown_categories(schema: SchemaName, kind: Kind) -> exp.Query:
 
 
 def _manifest_findings(manifest: Mapping[str, str], attributes: Sequence[str], empty: int) -> list[Finding]:
-    """Find keys that the model's manifest must not have or lacks, and values that are not in the form of their key.
-
-    Args:
-        attributes: the names of the relational attributes.
-        empty: the number of transactions without a released item.
-    """
+    """Find keys that the model's manifest must not have or lacks, and values that are not in the form of their key;
+    ``empty`` is the number of transactions without a released item."""
     findings = []
     wanted = manifest_keys(manifest.get("model", ""))
     with contextlib.suppress(KeyError, ValueError):  # which are findings themselves

@@ -36,13 +36,9 @@ class SupportRule:
 def write_item_supports(
     engine: Engine, dataset: Dataset, numbered: Table, schema: SchemaName, rule: SupportRule, *, local: bool
 ) -> None:
-    """Write the table ``item_supports`` of a release, from its frozen rows and the original data.
-
-    Args:
-        numbered: ``(tid, transaction_id)``, the number of each transaction in the release.
-        schema: the release, whose other tables exist.
-        local: whether the released item of an item depends on the transaction.
-    """
+    """Write the table ``item_supports`` of a release, whose other tables exist, from its frozen rows and the original data;
+    ``numbered`` is ``(tid, transaction_id)``, and ``local`` says whether the released item of an item depends on the
+    transaction."""
     rows = {name: schema.table(name) for name in ("transaction_items", "labels", "released_items")}
     tables: Tables = {
         "released_items": rows["released_items"],
@@ -71,13 +67,8 @@ def held_by(dataset: Dataset) -> dict[str, tuple[str, Any]]:
 
 
 def item_supports(runner: Runner, members: Table | NamedRows, rule: SupportRule) -> dict[str, tuple[str, Any]]:
-    """The columns of the table ``item_supports`` of a release, with their types.
-
-    Args:
-        runner: where the members lie.
-        members: ``(released_item, item, support, n)``: of the transactions that show a released item, n hold a
-            member.
-    """
+    """The columns of the table ``item_supports`` of a release, with their types. Of the transactions that show a released
+    item, n hold a member: ``members`` is ``(released_item, item, support, n)``, where the runner works."""
     tables = {"members": members}
     bounds = runner.fetch("warehouse/release/item_supports", tables, most=MOST_MEMBERS, k=rule.k, m=rule.m)
     weight = weights(bounds["released_item"], bounds["at_least"] + bounds["at_most"], bounds["support"])
@@ -86,15 +77,10 @@ def item_supports(runner: Runner, members: Table | NamedRows, rule: SupportRule)
 
 def weights(released: npt.NDArray[Any], doubled: npt.NDArray[Any], support: npt.NDArray[Any]) -> Floats:
     """The weight of each row's released item: q = 1 - product of (1 - q w) over its members, 0 if the w add up to 1 or less.
-
     A transaction that shows a released item holds at least one of its members. If they are held independently but for that,
-    with probability w each, q members are held together with the product of their w and weight^(q-1).
-
-    Args:
-        released: the released item of each row; rows of the same one follow each other.
-        doubled: twice the middle of the bounds of each row.
-        support: the number of transactions that show the released item.
-    """
+    with probability w each, q members are held together with the product of their w and weight^(q-1). Rows of one released
+    item follow each other; ``doubled`` is twice the middle of the bounds of each, ``support`` the number of transactions
+    that show it."""
     return _rounded(_weights(released, doubled, support)[0])
 
 
@@ -141,14 +127,10 @@ def expected_holders(
     wanted: exp.Query | None = None,
     own: Mapping[str, str] = MappingProxyType({}),
 ) -> exp.Query:
-    """The query (item_id, released_item, item, support, at_least, at_most, expected) of a release of sets.
-
-    Args:
-        tables: the tables of the release, ``item_supports`` only if it has them.
-        local: whether several released items may stand for one item.
-        wanted: a query ``(item)``: only the members of released items that stand for one of these. Not for a local recoding.
-        own: maps named queries to those that an engine has instead.
-    """
+    """The query (item_id, released_item, item, support, at_least, at_most, expected) of a release of sets, whose tables have
+    ``item_supports`` only if it has them. ``local``: several released items may stand for one item; else a query ``(item)``
+    of ``wanted`` ones leaves the members of released items that stand for one of these. ``own`` maps named queries to those
+    that an engine has instead."""
     query = "release/expected_local" if local else "release/expected_global"
     return bound_among(own.get(query, query), {"middles": middles(tables, asked_labels(tables, wanted))})
 

@@ -60,12 +60,8 @@ def empty_transactions(engine: Engine, schema: SchemaName) -> int:
 
 
 def suppressed_in(dataset: Dataset, listed: Iterable[str], manifest: Mapping[str, str], empty: int) -> dict[str, str]:
-    """The number of the original's items that no released item stands for, as a key of the manifest if it may be known.
-
-    Args:
-        listed: the items that released items stand for.
-        empty: the number of transactions without a released item.
-    """
+    """The number of the original's items that no released item stands for (``listed`` are those that some do), as a key of
+    the manifest if it may be known; ``empty`` is the number of transactions without a released item."""
     if not tells_suppressed(manifest, empty):
         return {}
     return {SUPPRESSED: str(len(set(dataset.labels).difference(listed)))}
@@ -96,14 +92,9 @@ def tables_of(manifest: Mapping[str, str]) -> dict[str, dict[str, str]]:
 
 
 def tells_suppressed(manifest: Mapping[str, str], empty: int) -> bool:
-    """Whether a manifest has the number of different items that were suppressed (docs/item_supports.md#facts).
-
-    Where every person has an item, the rows without a released item hold suppressed ones. If these rows are fewer than
-    k, they are likelier candidates for such an item than others, the more so the fewer items were suppressed.
-
-    Args:
-        empty: the number of transactions without a released item.
-    """
+    """Whether a manifest has the number of different items that were suppressed (docs/item_supports.md#facts). Where every
+    person has an item, the ``empty`` rows without a released item hold suppressed ones. If these are fewer than k, they are
+    likelier candidates for such an item than others, the more so the fewer items were suppressed."""
     if manifest["suppression"] == "none":
         return True
     counted = manifest["model"] in _COUNTED and manifest["semantics"] == "set"

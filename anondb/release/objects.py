@@ -224,11 +224,8 @@ def manifest_keys(model: str) -> frozenset[str]:
 
 
 def kind_of(manifest: Mapping[str, str], records: Mapping[str, str]) -> Kind | None:
-    """The kind that a manifest names; None if there is no such kind.
-
-    Args:
-        records: the columns of the table ``records`` with their types, from which a relational kind has its attributes.
-    """
+    """The kind that a manifest names; None if there is no such kind. A relational one has its attributes from the columns of
+    the table ``records``, with their types."""
     layout = layout_of(manifest.get("model", ""))
     kind = relational_kind(released_attributes(records)) if layout == RECORDS else LAYOUTS.get(layout)
     if kind is None or "item_supports" not in manifest:

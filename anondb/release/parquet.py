@@ -89,14 +89,8 @@ def _manifest_text(content: Mapping[str, Any]) -> str:
 
 @contextlib.contextmanager
 def as_file(folder: str | os.PathLike[str], scripts: Scripts, memory_limit: str | None = None) -> Iterator[Path]:
-    """The path of a private file with the rows of a folder of Parquet files; another folder stays as it is.
-
-    ``memory_limit`` is that of the database that reads them.
-
-    Raises:
-        InputError: ``not_a_release``.
-        DamagedFile: the digest of a file is not the stated one.
-    """
+    """The path of a private file with the rows of a folder of Parquet files, read within the memory limit; another folder
+    stays as it is. Raises InputError: ``not_a_release``. DamagedFile: the digest of a file is not the stated one."""
     if not is_parquet_release(folder):
         yield Path(folder)
         return

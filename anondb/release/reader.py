@@ -176,11 +176,8 @@ def _has_log(place: Path) -> bool:
 
 @contextlib.contextmanager
 def contradictions_told(releases: Sequence[SealedRelease]) -> Iterator[None]:
-    """If the block fails as a bug does, or the engine refuses a statement, check whether rows contradict each other.
-
-    Raises:
-        DamagedFile: they do. Otherwise the error stays as it is.
-    """
+    """If the block fails as a bug does, or the engine refuses a statement, check whether rows contradict each other. Raises
+    DamagedFile: they do. Otherwise the error stays as it is."""
     try:
         yield
     except Exception as error:

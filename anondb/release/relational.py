@@ -25,13 +25,8 @@ def shown_attributes(recoding: RelationalRecoding) -> list[ReleasedAttribute]:
 def write_records(
     engine: Engine, recoding: RelationalRecoding, numbered: Table, records: Table, released_values: Table
 ) -> None:
-    """Write the relational tables of a release.
-
-    Args:
-        recoding: the values of each class.
-        numbered: ``(tid, transaction_id)``.
-        records, released_values: the tables to create.
-    """
+    """Write the relational tables of a release, ``records`` and ``released_values``: the values of the class of each of the
+    transactions ``(tid, transaction_id)``."""
     columns: dict[str, tuple[str, Any]] = {}
     wanted: list[exp.Expr] = []
     for i, attribute in enumerate(recoding.attributes):
@@ -108,15 +103,9 @@ def _typed(value: exp.Expr, attribute: PublishedAttribute) -> exp.Expr:
 
 
 def coded_records(engine: Engine, schema: SchemaName, items: Table) -> tuple[Table, Table]:
-    """Write the relational classes ``(tid, class)`` and the sensitive items ``(item)`` of frozen rows for a verifier.
-
-    Args:
-        schema: the release; ``main`` in a sealed file.
-        items: ``CodedRelease.items``.
-
-    Raises:
-        InputError: the release has no relational values, or its list of sensitive items cannot be read.
-    """
+    """Write the relational classes ``(tid, class)`` and the sensitive items ``(item)`` of frozen rows for a verifier;
+    ``items`` are those of ``CodedRelease``. Raises InputError: the release has no relational values, or its list of
+    sensitive items cannot be read."""
     release = read_release(engine, schema)
     if release is None or release.kind.attributes is None:
         raise InputError("The release has no relational values.", code="not_a_release", hint="Name another model.")

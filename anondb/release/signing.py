@@ -77,14 +77,9 @@ def new_keys(name: str | os.PathLike[str]) -> tuple[Path, Path, str]:
 
 
 def trusted_keys(trusted: str | os.PathLike[str] | Keys | None = None) -> Keys:
-    """The public keys that a reader trusts; ``ANYBODY`` if none was named, so that no signature is needed.
-
-    Args:
-        trusted: a key as a text, or a file with a key in each line; None for that of ``ANONDB_TRUSTED``.
-
-    Raises:
-        InputError: ``no_such_file``; ``bad_key``: there is no public key; ``no_library``: keys cannot be checked here.
-    """
+    """The public keys that a reader trusts, from a text, or from a file with a key in each line, by default that of
+    ``ANONDB_TRUSTED``; ``ANYBODY`` if none was named, so that no signature is needed. Raises InputError: ``no_such_file``;
+    ``bad_key``: there is no public key; ``no_library``: keys cannot be checked here."""
     if isinstance(trusted, frozenset):
         return trusted
     trusted = (os.environ.get(TRUSTED_BY_ALL) or None) if trusted is None else trusted

@@ -34,11 +34,8 @@ class Conditional:
 def conditional_questions(
     engine: DuckDBEngine, release: StoredRelease, dataset: Dataset, records: Records, counts: tuple[Bounds, ...]
 ) -> tuple[Conditional, ...]:
-    """Ask how many persons hold an item, of those with some values of one attribute.
-
-    Args:
-        counts: what the release says of each item, the most frequent first: the first ones are asked for.
-    """
+    """Ask how many persons hold an item, of those with some values of one attribute; the first of ``counts``, the most
+    frequent first, say for which."""
     number = {label: i for i, label in enumerate(dataset.labels)}
     ranged = {a.name for a in records.attributes if a.is_range}
     asked = []

@@ -121,11 +121,7 @@ class Contents:
 
 
 def read_contents(engine: DuckDBEngine, release: StoredRelease) -> Contents:
-    """Read a release.
-
-    Args:
-        engine: the engine of a checked sealed file, or of the owner's database.
-    """
+    """Read a release, in a checked sealed file or in the owner's database."""
     schema, is_anatomy = release.schema, release.kind is ANATOMY
     counts = _counts(engine, schema)
     items = read_items(engine, release)

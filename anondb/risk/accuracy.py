@@ -72,17 +72,9 @@ def measure_on(
     must_hold: bool = True,
     rows: CodedRelease | None = None,
 ) -> Accuracy:
-    """Measure a frozen release on its data, and drop the work tables of these in another database.
-
-    Args:
-        dataset: the current original data.
-        schema, kind, manifest: the release, its kind, and its manifest.
-        must_hold: whether the data are those of the release; every true count must then be within its bounds.
-        rows: the coded rows of the release, if the caller has them.
-
-    Raises:
-        InternalError: a true count is outside its bounds (a bug); nothing is kept.
-    """
+    """Measure a frozen release on its data, and drop the work tables of these in another database. If the release was made
+    of these data, it ``must_hold`` that each true count is within its bounds; ``rows`` are its coded rows if the caller has
+    them. Raises InternalError: one is not (a bug); nothing is kept."""
     if kind is ANATOMY:
         return _held(measure_buckets(engine, dataset, schema.table("buckets"), queries), must_hold)
     coded = CodedRelease(engine, schema) if rows is None else rows

@@ -127,13 +127,8 @@ def candidates(
     known: int,
     seed: int = 0,
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """The number of candidates of each drawn person, in the source and in the release.
-
-    Args:
-        dataset, records: its source; None where the release has no relational values.
-        hidden: the items that attackers do not know.
-        individuals, known, seed: as for ``attack``.
-    """
+    """The number of candidates of each drawn person, in the source and in the release; records are None where it has no
+    relational values, and attackers do not know ``hidden`` items. For the rest see ``attack``."""
     release = read_release(engine, schema)
     assert release is not None
     persons, knowledge = _drawn(engine, dataset, hidden, individuals, known, seed, everyone=bool(release.kind.attributes))

@@ -44,17 +44,8 @@ def check_constraints(
     engine: Engine, policy: Policy, task: Task, recoding: Recoding, schema: SchemaName
 ) -> ConstraintReport | None:
     """Verify the utility constraints on a frozen release (docs/algorithms/models.md#utility), and check the sets that must
-    stay countable.
-
-    Args:
-        policy, task, recoding: the policy, the inputs and the result of the algorithm.
-
-    Returns:
-        None without constraints, and for local recodings, which take no such constraints.
-
-    Raises:
-        VerificationFailed: the release breaks a utility constraint (a bug; nothing is kept).
-    """
+    stay countable; None without constraints, and for local recodings, which take no such constraints. Raises
+    VerificationFailed: the release breaks a utility constraint (a bug; nothing is kept)."""
     requirements, dataset = task.requirements, task.dataset
     nothing = requirements.privacy is None and requirements.utility is None and requirements.countable is None
     if nothing or not isinstance(recoding, GlobalRecoding):

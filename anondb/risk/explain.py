@@ -71,12 +71,7 @@ class Explanation(AsTable):
 
 
 def explain(engine: DuckDBEngine, name: str, item: str) -> Explanation:
-    """Explain the released form of an item.
-
-    Args:
-        engine: the owner's database, which may be read-only.
-        item: the item's label, exactly.
-    """
+    """Explain the released form of an item, by its exact label; the owner's database may be read-only."""
     catalog = stored.current_catalog(engine)
     whole = stored.find_whole(engine, name)
     entry = ledger.find(engine, catalog, name)

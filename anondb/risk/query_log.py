@@ -77,16 +77,10 @@ class LogAccuracy:
 
 
 def measure_log(engine: DuckDBEngine, name: str, path: str | Path, records: Any = None) -> LogAccuracy:
-    """Run the SELECTs of a file on the owner's tables and on a release; write the answers to ``anondb.accuracy``.
-
-    Args:
-        engine: the engine, outside a transaction.
-        path: a file of COUNT queries that analysts wrote for the original table.
-        records: the records of the release; by default the table that its ledger knows.
-
-    Raises:
-        InputError: the file or release does not exist; a statement is not a SELECT, or fails on the source.
-    """
+    """Run the SELECTs of a file, COUNT queries that analysts wrote for the original table, on the owner's tables and on a
+    release, outside a transaction; write the answers to ``anondb.accuracy``. ``records`` are by default the table that its
+    ledger knows. Raises InputError: the file or release does not exist; a statement is not a SELECT, or fails on the
+    source."""
     text = _read(Path(path))
     catalog = stored.current_catalog(engine)
     counts: list[Logged] = []

@@ -44,13 +44,8 @@ def verifier_of(password: str) -> Verifier:
 
 
 def proved(verifier: Verifier, first: bytes, ask: Callable[[bytes], bytes]) -> bytes | None:
-    """The server's last word to a client that knows the password; None if it does not.
-
-    Args:
-        verifier: what checks the password.
-        first: the client's first message.
-        ask: sends the server's first message, and returns the client's last one.
-    """
+    """The server's last word to a client that knows the password; None if it does not. ``first`` is the client's first
+    message; ``ask`` sends the server's first one, and returns the client's last."""
     server = ScramMechanism(MECHANISM).make_server(lambda _: verifier)
     try:
         said = first.decode()

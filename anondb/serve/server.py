@@ -22,15 +22,9 @@ _METHOD = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods(
 
 
 def serve(door: Door, listener: socket.socket, connections: int, announce: Callable[[], None]) -> None:
-    """Serve clients until Ctrl-C, or SIGTERM.
-
-    Args:
-        door: what each connection gets.
-        listener: where they connect.
-        connections: the most connections at a time.
-        announce: called when processes of connections begin without loading the package first, which takes seconds that
-            clients do not wait for.
-    """
+    """Serve clients of a listener until Ctrl-C, or SIGTERM: each gets what the door gives, at most ``connections`` at a
+    time. ``announce`` is called when processes begin without loading the package first, which takes seconds that clients do
+    not wait for."""
     context: Any = multiprocessing.get_context(_METHOD)
     if _METHOD == "forkserver":
         context.set_forkserver_preload(["anondb.serve.conversation"])

@@ -69,15 +69,8 @@ def _text(value: Any) -> str:
 
 
 def decoded(values: Sequence[bytes | None], oids: Sequence[int], formats: Sequence[int]) -> list[Any]:
-    """The parameters of a query, as Python values.
-
-    Args:
-        values: the bytes of each; None for NULL.
-        formats: 1 for binary, for each, for all if there is one, or none: all are texts.
-
-    Raises:
-        ValueError: there are more or fewer types or formats.
-    """
+    """The parameters of a query, as Python values, from the bytes of each (None for NULL). A format is 1 for binary: for
+    each, for all if there is one, or none: all are texts. Raises ValueError: there are more or fewer types or formats."""
     forms = list(formats) if len(formats) > 1 else list(formats or [0]) * len(values)
     read = Transformer()
     return [

@@ -49,11 +49,8 @@ _SIGNS = {TokenType.DASH: -1, TokenType.PLUS: 1}
 
 def parse(text: str) -> list[Statement]:
     """Split a text into statements, in order; ordinary SQL between two statements of anonymized views stays in one piece.
-
-    Raises:
-        StatementSyntaxError: a syntax error, with its position.
-        InputError: an unknown option, an option value of the wrong type, or an invalid name.
-    """
+    Raises StatementSyntaxError: a syntax error, with its position. InputError: an unknown option, an option value of the
+    wrong type, or an invalid name."""
     tokens = tokens_of(text)
     statements: list[Statement] = []
     ordinary: int | None = None

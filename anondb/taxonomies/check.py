@@ -85,15 +85,8 @@ def checked(engine: Engine, taxonomy: Any, labels: Sequence[str] | None, kind: s
 
 
 def with_missing(engine: Engine, taxonomy: Any, transactions: Any, under: str) -> tuple[Taxonomy, int]:
-    """The taxonomy with the items that it lacks as leaves below a node, and their number.
-
-    Args:
-        engine: the engine, outside a transaction.
-        under: an inner node, or a new node, which is added below the root.
-
-    Raises:
-        InputError: ``not_a_tree``; ``bad_parameter`` if ``under`` is a leaf or an item.
-    """
+    """The taxonomy with the items that it lacks as leaves below a node, or below a new one under the root, and their number;
+    outside a transaction. Raises InputError: ``not_a_tree``; ``bad_parameter`` if ``under`` is a leaf or an item."""
     with reading_as(engine, transactions), engine.transaction():
         edges = read_edges(engine, taxonomy)
         tree = from_edges(edges.pairs)

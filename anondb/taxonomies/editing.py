@@ -112,14 +112,8 @@ class Draft:
         self._add(self.nodes.labels, self.nodes.parents | dict.fromkeys(moved, to), changed)
 
     def group(self, nodes: Collection[int], label: str) -> int:
-        """Make a new group in the place of some nodes, which move into it; below the root if there are none.
-
-        Returns:
-            The new node.
-
-        Raises:
-            InputError: ``bad_parameter``: the label is empty or taken, or the root is among the nodes.
-        """
+        """Make a new group in the place of some nodes, which move into it; below the root if there are none. Raises
+        InputError: ``bad_parameter``: the label is empty or taken, or the root is among the nodes."""
         self._check_label(label)
         if ROOT in nodes:
             raise _refused("The root cannot be moved into a group.", "Choose nodes below it.")
@@ -182,13 +176,8 @@ class Draft:
 
 
 def read(engine: Engine, tree: Any, rows: Any, *, attribute: str | None = None) -> Draft:
-    """A taxonomy with the transactions at or below each node, or the hierarchy of an attribute with its records, to edit.
-
-    Args:
-        engine: the engine, outside a transaction.
-        tree: a taxonomy or, for an attribute, hierarchies, as ``anonymize`` takes them.
-        rows: the transactions or the records.
-    """
+    """A taxonomy with the transactions at or below each node, or the hierarchy of an attribute with its records, to edit;
+    outside a transaction. Trees are what ``anonymize`` takes."""
     if attribute is not None:
         return Draft.of(*supported_hierarchy(engine, tree, rows, attribute))
     taxonomy, persons = supported_taxonomy(engine, tree, rows)
@@ -207,17 +196,9 @@ def check_target(engine: DuckDBEngine, to: str, attribute: str | None = None) ->
 
 
 def save(engine: DuckDBEngine, tree: Taxonomy, to: str, *, attribute: str | None = None, replace: bool = False) -> str:
-    """Write a taxonomy, or the hierarchy of an attribute; return the name of the file or the table.
-
-    Args:
-        engine: the engine, outside a transaction.
-        to: a table or, for a taxonomy, a file that ends in .tree, for a hierarchy, a folder.
-        replace: whether to replace what is there.
-
-    Raises:
-        InputError: ``bad_type``: the items are no texts, and the nodes of a table would be; the name is empty or taken, or
-            the file cannot be written; see ``check_target``.
-    """
+    """Write a taxonomy to a table or a .tree file, or the hierarchy of an attribute to a table or a folder, outside a
+    transaction; return the name of the file or the table. Raises InputError: ``bad_type``: the items are no texts, and the
+    nodes of a table would be; the name is empty or taken, or the file cannot be written; see ``check_target``."""
     check_target(engine, to, attribute)
     if attribute is not None:
         return write_hierarchy(engine, tree, attribute, to, replace=replace)

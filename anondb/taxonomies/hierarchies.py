@@ -73,16 +73,9 @@ class Fit:
 
 
 def build_hierarchy(engine: Engine, records: Any, attribute: str, request: build.Request) -> Hierarchy:
-    """Build a hierarchy with the values of an attribute as its leaves, for ``hierarchies`` of ``load_records``.
-
-    Args:
-        engine: the engine, outside a transaction.
-        request: how to build it; what it leaves open is taken from the values (``completed``).
-
-    Raises:
-        InputError: a source cannot be read; ``direct_identifier``; ``bad_parameter``; ``bad_number`` or ``bad_date``: values
-            are no numbers, or no dates.
-    """
+    """Build a hierarchy with the values of an attribute as its leaves, for ``hierarchies`` of ``load_records``, outside a
+    transaction; what the request leaves open is taken from the values (``completed``). Raises InputError: a source cannot be
+    read; ``direct_identifier``; ``bad_parameter``; ``bad_number`` or ``bad_date``: values are no numbers, or no dates."""
     beside = reading_as(engine, records)
     with beside, engine.transaction(), open_source(engine, records, "records") as source:
         values = read_values(engine, source, source.id, attribute)
@@ -97,12 +90,8 @@ def build_hierarchy(engine: Engine, records: Any, attribute: str, request: build
 
 
 def check_hierarchies(engine: Engine, hierarchies: Any, records: Any) -> list[Fit]:
-    """Check all hierarchies of a source against the records that they are for.
-
-    Args:
-        engine: the engine, outside a transaction.
-        hierarchies: what ``load_records`` reads: a table (attribute, node, parent), a folder of ``NAME.tree``, a mapping.
-    """
+    """Check all hierarchies of a source (of ``load_records``) against the records that they are for, outside a
+    transaction."""
     beside = reading_as(engine, records)
     with beside, engine.transaction(), open_source(engine, records, "records") as source:
         return fits(engine, hierarchies, source, source.id)

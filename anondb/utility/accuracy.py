@@ -65,12 +65,8 @@ class Accuracy(AsTable):
 
 
 def members_of(engine: Engine, target: str, items: Table, released_items: Table) -> Table:
-    """Make the work table ``(released, label)`` of the original items that each released item stands for.
-
-    Args:
-        items: ``(item, label)`` of the released items.
-        released_items: ``(released_item, item)``.
-    """
+    """Make the work table ``(released, label)`` of the original items that each released item stands for, from ``(item,
+    label)`` and ``(released_item, item)``."""
     columns = "other.item AS released, one.item AS label"
     return engine.create(target, reads.joined(released_items, items, "released_item = label", columns, distinct=True))
 
@@ -99,14 +95,9 @@ def accuracy_of(
     k: int | None,
     target: str = "answers",
 ) -> Accuracy:
-    """The accuracy of what a release says of each query.
-
-    Args:
-        counts: ``(query_id, lower_bound, estimate, upper_bound)``, which is dropped; without a row, nobody holds a query.
-        truths: see ``true_counts``.
-        k: the k of the model, the least truth of a frequent query (see ``RelativeError``).
-        target: the name of the table of answers.
-    """
+    """The accuracy of what a release says of each query: ``counts`` is ``(query_id, lower_bound, estimate, upper_bound)``,
+    which is dropped, and nobody holds a query without a row; ``truths`` are those of ``true_counts``, and k the least truth
+    of a frequent query (``RelativeError``)."""
     tables = {"queries": workload.queries, "items": workload.items, "names": workload.names}
     tables |= {"counts": counts, "truths": truths}
     answers = engine.create(target, "utility/answers", tables, transactions=dataset.n_transactions)
@@ -167,13 +158,9 @@ class RelativeError(AsTable):
 
 
 def error_figures(engine: Engine, answers: Table, k: int | None) -> tuple[RelativeError, int]:
-    """Compute the figures of answers, and the number of true counts outside their bounds.
-
-    Args:
-        answers: ``(truth, lower_bound, upper_bound, relative_error)``; an answer without an
-            error has NULL, and so do bounds that are not measured.
-        k: the least truth of a frequent query, or None.
-    """
+    """Compute the figures of answers ``(truth, lower_bound, upper_bound, relative_error)``, and the number of true counts
+    outside their bounds; an answer without an error has NULL, and so do bounds that are not measured. k is the least truth
+    of a frequent query, or None."""
     figures = engine.query("utility/error_figures", {"answers": answers}, k=k)
     row = {name: column.tolist()[0] for name, column in figures.items()}
     outside = int(row.pop("outside"))

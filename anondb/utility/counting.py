@@ -14,16 +14,9 @@ HITS = 1 << 17  # transactions of the rarest items of sets that are looked up at
 
 
 def count_sets(engine: Engine, transactions: Table, sets: Table | exp.Query, runner: Runner | None = None) -> Table:
-    """Count the support of every set.
-
-    Args:
-        transactions: ``(tid, item)``, each pair once, with ``tid`` in a range without large gaps.
-        sets: ``(set_id, item)``, each pair once.
-        runner: the database of ``transactions``, if that is another.
-
-    Returns:
-        Work table ``(set_id, support)``; the empty set is missing.
-    """
+    """Count the support of every set ``(set_id, item)`` in ``(tid, item)``, perhaps of another runner; in both each pair
+    once, and ``tid`` in a range without large gaps. Returns the work table ``(set_id, support)``; the empty set is
+    missing."""
     rows = engine.select(reads.rows(sets, "set_id, item", order="set_id, item"))
     number, starts, sizes = np.unique(rows["set_id"], return_index=True, return_counts=True)
     supports = np.zeros(len(number), dtype=np.int64)

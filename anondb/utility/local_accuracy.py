@@ -75,13 +75,9 @@ def measure_global(
     k: int | None,
     uniform: bool,
 ) -> Accuracy:
-    """Answer every query on the original data and on a global recoding, as its macro ``count_bounds`` does.
-
-    Args:
-        engine, dataset, workload, items, holders, k, uniform: see ``measure_local``.
-        transactions: ``(tid, item)`` of the released items, each pair once.
-        suppressed: whether something was suppressed.
-    """
+    """Answer every query on the original data and on a global recoding, as its macro ``count_bounds`` does; ``transactions``
+    are the released items ``(tid, item)``, each pair once, and ``suppressed`` says whether something was. For the rest see
+    ``measure_local``."""
     shown = engine.select(reads.counted(transactions, "item", count="support", order="item"))
     support = np.zeros(int(engine.scalar(reads.counted(items))), dtype=np.int64)
     support[shown["item"]] = shown["support"]

@@ -171,15 +171,8 @@ def _total(measure: Callable[[int, int], Fraction], counts: Ints, sizes: Ints, d
 
 def ul_a_log2(sizes: Sequence[int], supports: Sequence[int], transactions: int, domain: int) -> float | None:
     """Base-2 logarithm of UL version A of a dataset, with weights of 1 and without penalties (Loukides et al., COAT,
-    Definitions 3.14 and 3.16): of the sum of (2^size - 1) / (2^M - 1) x support / N, where 1/2^M may underflow a double.
-
-    Args:
-        sizes, supports: of each released item, unchanged ones included; supports in the published data.
-        transactions, domain: N and M.
-
-    Returns:
-        None if the sum is 0.
-    """
+    Definitions 3.14 and 3.16): of the sum of (2^size - 1) / (2^M - 1) x support / N over the released items, unchanged ones
+    included, where 1/2^M may underflow a double; None if the sum is 0. N and M are ``transactions`` and ``domain``."""
     by_size: dict[int, int] = {}
     for size, support in zip(sizes, supports, strict=True):
         by_size[int(size)] = by_size.get(int(size), 0) + int(support)

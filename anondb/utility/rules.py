@@ -80,12 +80,8 @@ def default_thresholds(engine: Engine, transactions: Table) -> RuleThresholds:
 
 
 def rule_accuracy(engine: Engine, original: Table, reconstructed: Table, thresholds: RuleThresholds) -> RuleAccuracy:
-    """Mine the rules of original and reconstruction with apriori and compare them.
-
-    Args:
-        original, reconstructed: ``(tid, item)``, each pair once; items have the same numbers in both.
-        thresholds: the thresholds of rules.
-    """
+    """Mine the rules of original and reconstruction ``(tid, item)``, each pair once and with the same numbers, with apriori,
+    and compare them."""
     mined = [mine_rules(engine, side, thresholds) for side in (original, reconstructed)]
     return RuleAccuracy(thresholds, len(mined[0]), len(mined[1]), len(mined[0] & mined[1]))
 

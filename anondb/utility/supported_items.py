@@ -136,15 +136,10 @@ def of_subset(size: int, number: int) -> float:
 
 
 def weights(released: Ints, share: Floats) -> Floats:
-    """The weight of each row's released item: w = 1 - product of (1 - w share) over its members, 0 if these add up to 1.
-
-    A transaction that shows a released item holds at least one of its members. If they are held independently but for that,
-    q members are held together with the product of their shares and w^(q-1).
-
-    Args:
-        released: the released item of each row; rows of the same one follow each other.
-        share: the share of the transactions that show it and hold the member.
-    """
+    """The weight of each row's released item: w = 1 - product of (1 - w share) over its members, 0 if these add up to 1. A
+    transaction that shows a released item holds at least one of its members. If they are held independently but for that, q
+    members are held together with the product of their shares (of the transactions that show it) and w^(q-1). Rows of one
+    released item follow each other."""
     if not len(released):
         return np.empty(0)
     starts = run_starts(released)

@@ -17,14 +17,10 @@ _FILLED: dict[str, int | str] = {"place": 0, "support": 0, "label": "", "copies"
 
 
 def classes_of(engine: Engine, transactions: Table | exp.Query, ids: Table | exp.Query) -> Table:
-    """Make the classes of equal published transactions: work table ``(content_id, content, complete, support)``.
-
-    Args:
-        transactions: ``(tid INTEGER, item INTEGER, copies INTEGER)``, each pair of transaction and item once. Sets have
-            one copy of each item; in bags the copies count.
-        ids: ``(tid INTEGER, complete BOOLEAN)``: every transaction. Those without a row in ``transactions``
-            are equal. Readers see ``complete``, so transactions that differ in it are in different classes.
-    """
+    """Make the classes of equal published transactions: work table ``(content_id, content, complete, support)``, of ``(tid
+    INTEGER, item INTEGER, copies INTEGER)``, each pair of transaction and item once (sets have one copy), and of ``(tid
+    INTEGER, complete BOOLEAN)``, every transaction. Those without items are equal. Readers see ``complete``, so transactions
+    that differ in it are in different classes."""
     return engine.create("verify_classes", "verify/classes", {"transactions": transactions, "ids": ids})
 
 

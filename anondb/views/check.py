@@ -28,12 +28,8 @@ Images = npt.NDArray[Any]
 
 
 def check_view(engine: DuckDBEngine, name: str, *, model: Model | None = None, witnesses: int = 0) -> Check:
-    """Apply the recoding of a release to its current source, and check the promise, without writing.
-
-    Args:
-        engine: the engine, outside a transaction; the database may be read-only.
-        model: the promise; by default the release's.
-    """
+    """Apply the recoding of a release to its current source, and check the promise (by default the release's), without
+    writing, outside a transaction; the database may be read-only."""
     with engine.transaction():
         release = stored.find_whole(engine, name)
         if release.kind.by_transaction:

@@ -37,14 +37,10 @@ from anondb.warehouse.postgres.place import Place
 
 
 def create(engine: DuckDBEngine, view: ledger.View, replacing: bool) -> Partitioned:
-    """Make a release for each value of a new view, or of one that replaces another, and publish each into the folder.
-
-    All values are checked before the first release is made.
-
-    Raises:
-        InputError: ``bad_partition``, ``shared_persons``, ``overlap``, ``release_exists``, or the folder cannot be written.
-        InfeasibleError: values too small to be released; those of the others are made.
-    """
+    """Make a release for each value of a new view, or of one that replaces another, and publish each into the folder. All
+    values are checked before the first release is made. Raises InputError: ``bad_partition``, ``shared_persons``,
+    ``overlap``, ``release_exists``, or the folder cannot be written. InfeasibleError: values too small to be released; those
+    of the others are made."""
     folder = folder_of(view)
     with engine.transaction():
         catalog = stored.current_catalog(engine)
@@ -193,13 +189,9 @@ def _make_all(
     replacing: bool,
     fresh: bool,
 ) -> list[MadePart]:
-    """Make the release of each value, and publish it; values that are too small are left out, and named at the end.
-
-    Args:
-        engine, view, values, folder: what to make, and where its files go.
-        replacing: whether a view of the name is dropped with the first release.
-        fresh: whether the view is new.
-    """
+    """Make the release of each value, and publish it into the folder; values that are too small are left out, and named at
+    the end. A view of the name that is ``replacing`` is dropped with the first release; ``fresh`` says whether the view is
+    new."""
     if folder is not None and values:
         folder.make()
     results: list[MadePart] = []

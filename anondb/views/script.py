@@ -98,12 +98,8 @@ def _json(value: Any) -> Any:
 
 
 def prepare(engine: DuckDBEngine, text: str) -> list[Step]:
-    """Parse a script and split its ordinary SQL, without running it.
-
-    Raises:
-        StatementSyntaxError: a syntax error, with line and column.
-        InputError: an option or a name is wrong, with its position.
-    """
+    """Parse a script and split its ordinary SQL, without running it. Raises StatementSyntaxError: a syntax error, with line
+    and column. InputError: an option or a name is wrong, with its position."""
     if not isinstance(text, str):
         raise InputError(f"SQL is a text, not {type(text).__name__}.", code="bad_usage")
     steps: list[Step] = []
@@ -128,11 +124,8 @@ def run(engine: DuckDBEngine, text: str) -> Iterator[StatementResult]:
 
 
 def sql(engine: DuckDBEngine, text: str) -> duckdb.DuckDBPyRelation | Result | None:
-    """Run a script and return the result of its last statement.
-
-    Returns:
-        A relation for ordinary SQL that returns rows, a ``Result`` for a statement of anonymized views, None otherwise.
-    """
+    """Run a script and return the result of its last statement: a relation for ordinary SQL that returns rows, a ``Result``
+    for a statement of anonymized views, None otherwise."""
     steps = prepare(engine, text)
     result: duckdb.DuckDBPyRelation | Result | None = None
     for step in steps:

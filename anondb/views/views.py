@@ -51,12 +51,8 @@ from anondb.warehouse.postgres.place import Place
 
 def create(engine: DuckDBEngine, statement: CreateView) -> Created | Partitioned | Kept:
     """Make the release of a view, publish it if requested, and record the view in the ledger, all or nothing; for a
-    partitioned view, see ``partitions.create``.
-
-    Raises:
-        InputError: ``overlap``.
-        AnondbError: see ``pipeline.anonymize``; the database and an existing file are unchanged.
-    """
+    partitioned view, see ``partitions.create``. Raises InputError: ``overlap``. AnondbError: see ``pipeline.anonymize``; the
+    database and an existing file are unchanged."""
     if statement.if_not_exists and _exists(engine, statement.name):
         return Kept(statement.name)
     table = of_view(engine, statement.name, statement.query)
@@ -87,17 +83,10 @@ def create(engine: DuckDBEngine, statement: CreateView) -> Created | Partitioned
 
 
 def refresh(engine: DuckDBEngine, name: str, ignore_late_rows: bool = False) -> Refreshed | Partitioned:
-    """Replace the release of a view if an input has changed (``changed_inputs``), and publish it if its file is not
-    current, all or nothing; for a partitioned view, see ``partitions.refresh``.
-
-    Args:
-        name: the name of the view.
-        ignore_late_rows: for a partitioned view, whether rows of published values that have changed since are left out.
-
-    Raises:
-        InputError: the view does not exist, or the release is not a view's; ``overlap``.
-        AnondbError: see ``pipeline.anonymize``; the old release and its file stay.
-    """
+    """Replace the release of a view if an input has changed (``changed_inputs``), and publish it if its file is not current,
+    all or nothing; for a partitioned view, see ``partitions.refresh``, which may ``ignore_late_rows``: those of published
+    values that have changed since. Raises InputError: the view does not exist, or the release is not a view's; ``overlap``.
+    AnondbError: see ``pipeline.anonymize``; the old release and its file stay."""
     partitioned = partitioned_view(engine, name)
     if partitioned is not None:
         return partitions.refresh(engine, partitioned, ignore_late_rows)
@@ -166,12 +155,8 @@ def refresh_all(engine: DuckDBEngine) -> RefreshedAll:
 
 
 def show(engine: DuckDBEngine, status: bool, like: str | None = None) -> Shown:
-    """List the anonymized views; with ``status``, read each source to distinguish ``fresh`` from ``stale``.
-
-    Args:
-        status: whether to read the sources.
-        like: a pattern of names: % stands for any text, _ for one character; upper and lower case are the same.
-    """
+    """List the anonymized views; with ``status``, read each source to distinguish ``fresh`` from ``stale``. In a pattern
+    ``like``, % stands for any text, _ for one character; upper and lower case are the same."""
     catalog = stored.current_catalog(engine)
     views: dict[str, dict[str, Any]] = {}
     for entry in ledger.entries(engine, catalog):

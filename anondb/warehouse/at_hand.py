@@ -16,12 +16,8 @@ def at_hand(
     memory_limit: str | None = None,
 ) -> Iterator[str | os.PathLike[str]]:
     """The path of a sealed file; for a folder of Parquet files, or a release in PostgreSQL, that of a private file with its
-    rows, which is made within the memory limit.
-
-    Raises:
-        InputError: ``no_such_release``; ``not_a_release``: it holds other objects than anondb's, or other SQL.
-        DamagedFile: the digest of a file in the folder is not the stated one.
-    """
+    rows, which is made within the memory limit. Raises InputError: ``no_such_release``; ``not_a_release``: it holds other
+    objects than anondb's, or other SQL. DamagedFile: the digest of a file in the folder is not the stated one."""
     if isinstance(source, Place) or is_url(source):
         from anondb.warehouse.postgres.local import fetched_file
 

@@ -324,11 +324,8 @@ CHECKS: tuple[Callable[[Any], None], ...] = (statements, texts, ids, refusals, r
 
 
 def conform(warehouse: PortableWarehouse, source: tuple[Any, str, str] | None = None) -> Iterator[tuple[str, str, float]]:
-    """Run all checks. Yield for each its name, what the engine did not do (empty if nothing), and the seconds.
-
-    Args:
-        source: what ``table`` takes, to check how a table of the user is read.
-    """
+    """Run all checks, also ``table`` on a source. Yield for each its name, what the engine did not do (empty if nothing),
+    and the seconds."""
     of_table: list[Callable[[Any], None]] = [partial(table, source=source)] if source else []
     for check in (*CHECKS, *of_table):
         began = time.perf_counter()

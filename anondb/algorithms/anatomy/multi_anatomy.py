@@ -238,14 +238,9 @@ def _bucket_ends(records: Records, l: Fraction, tell: Tell) -> list[int]:
 
 
 def _place_residue(records: Records, ends: Sequence[int], first: int, l: Fraction, tell: Tell) -> list[int]:
-    """Add each transaction from ``first`` on, in order, to the first closed bucket that stays l-diverse.
-
-    A full value of a bucket stays full until the bucket has more room. So the search for a transaction skips the buckets
-    at the front that are all full of one of its values.
-
-    Returns:
-        The bucket of each transaction, numbered from 0; ``len(ends)`` if no bucket that was tried stays l-diverse.
-    """
+    """The bucket of each transaction from ``first`` on, numbered from 0: in order, the first closed one that stays
+    l-diverse; ``len(ends)`` if none does. A full value of a bucket stays full until the bucket has more room, so the search
+    skips the buckets at the front that are all full of one of a transaction's values."""
     buckets: list[_Bucket] = []
     placed: list[int] = []
     skip: dict[int, int] = {}  # for each value, the number of buckets at the front that are full of it

@@ -225,12 +225,8 @@ def too_few(non_empty: int, k: int) -> InfeasibleError:
 
 
 def apriori(engine: Engine, dataset: Dataset, taxonomy: Taxonomy, model: KmAnonymity) -> GlobalRecoding:
-    """Achieve k^m-anonymity by generalization only, with one cut for all transactions.
-
-    Returns:
-        A recoding that suppresses nothing. The cost of a decision is the total NCP of the cut after the step, its round
-        the size of the threat.
-    """
+    """Achieve k^m-anonymity by generalization only, with one cut for all transactions. The cost of a decision is the total
+    NCP of the cut after the step, its round the size of the threat."""
     postings, _ = load_postings(engine, dataset, taxonomy)
     leaves = set(np.flatnonzero(taxonomy.is_leaf).tolist())
     search = Apriori(postings, model.k, label_order(taxonomy), 0, leaves, tell=engine.progress)

@@ -46,16 +46,11 @@ def gray_order(postings: Postings) -> Ints:
 
 
 def by_gray_code(bits: Ints, start: Ints, length: int) -> Ints:
-    """Sort bit vectors by their ranks in the Gray code; equal ones keep their order.
-
-    The bit of the rank at a position is the parity of the bits up to that position. So of two vectors that first differ at
-    some position, the one with the bit comes later if the number of bits before is even, else earlier. Hence the positions
-    of the bits, with alternating signs, sort like the ranks.
-
-    Args:
-        bits, start: the positions of the bits of vector i, from 1 on, are ``bits[start[i] : start[i + 1]]``, in any order.
-        length: the last position.
-    """
+    """Sort bit vectors by their ranks in the Gray code; equal ones keep their order. The positions of the bits of vector i,
+    from 1 to ``length``, are ``bits[start[i] : start[i + 1]]``, in any order. The bit of the rank at a position is the
+    parity of the bits up to it. So of two vectors that first differ at some position, the one with the bit comes later if
+    the number of bits before is even, else earlier: the positions of the bits, with alternating signs, sort like the
+    ranks."""
     n, sizes = len(start) - 1, np.diff(start)
     bits = bits[np.lexsort((bits, np.repeat(np.arange(n), sizes)))]
     within = np.arange(len(bits)) - np.repeat(start[:-1], sizes)
@@ -66,18 +61,9 @@ def by_gray_code(bits: Ints, start: Ints, length: int) -> Ints:
 
 
 def split(order: Ints, empty: int, k: int, parts: int) -> list[tuple[Ints, int]]:
-    """Divide transactions into equal chunks of at least k, each with its size.
-
-    The last chunk includes a remainder below k. A chunk that AA cannot recode joins the next, the last one the previous.
-
-    Args:
-        order: the transactions with items, in Gray order.
-        empty: number of transactions without items; these come first.
-        k, parts: the least size, and the intended number of chunks.
-
-    Raises:
-        InfeasibleError: fewer than k transactions hold an item, but some do.
-    """
+    """Divide transactions into ``parts`` equal chunks of at least k, each with its size; ``order`` has those with items in
+    Gray order, after ``empty`` ones. The last chunk includes a remainder below k. A chunk that AA cannot recode joins the
+    next, the last one the previous. Raises InfeasibleError: fewer than k transactions hold an item, but some do."""
     n = len(order) + empty
     size = max(k, -(-n // parts))
     ends = [*range(size, n, size), n]
@@ -114,15 +100,9 @@ def recode_chunks(postings: Postings, empty: int, model: KmAnonymity, parts: int
 
 
 def lra(engine: Engine, dataset: Dataset, taxonomy: Taxonomy, model: KmAnonymity, *, parts: int = PARTS) -> LocalRecoding:
-    """Achieve k^m-anonymity by generalization only, with one cut for each chunk of similar transactions.
-
-    Args:
-        parts: the intended number of chunks of at least k transactions; 1 is AA.
-
-    Returns:
-        A recoding that suppresses nothing. The cost of a decision is the total NCP of its chunk after the step, its round
-        the size of the threat.
-    """
+    """Achieve k^m-anonymity by generalization only, with one cut for each of ``parts`` chunks of at least k similar
+    transactions (1 is AA). The cost of a decision is the total NCP of its chunk after the step, its round the size of the
+    threat."""
     postings, tids = load_postings(engine, dataset, taxonomy, OCCURRENCE_BYTES)
     owners, nodes = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int32)]
     decisions: list[Decision] = []

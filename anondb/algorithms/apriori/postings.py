@@ -69,11 +69,8 @@ class Postings:
         return len(shared)
 
     def shown(self, tids: Ints32, image: Ints32) -> tuple[Ints, Ints32]:
-        """The nodes of transactions under a cut: pairs (position in ``tids``, node), each once.
-
-        Args:
-            image: for each leaf the node of the cut above or equal to it.
-        """
+        """The nodes of transactions under a cut, which has the node ``image`` of each leaf: pairs (position in ``tids``,
+        node), each once."""
         length = self.start[tids + 1] - self.start[tids]
         begins = np.cumsum(length) - length
         node = image.take(self.leaf.take(stretches(self.start[tids], length)))

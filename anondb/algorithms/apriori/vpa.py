@@ -40,12 +40,9 @@ def parts(
 
 
 def vpa(engine: Engine, dataset: Dataset, taxonomy: Taxonomy, model: KmAnonymity) -> GlobalRecoding:
-    """Achieve k^m-anonymity by generalization only: first below each child of the root, then on all data.
-
-    Returns:
-        A recoding that suppresses nothing. The cost of a decision is the total NCP of its part after the step, and in the
-        last phase that of all data; its round is the size of the threat.
-    """
+    """Achieve k^m-anonymity by generalization only: first below each child of the root, then on all data. The cost of a
+    decision is the total NCP of its part after the step, and in the last phase that of all data; its round is the size of
+    the threat."""
     postings, _ = load_postings(engine, dataset, taxonomy)
     order = label_order(taxonomy)
     cut, decisions = parts(postings, model, order, list(taxonomy.children(0)) or [0], engine.progress)

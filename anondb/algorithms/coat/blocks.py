@@ -68,14 +68,9 @@ class Blocks:
     """
 
     def __init__(self, n: int, n_transactions: int, tid: Ints32, item: Ints32, group: Ints, weights: Weights | None) -> None:
-        """Make one block of each item.
-
-        Args:
-            n, n_transactions: number of items, and block numbers are below it; N.
-            tid, item: the occurrences, sorted by transaction; transactions are numbered from 0. Merging changes ``item``.
-            group: utility constraint of each item, numbered from 0.
-            weights: w, None for 1.
-        """
+        """Make one block of each of n items, with block numbers below n. The occurrences ``tid, item`` are sorted by
+        transaction, numbered from 0; merging changes ``item``. ``group`` is the utility constraint of each item, from 0;
+        ``weights`` are w, None for 1."""
         self.n, self.n_transactions = n, n_transactions
         self.tid = tid
         self.slot = item

@@ -17,14 +17,8 @@ from anondb.engine.places import run_starts
 
 
 def pgen(engine: Engine, dataset: Dataset, k: int) -> PrivacyConstraints:
-    """Compute the constraints that make COAT's result k^inf-anonymous, numbered from 1, the longest first.
-
-    Constraints of equal length are in the order of their first transactions. If every maximal transaction has k copies,
-    the result is empty.
-
-    Args:
-        k: the least number of copies of a transaction that needs no protection.
-    """
+    """Compute the constraints that make COAT's result k^inf-anonymous, numbered from 1, the longest first, equally long ones
+    in the order of their first transactions; none if every maximal transaction has k copies."""
     sets = engine.create("pgen_sets", "coat/distinct_sets", {"transactions": dataset.transactions})
     items = engine.create("pgen_items", reads.rows(sets, "id, unnest(items) AS item"))
     anchors = engine.create("pgen_anchors", "coat/anchors", {"set_items": items})

@@ -187,12 +187,8 @@ def ancestors(extended: Extended) -> Ints32:
 
 
 def numbers_above(taxonomy: Taxonomy, above: Ints32, nodes: Ints) -> Ints32:
-    """For each leaf the numbers of those of the nodes that are above or equal to it, from the root on; -1 for none.
-
-    Args:
-        above: the nodes above its leaves (``ancestors``).
-        nodes: some nodes without the root, ascending; their places are their numbers.
-    """
+    """For each leaf the places in ``nodes`` (ascending, without the root) of those above or equal to it, from the root on;
+    -1 for none. ``above`` are the nodes above its leaves (``ancestors``)."""
     number = np.full(taxonomy.size + 1, -1, dtype=np.int32)
     number[nodes] = np.arange(len(nodes))
     depths = np.flatnonzero(np.bincount(taxonomy.depth[nodes]))

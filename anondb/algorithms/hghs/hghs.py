@@ -87,15 +87,9 @@ class Search:
     ) -> tuple[set[int], dict[int, tuple[int, ...]]]:
         """Choose the nodes to suppress because of threats of size >= 2, greedily in ``Costs.order``: a node is kept iff no
         threat consists of it and nodes kept so far (section 3.2: the walk to the first valid child in the enumeration tree).
-
-        Args:
-            entering: threats that lie in the cut under evaluation in addition to those of the current cut.
-            without: a node of the current cut that the cut under evaluation does not have.
-
-        Returns:
-            The suppressed nodes and, for each, the threat that forced it. Nodes that are threats by themselves are not
-            among them: they are always suppressed.
-        """
+        Beside the threats of the current cut, those ``entering`` lie in the cut under evaluation, which lacks the node
+        ``without``. Returns the nodes, each with the threat that forced it; threats by themselves, which are always
+        suppressed, are not among them."""
         by_last: dict[int, list[tuple[int, ...]]] = {last: list(rows) for last, rows in self.relevant.inside.items()}
         for row in entering:
             by_last.setdefault(row[-1], []).append(row)

@@ -62,13 +62,9 @@ class ThreatMiner:
         self._extended.close()
 
     def mine(self, nodes: Ints, family: Ints, m: int) -> Threats:
-        """Mine all threats of sizes 2 to m among ``nodes``, level by level.
-
-        Args:
-            nodes: the nodes to mine among.
-            family: for each node the number of its family, or ``NO_FAMILY``. For m > 2, threats with nodes of two families
-                are omitted (a cut under evaluation has the children of only one replaced node).
-        """
+        """Mine all threats of sizes 2 to m among ``nodes``, level by level. For m > 2, threats with nodes of two families
+        are omitted (a cut under evaluation has the children of only one replaced node); a node without one has
+        ``NO_FAMILY``."""
         frequent = (self.supports[nodes] >= self.k) & (nodes > 0)  # the root is above all others
         if self.k == 1 or m < 2 or frequent.sum() < 2:
             return Threats({}, {}, exhausted=True)

@@ -84,16 +84,9 @@ def _cells_before(n: int) -> Ints:
 
 
 def restricted(leaf: Ints32, begin: Ints, number_above: Ints32) -> tuple[Ints32, Ints, Ints]:
-    """Transactions as the numbers of certain nodes above or equal to their leaves, each once and ascending.
-
-    Args:
-        leaf: the leaves of the transactions, in preorder within each.
-        begin: where each transaction begins.
-        number_above: for each leaf the numbers of such nodes, from the root on; -1 for none.
-
-    Returns:
-        The numbers, and for each transaction where they begin and how many there are.
-    """
+    """Transactions, each from ``begin`` in ``leaf`` and in preorder, as the numbers of certain nodes above or equal to their
+    leaves, each once and ascending; with where those of each begin, and how many there are. ``number_above`` has for each
+    leaf the numbers of such nodes, from the root on; -1 for none."""
     above = number_above[leaf]
     first = above >= 0
     same = above[1:] == above[:-1]  # equal nodes are neighbours: leaves are in preorder
@@ -105,15 +98,9 @@ def restricted(leaf: Ints32, begin: Ints, number_above: Ints32) -> tuple[Ints32,
 
 
 def rare_triples(node: Ints32, begin: Ints, length: Ints, frequent: Flags, k: int) -> Triples:
-    """The triples that occur in fewer than k transactions, of which all pairs are frequent.
-
-    Only the counts of one first node are in memory. A pair that follows it is counted in a triangle of its partners.
-
-    Args:
-        node: the nodes of the transactions, numbered, ascending in each.
-        begin, length: where the nodes of each transaction begin, and how many there are.
-        frequent: for the numbers a < b of two nodes, whether they are a frequent pair.
-    """
+    """The triples that occur in fewer than k transactions, of which all pairs (a < b) are ``frequent``. The nodes of each
+    transaction, numbered and ascending, are ``length`` from ``begin``. Only the counts of one first node are in memory: a
+    pair that follows it is counted in a triangle of its partners."""
     n = len(frequent)
     by_node = np.argsort(node, kind="stable").astype(np.int32)
     starts = np.searchsorted(node[by_node], np.arange(n + 1))

@@ -125,13 +125,8 @@ class Merging:
             count = min(self.left - 1, 2 * count)
 
     def _by_ranks(self, union: Costs, by_items: Ints) -> tuple[Ints, Ints]:
-        """The first clusters by NCP in the order of the sums of their ranks by NCP and by items, and these sums.
-
-        Args:
-            union: the NCP with each cluster.
-            by_items: the first clusters by items; as many are taken by NCP. A cluster that is not among both has at least
-                this sum; the order is right up to it.
-        """
+        """The first clusters by NCP, as many as ``by_items`` has, in the order of the sums of their ranks by NCP (``union``)
+        and by items; and the sum that a cluster among neither has at least, up to which the order is right."""
         count = len(by_items)
         rank = np.full(len(union), count)
         rank[by_items] = np.arange(count)
@@ -169,17 +164,9 @@ def rum_bound(
     order: Order | None = None,
     progress: Tell = silent,
 ) -> list[Ints]:
-    """RMERGE: merge clusters while Rum(D) <= delta.
-
-    Args:
-        delta: the threshold for Rum, from 0 to 1.
-        by: ``r``, ``t`` or ``rt``.
-        order: the order by transactions for ``t`` and ``rt``.
-        progress: receives the number of remaining clusters, and the share of those merged.
-
-    Raises:
-        BoundViolated: the initial clusters exceed delta.
-    """
+    """RMERGE: merge clusters by ``r``, ``t`` or ``rt`` (the last two in an ``order`` by transactions) while Rum(D) <= delta;
+    ``progress`` receives the number of clusters that remain, and the share of those merged. Raises BoundViolated: the
+    initial clusters exceed delta."""
     state = Merging(measure, clusters, order)
     limit = state.limit(delta)
     if state.total > limit:

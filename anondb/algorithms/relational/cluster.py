@@ -21,11 +21,7 @@ BLOCK = 128  # records of a block of ``Neighbours``
 
 
 def cluster(measure: Generalization, k: int, tell: Tell = silent) -> list[Ints]:
-    """Partition records into groups of at least k with low NCP.
-
-    Returns:
-        The records of each cluster, ascending; clusters in the order of their first records.
-    """
+    """Partition records into groups of at least k with low NCP: their records, ascending, in the order of the first ones."""
     n = measure.records.n
     if n < k:
         raise InfeasibleError(f"There are {n} records, fewer than k = {k}.", hint="Lower k.")

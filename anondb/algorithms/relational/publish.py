@@ -30,15 +30,8 @@ def publish(
     is_sensitive: Flags,
     tum: float,
 ) -> RelationalRecoding:
-    """Make the recoding of all clusters.
-
-    Args:
-        clusters: the records of each cluster.
-        recoded: the recoding of each cluster by T.
-        taxonomy: the taxonomy if ``recoded`` has nodes; None for sets of items.
-        is_sensitive: marks of the sensitive items.
-        tum: mean UL of the records.
-    """
+    """Make the recoding of all clusters of records, each ``recoded`` by T: to nodes of the taxonomy, or to sets of items
+    without one. ``tum`` is the mean UL of the records."""
     groups = measure.groups(list(clusters))
     same = measure.published(groups)
     number = {key: i for i, key in enumerate(dict.fromkeys(same))}

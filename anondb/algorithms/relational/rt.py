@@ -176,11 +176,7 @@ def _form_clusters(plan: _Plan, algorithm: str, bound: Fraction) -> tuple[list[I
 
 def gray_chunks(items: ItemSets, k: int, place: Ints | None = None) -> list[Ints]:
     """Make groups of k records, the last one larger, in the order of the Gray code of their nonsensitive items
-    (docs/algorithms/lra.md).
-
-    Args:
-        place: position of each item among the bits; by default its number.
-    """
+    (docs/algorithms/lra.md); ``place`` is that of each item among the bits, by default its number."""
     if items.n < k:
         raise InfeasibleError(f"There are {items.n} records, fewer than k = {k}.", hint="Lower k.")
     if place is None:

@@ -229,13 +229,8 @@ class Companions:
         self._subsets_log2 = subsets_log2(n)
 
     def best(self, block: int, alive: Flags, support: Ints, together: Ints) -> int | None:
-        """The other block whose union with ``block`` has the least UL (tie: the first); None if there is no other.
-
-        Args:
-            alive: marks of the blocks that exist.
-            support: the support of each block.
-            together: the number of records that hold both ``block`` and each block.
-        """
+        """The other block whose union with ``block`` has the least UL (tie: the first) among those ``alive``; None if there
+        is none. ``together`` is the number of records that hold both."""
         others = np.flatnonzero(alive)
         others = others[others != block]
         if not len(others):

@@ -31,12 +31,8 @@ class Nearness(Protocol):
 
 
 def pair_supports(n: int, tid: Ints32, label: Ints32) -> Ints32:
-    """The number of transactions that hold each two labels, and on the diagonal those that hold each label.
-
-    Args:
-        n: labels are below it.
-        tid, label: the occurrences, each once, sorted by transaction.
-    """
+    """The number of transactions that hold each two of n labels, and on the diagonal those that hold each; the occurrences
+    are sorted by transaction, each once."""
     counts = np.zeros((n, n), dtype=np.int32)
     cells = counts.reshape(-1)
     ends = np.searchsorted(tid, tid, side="right")
@@ -58,15 +54,9 @@ class Labels:
     def __init__(
         self, n: int, n_transactions: int, tid: Ints32, item: Ints32, k: int, pair_k: int, nearness: Nearness | None
     ) -> None:
-        """Make a label of each item.
-
-        Args:
-            n, n_transactions: number of items; N.
-            tid, item: the occurrences, sorted by transaction; both are numbered from 0.
-            k: a label is rare if fewer transactions hold it.
-            pair_k: a pair of labels is rare if at least one and fewer transactions hold it.
-            nearness: distances in a taxonomy.
-        """
+        """Make a label of each of n items, from occurrences that are sorted by transaction; both are numbered from 0. A
+        label is rare if fewer than k transactions hold it, a pair if at least one and fewer than ``pair_k`` do; ``nearness``
+        are distances in a taxonomy."""
         # the items of each label, by its smallest item; empty for other items
         self.members: list[list[int]] = [[i] for i in range(n)]
         self.left = n  # the number of labels
@@ -138,16 +128,9 @@ class Labels:
         return np.sort(np.concatenate((below, equal[: CANDIDATES - len(below)])))
 
     def _errors(self, label: int, others: tuple[Floats, Floats], beside: Ints, counts: Ints32) -> Floats:
-        """The errors of pairs with each label C of ``beside`` if ``label`` (A) and one of the others (B) were one label.
-
-        It is defined in docs/algorithms/similar.md#definitions. Here it is multiplied by O(A) + O(B) and by ``PARTS``, and
-        rounded, so that sums do not depend on the order.
-
-        Args:
-            others: the sizes and occurrences of the others.
-            beside: the labels C, a row or a column.
-            counts: how many transactions hold B and C.
-        """
+        """The errors of pairs with each label C of ``beside`` if ``label`` (A) and one of the others (B) were one label;
+        ``counts`` says how many transactions hold B and C. It is defined in docs/algorithms/similar.md#definitions. Here it
+        is multiplied by O(A) + O(B) and by ``PARTS``, and rounded, so that sums do not depend on the order."""
         sizes, occurrences = others
         ours = self._pairs[label, beside].astype(np.float64)
         relative = sizes / np.maximum(counts, 1)

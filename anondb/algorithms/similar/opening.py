@@ -19,16 +19,9 @@ class Cells:
     def __init__(
         self, group: Ints, pairs: Ints32, n_transactions: int, tid: Ints32, item: Ints32, k: int, pair_k: int
     ) -> None:
-        """Show each item as its group.
-
-        Args:
-            group: the group of each item.
-            pairs: how many transactions hold each two groups; on the diagonal, how many hold each group.
-            n_transactions: N.
-            tid, item: the occurrences, sorted; both are numbered from 0.
-            k: a released item must be in no transaction or at least k.
-            pair_k: two released items must be together in no transaction or at least so many.
-        """
+        """Show each item as its group; ``pairs`` says how many transactions hold each two groups, and each one. The
+        occurrences are sorted, and numbered from 0. A released item must be in no transaction or at least k, two of them
+        together in none or at least ``pair_k``."""
         n_groups, n_items = len(pairs), len(group)
         self._group, self._k, self._pair_k = group, k, pair_k
         self._sizes = np.bincount(group, minlength=n_groups)
@@ -114,14 +107,8 @@ class Cells:
 
     def _needed(self, missing: Ints, beside: Ints32, tids: Ints32, length: Ints) -> Flags:
         """Choose the rows that stay as they are: of those with each released item the shortest, as many as are missing.
-
-        Equally long rows are in the order of their items, and then of their transactions.
-
-        Args:
-            missing: how many rows with the released item of each cell are missing.
-            beside: that released item.
-            tids, length: the transactions of the rows, and the number of cells of each.
-        """
+        Equally long rows are in the order of their items, and then of their transactions. ``missing`` counts the rows with
+        the released item ``beside`` each cell, ``length`` the cells of each of the transactions ``tids``."""
         row = np.repeat(np.arange(len(length)), length)
         wanted = np.flatnonzero(missing)
         wanted = wanted[np.lexsort((self._rank[tids[row[wanted]]], beside[wanted]))]

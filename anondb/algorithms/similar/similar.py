@@ -89,11 +89,8 @@ def _group_of_items(groups: list[list[int]], n: int) -> Ints:
 def _split(
     labels: Labels, tid: Ints32, item: Ints32, k: int, pair_k: int, node_of: NodeOf
 ) -> tuple[list[list[int]], Ints32]:
-    """Split groups where nothing becomes rare, but none that is all of a node (that of all items may be split).
-
-    Returns:
-        The groups in the order of their smallest items, and how many transactions hold each two (and each one).
-    """
+    """Split groups where nothing becomes rare, but none that is all of a node (that of all items may be split). Returns them
+    in the order of their smallest items, and how many transactions hold each two (and each one)."""
     groups, shown = [members for members in labels.members if members], labels.shown()
     splits = Splits(groups, labels.merges, shown, tid, item, k, pair_k)
     n = len(labels.members)

@@ -27,16 +27,10 @@ class Splits:
         k: int,
         pair_k: int,
     ) -> None:
-        """Start with the groups that merges led to.
-
-        Args:
-            groups: their items, in the order in which merges joined them.
-            merges: the smallest items of the two labels of each merge, the smaller one first.
-            shown: the group of each occurrence, and -1 beside another one of its group in a transaction.
-            tid, item: the occurrences, sorted by transaction; both are numbered from 0.
-            k: a group must be in no transaction or at least k.
-            pair_k: two groups must be together in no transaction or at least so many.
-        """
+        """Start with the groups that merges led to: their items in the order in which they were joined, and the smallest
+        items of the two labels of each merge, the smaller one first. ``shown`` is the group of each occurrence (sorted by
+        transaction, numbered from 0), -1 beside another one of its group in a transaction. A group must be in no transaction
+        or at least k, two of them together in none or at least ``pair_k``."""
         # the items of each group, those of earlier labels side by side
         self.groups: list[Ints] = [np.array(items, dtype=np.int64) for items in groups]
         self._k, self._pair_k, self._tid = k, pair_k, tid
@@ -48,16 +42,9 @@ class Splits:
         self._earlier = _earlier(self.groups, merges, n_items)
 
     def split(self, whole: Callable[[Ints], bool]) -> list[int]:
-        """Split the smallest group that can be split (tie: by its smallest item) until there is none.
-
-        A group that cannot be split never can later: what is rare beside a group is rare beside one of its parts.
-
-        Args:
-            whole: whether a group of these items must stay as it is.
-
-        Returns:
-            The numbers of the groups that changed or are new.
-        """
+        """Split the smallest group that can be split (tie: by its smallest item) until there is none; return the numbers of
+        the groups that changed or are new. Groups that are ``whole`` stay. A group that cannot be split never can later:
+        what is rare beside a group is rare beside one of its parts."""
         waiting = [(len(items), int(items.min()), n) for n, items in enumerate(self.groups) if len(items) > 1]
         heapify(waiting)
         changed: set[int] = set()
@@ -73,12 +60,8 @@ class Splits:
         return sorted(changed)
 
     def supports(self, before: Ints32, changed: Sequence[int]) -> Ints32:
-        """The number of transactions that hold each two groups, and on the diagonal those that hold each group.
-
-        Args:
-            before: the same before groups were split.
-            changed: the groups that changed or are new.
-        """
+        """The number of transactions that hold each two groups, and on the diagonal each, from those ``before`` some
+        ``changed``."""
         pairs = np.zeros((len(self.groups), len(self.groups)), dtype=np.int32)
         pairs[: len(before), : len(before)] = before
         for group in changed:

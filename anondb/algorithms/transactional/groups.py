@@ -154,16 +154,9 @@ class Groups:
         return self._room[name][:end]
 
     def regroup(self, attempt: Attempt, new: Flags, split: Flags, rest: Flags, again: Flags, smaller: Flags) -> None:
-        """Replace the groups by those of the next round.
-
-        Args:
-            attempt: the attempt of this round.
-            new: the classes that become groups.
-            split: the groups whose node was split.
-            rest: those among them whose leftover becomes a group.
-            again: the groups whose node has no valid split now, but may have one once they are smaller.
-            smaller: the groups that lost members.
-        """
+        """Replace the groups by those of the next round of an attempt: the classes ``new``, and for the groups whose node
+        was ``split`` the leftovers of ``rest``. Groups ``again`` have no valid split now, but may have one once they are
+        smaller; groups that lost members are ``smaller``."""
         is_chosen = np.zeros(len(self.column_node), dtype=np.bool_)
         is_chosen[attempt.chosen] = True
         kept = ~is_chosen | again[self.column_group]

@@ -162,16 +162,9 @@ class _Search(Groups):
         return rename[number], first_of[present]
 
     def _singles(self, attempt: Attempt, giving: Flags, needed: Ints) -> tuple[Ints, Ints]:
-        """Choose the single transactions that join the leftovers: those of least gain, while their class has more than k.
-
-        Args:
-            attempt: the attempt of this round.
-            giving: the classes that may give.
-            needed: for each group, how many transactions its leftover needs.
-
-        Returns:
-            The places of the transactions, and how many of the equal ones of each.
-        """
+        """Choose the single transactions of the classes ``giving`` that join the leftovers, as many as each group needs:
+        those of least gain, while their class has more than k. Returns their places, and how many of the equal ones of
+        each."""
         giving = giving & (attempt.weight > self.k)
         place = np.flatnonzero(giving[attempt.kind])
         kind, gain = attempt.kind[place], self.size[attempt.touched[place]]

@@ -34,14 +34,9 @@ def check(dataset: Dataset, model: TransactionalK) -> None:
 
 
 def to_absorb(dataset: Dataset, tids: Ints, lengths: Ints, k: int) -> Ints:
-    """Choose the transactions to empty so that those without items are a class of at least k; none if they are already.
-
-    The cheapest are chosen, which are the shortest (tie: input order). If fewer than k would be left, these are too.
-
-    Args:
-        tids, lengths: those with items, and their numbers of occurrences.
-        k: the least size of a class.
-    """
+    """Choose the transactions to empty so that those without items are a class of at least k; none if they are already. The
+    cheapest are chosen, which are the shortest (tie: input order). If fewer than k would be left, these are too. ``tids,
+    lengths`` are those with items, and their numbers of occurrences."""
     empty = dataset.n_transactions - len(tids)
     missing = k - empty if 0 < empty < k else 0
     if 0 < len(tids) - missing < k:
@@ -50,18 +45,9 @@ def to_absorb(dataset: Dataset, tids: Ints, lengths: Ints, k: int) -> Ints:
 
 
 def numbered(values: Ints, lengths: Ints) -> tuple[Ints, Ints]:
-    """Number the distinct runs of values in the order of their first appearance.
-
-    Runs are sorted by a 64-bit digest, and each is compared with the first run of its digest: if two different runs share
-    a digest, other digests are computed, so the result is exact.
-
-    Args:
-        values: the runs, one after the other.
-        lengths: the length of each run.
-
-    Returns:
-        The number of each run, the same for equal runs; and the first run of each number.
-    """
+    """Number the distinct runs of values, which follow each other, in the order of their first appearance; return the number
+    of each run, and the first run of each number. Runs are sorted by a 64-bit digest, and each is compared with the first
+    run of its digest: if two different runs share one, other digests are computed, so the result is exact."""
     starts = np.cumsum(lengths) - lengths
     rows = np.arange(len(values))
     for attempt in count():
@@ -104,12 +90,8 @@ def items_of(start: Ints, size: Ints) -> Ints:
 
 
 def ranked(values: Ints, of: Ints) -> Ints:
-    """The position of each set of values in the order of their sorted values; equal sets have equal positions.
-
-    Args:
-        values: non-negative.
-        of: the set of each value; sets are numbered from 0, and none is empty.
-    """
+    """The position of each set of non-negative values in the order of their sorted values; equal sets have equal positions.
+    ``of`` is the set of each value; sets are numbered from 0, and none is empty."""
     values = values[np.lexsort((values, of))]
     length = np.bincount(of)
     start: Ints = np.cumsum(length) - length
@@ -241,14 +223,9 @@ def node_recoding(
     semantics: Literal["set", "atomic"],
     remarks: Sequence[str] = (),
 ) -> LocalRecoding:
-    """Build the local recoding that publishes all transactions of a group as the same nodes of a taxonomy.
-
-    Args:
-        rows: group, node and copies, one row for each published node of a group.
-        members: transaction and group of each transaction that has a group; the others are published without items.
-        incomplete: the transactions of classes in which something may have been suppressed.
-        semantics, remarks: see ``LocalRecoding``.
-    """
+    """Build the local recoding that publishes all transactions of a group as the same nodes: ``rows`` have the group, node
+    and copies of each, ``members`` the group of each transaction that has one (others have no items). ``incomplete`` are
+    transactions of classes in which something may have been suppressed; for the rest see ``LocalRecoding``."""
     group, node, copies = rows
     used, released = np.unique(node, return_inverse=True)
     content = put_integers(engine, "group_rows", grp=group, released=released, copies=copies)

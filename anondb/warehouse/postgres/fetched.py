@@ -87,12 +87,7 @@ def kept_value(name: str, kind: str) -> exp.Expr:
 
 
 def changes(engine: DuckDBEngine, tables: list[str], fetched: set[str]) -> dict[str, bool]:
-    """The tables of the ledger that are not as they were fetched: whether rows were changed or removed.
-
-    Args:
-        tables: the tables of the ledger.
-        fetched: those that were fetched.
-    """
+    """The tables of the ledger that are not as they were ``fetched``: whether rows were changed or removed."""
     counts = []
     for name in (t for t in tables if t in fetched):
         now, before = Table(CATALOG, LEDGER, name), Table(CATALOG, BEFORE, name)

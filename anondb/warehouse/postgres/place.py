@@ -142,16 +142,9 @@ def check_name(name: str) -> str:
 
 
 def target(where: Any, analysts: Any = None, counters: Any = None, same_database: bool = False) -> Any:
-    """The place of a publication: a ``Place`` for a URL; a path is returned as it is.
-
-    Args:
-        where: a URL or a path.
-        analysts, counters: the names of roles: a text with commas, or a list; only for a URL.
-        same_database: see ``Place``; only for a URL.
-
-    Raises:
-        InputError: ``bad_url``, ``bad_name``; ``bad_usage``: roles for a file.
-    """
+    """The place of a publication: a ``Place`` for a URL, with the names of roles (a text with commas, or a list), which only
+    a URL may have; a path is returned as it is. Raises InputError: ``bad_url``, ``bad_name``; ``bad_usage``: roles for a
+    file."""
     if isinstance(where, Place):
         return where
     if is_url(where):

@@ -49,13 +49,8 @@ def check_target(engine: DuckDBEngine, where: Place, replace: bool) -> None:
 
 
 def check_parts(engine: DuckDBEngine, where: Place, values: Sequence[str], *, replace: bool, fresh: bool) -> None:
-    """Check, before the long work, that releases of some values can be published in schemas beside a union of them.
-
-    Args:
-        where: the schema of the union.
-        replace: whether all that is published there goes.
-        fresh: whether the view is new.
-    """
+    """Check, before the long work, that releases of some values can be published in schemas beside that of a union of them,
+    where all that is published goes if they ``replace`` it; ``fresh`` says whether the view is new."""
     with contextlib.closing(Server(where, engine.say)) as server, server.undone():
         union.check_free(server, where, fresh=fresh and not replace)
         for value in values:

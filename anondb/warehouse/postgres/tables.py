@@ -129,15 +129,9 @@ class Reading:
 
 
 def reading(server: Server, table: SourceTable, *, stored_order: bool = False) -> Reading:
-    """How to read all columns of a table.
-
-    Args:
-        server: its server, which is asked for what DuckDB has to know of numbers and dates.
-        stored_order: whether the rows come in the order in which they are stored; for base tables.
-
-    Raises:
-        InputError: ``column_clash``; ``endless_date``: a date or time is infinite; ``collation``.
-    """
+    """How to read all columns of a table, also in the order in which rows are stored; the server is asked for what DuckDB
+    has to know of numbers and dates. Raises InputError: ``column_clash``; ``endless_date``: a date or time is infinite;
+    ``collation``."""
     names = [column.name.lower() for column in table.columns]
     if len(set(names)) < len(names):
         raise InputError(

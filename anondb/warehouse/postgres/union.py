@@ -68,14 +68,8 @@ def manifests(server: Server, union: str) -> dict[str, dict[str, str]]:
 
 
 def check_free(server: Server, where: Place, *, fresh: bool) -> None:
-    """Check, before the long work, that a schema can become that of a view, or is it.
-
-    Args:
-        fresh: whether a new view is made, which replaces none.
-
-    Raises:
-        InputError: ``target_exists``; ``bad_name``: its name has a slash.
-    """
+    """Check, before the long work, that a schema can become that of a view, or is it; a ``fresh`` view replaces none. Raises
+    InputError: ``target_exists``; ``bad_name``: its name has a slash."""
     schema = str(where.schema)
     if "/" in schema:
         words = "The schema of a partitioned view has no slash in its name, with which the names of its parts are made."
