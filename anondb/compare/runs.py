@@ -83,23 +83,15 @@ class Setting:
 
 @dataclass(frozen=True)
 class Result:
-    """The result of a run.
-
-    Attributes:
-        run: the run.
-        status: ``done``, ``infeasible``, ``timeout``, ``memory`` or ``failed``.
-        message: the reason if the status is not ``done``.
-        seconds, cpu_seconds, peak_mib: time and memory of the whole process.
-        figures: if the run is done: loss, accuracy, width of bounds, generalized items, and so on.
-    """
+    """The result of a run."""
 
     run: Run
-    status: str
-    message: str | None
-    seconds: float
+    status: str  # ``done``, ``infeasible``, ``timeout``, ``memory`` or ``failed``
+    message: str | None  # the reason if it is not ``done``
+    seconds: float  # of the whole process, as the next two
     cpu_seconds: float
     peak_mib: float
-    figures: dict[str, Any] = field(default_factory=dict)
+    figures: dict[str, Any] = field(default_factory=dict)  # if it is done: loss, accuracy, width of bounds, ...
 
     def to_json(self) -> dict[str, Any]:
         """The result as JSON values."""

@@ -25,13 +25,8 @@ Shape = Sequence[tuple[str, Mapping[str, str]]]
 
 
 class Binder:
-    """An in-memory database with locked settings and no file access, with a schema of empty tables for each shape.
-
-    Args:
-        shapes: the tables of each shape.
-        beside: a connection with locked settings and no file access, to whose databases this one is added: starting DuckDB
-            once more takes 20 ms.
-    """
+    """An in-memory database with locked settings and no file access, with a schema of empty tables for each shape. It is
+    added to the databases of a connection ``beside`` that is locked so, too: starting DuckDB once more takes 20 ms."""
 
     def __init__(self, shapes: Mapping[str, Shape], beside: duckdb.DuckDBPyConnection | None = None) -> None:
         self._base = duckdb.connect(":memory:", config=_CONFIG) if beside is None else beside.cursor()

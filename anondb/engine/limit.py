@@ -107,14 +107,9 @@ def _ended(limit: TimeLimit) -> bool:
 
 
 class TimeLimit:
-    """Ends the work of the thread that makes it, once, when its time is up.
-
-    Args:
-        left: the seconds until then.
-        error: says so to the user.
-        cpu: whether the seconds are CPU time of this process, in place of wall time.
-        full: gives the error for the user if the work takes too much memory; asked every few milliseconds.
-    """
+    """Ends the work of the thread that makes it, once, when its time is up: the seconds ``left``, of CPU time of this
+    process if ``cpu``, else of wall time. ``error`` says so to the user; ``full``, asked every few milliseconds, gives the
+    error if the work takes too much memory."""
 
     def __init__(
         self,

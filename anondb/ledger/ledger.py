@@ -115,21 +115,13 @@ class LedgerEntry:
 
 @dataclass(frozen=True)
 class View:
-    """An anonymized view: the source and the policy of its release.
+    """An anonymized view: the source and the policy of its release."""
 
-    Attributes:
-        name: the name of the view and of its release.
-        query: the text of its query.
-        options: the options of its statement.
-        table: the plain name of its source, for the manifest.
-        partition: the part of its rows that a release holds; None if a release holds all.
-    """
-
-    name: str
+    name: str  # that of the view and of its release
     query: str
-    options: Mapping[str, Any]
-    table: str
-    partition: Partition | None = None
+    options: Mapping[str, Any]  # those of its statement
+    table: str  # the plain name of its source, for the manifest
+    partition: Partition | None = None  # the part of its rows that a release holds; None for all
 
     @property
     def release(self) -> str:

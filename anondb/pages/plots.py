@@ -64,13 +64,8 @@ def text(x: float, y: float, words: str, kind: str = "tick", anchor: str = "star
 
 
 class Scale:
-    """Maps values to positions between two points of a drawing; logarithmic if the values differ by a large factor.
-
-    Args:
-        values: the values to show.
-        start, end: the positions of the smallest and the largest value.
-        zero: whether a linear scale begins at 0.
-    """
+    """Maps values to positions between those of the smallest and the largest; logarithmic if the values differ by a large
+    factor. A linear scale may begin at ``zero``."""
 
     def __init__(self, values: Sequence[float], start: float, end: float, *, zero: bool) -> None:
         low, high = min(values, default=0.0), max(values, default=1.0)

@@ -51,23 +51,14 @@ Write = Callable[[Mapping[str, exp.Query], Check], None]  # writes the tables of
 
 @dataclass(frozen=True)
 class EngineReport:
-    """The owner's report on a run in a warehouse. It contains true counts: do not give it to analysts.
+    """The owner's report on a run in a warehouse. It contains true counts: do not give it to analysts."""
 
-    Attributes:
-        dataset: the transactions; its work tables are gone.
-        recoding: the image of each item.
-        verification: of the released rows.
-        loss: LM and NCP of the recoding.
-        fetched: the number of rows that reached this process.
-        release: the name of the schema of the release; None if none was written.
-    """
-
-    dataset: Dataset
+    dataset: Dataset  # the transactions; its work tables are gone
     recoding: GlobalRecoding
-    verification: Verification
-    loss: Loss
-    fetched: int
-    release: str | None = None
+    verification: Verification  # of the released rows
+    loss: Loss  # LM and NCP
+    fetched: int  # the number of rows that reached this process
+    release: str | None = None  # the schema of the release; None if none was written
 
 
 def anonymize_on(

@@ -10,14 +10,8 @@ from anondb.release.objects import SchemaName
 
 
 class CodedRelease:
-    """The rows of a frozen or sealed release in work tables, each created on first use.
-
-    It reads only tables of the release, never the original data. Use one object at a time, inside one
-    ``engine.transaction()``.
-
-    Args:
-        schema: the release; ``main`` in a sealed file.
-    """
+    """The rows of a frozen or sealed release in work tables, each created on first use; the original data are never read.
+    Use one object at a time, inside one ``engine.transaction()``."""
 
     def __init__(self, engine: Engine, schema: SchemaName) -> None:
         self._engine = engine

@@ -18,21 +18,13 @@ from anondb.verify.constraints import UtilityVerification, verify_utility
 
 @dataclass(frozen=True)
 class ConstraintReport:
-    """The owner's constraints, and whether the release meets them.
+    """The owner's constraints, and whether the release meets them."""
 
-    Attributes:
-        privacy: the number of privacy constraints, or ``pgen``; None for a model without them.
-        utility: the number of utility constraints; None without any.
-        rest: the number of items of the data outside all utility constraints: they form one more group.
-        checked: the check of the utility constraints on the frozen release; None without any.
-        countable: for each set that must stay countable, whether it did.
-    """
-
-    privacy: int | str | None
-    utility: int | None
-    rest: int
-    checked: UtilityVerification | None
-    countable: tuple[Countable, ...]
+    privacy: int | str | None  # the number of privacy constraints, or ``pgen``; None for a model without them
+    utility: int | None  # the number of utility constraints; None without any
+    rest: int  # the number of items of the data outside all of these: they form one more group
+    checked: UtilityVerification | None  # the utility constraints on the frozen release; None without any
+    countable: tuple[Countable, ...]  # for each set that must stay countable, whether it did
 
     def to_json(self) -> dict[str, Any]:
         """The report as JSON values."""

@@ -39,21 +39,13 @@ class Logged:
 
 @dataclass(frozen=True)
 class LogAccuracy:
-    """Accuracy on a log.
+    """Accuracy on a log."""
 
-    Attributes:
-        counts: the compared counts, one for each group of each answered statement.
-        relative_error: the error figures of the counts whose truth is not 0.
-        outside: the number of counts whose truth is outside the bounds: 0 unless the source changed or repeats rows.
-        refused: the number of each statement without a sound answer, and the reason.
-        unlisted: the number of groups of the source that the release cannot list (items without a released item).
-    """
-
-    counts: tuple[Logged, ...]
-    relative_error: RelativeError
-    outside: int
-    refused: tuple[tuple[int, str], ...]
-    unlisted: int
+    counts: tuple[Logged, ...]  # one for each group of each answered statement
+    relative_error: RelativeError  # of the counts whose truth is not 0
+    outside: int  # truths outside their bounds: 0 unless the source changed or repeats rows
+    refused: tuple[tuple[int, str], ...]  # the number of each statement without a sound answer, and the reason
+    unlisted: int  # groups of the source that the release cannot list (items without a released item)
 
     @property
     def average_relative_error(self) -> float | None:

@@ -55,14 +55,8 @@ IN_MEMORY = "memory"  # DuckDB's name of the database of the catalog
 
 
 class Translator:
-    """Translates the statements of a client.
-
-    Args:
-        session: what answers them.
-        database: the name of the database that the client asked for.
-        user: the name that it gave.
-        settings: the settings of PostgreSQL that the client may ask for.
-    """
+    """Translates the statements of a client that asked for a database under a user's name, for the session that answers
+    them; ``settings`` are those of PostgreSQL that it may ask for."""
 
     def __init__(self, session: Session, database: str, user: str, settings: Mapping[str, str]) -> None:
         self._session, self._settings = session, settings

@@ -70,14 +70,8 @@ class Portal:
 
 
 class Conversation:
-    """The server's side of a connection.
-
-    Args:
-        door: what the connection gets.
-        key: what a request to cancel its answers must know.
-        cancel: ends the answer of another connection, of this process number and key.
-        full: whether the server has as many connections as it takes, so that this one may only cancel.
-    """
+    """The server's side of a connection. A request to cancel its answers must know its ``key``; ``cancel`` ends those of
+    another connection, of this process number and key. On a ``full`` server it may only cancel."""
 
     def __init__(self, client: socket.socket, door: Door, key: int, cancel: Any, full: bool) -> None:
         self._socket, self._door, self._key, self._cancel, self._full = client, door, key, cancel, full

@@ -20,26 +20,15 @@ from anondb.utility.workload import Workload
 
 @dataclass(frozen=True)
 class BucketFigures:
-    """Figures of an anatomy, for the owner.
-
-    Attributes:
-        buckets, columns: number of buckets and columns.
-        largest_bucket: number of transactions of the largest bucket.
-        largest_posterior: the largest probability of Lemma 1 over all buckets and columns, count(v) / |bucket| of a value v
-            that counts; 1/l is its bound. None if no value counts.
-        largest_posterior_empty: the same for the empty value: the largest probability that a person has no item of a column.
-        faked: number of false records that can be combined from the columns of the buckets: the sum of
-            |bucket|^columns - |bucket|.
-        faked_distinct: the same without repeats: the distinct combinations of each bucket, less its distinct true ones.
-    """
+    """Figures of an anatomy, for the owner."""
 
     buckets: int
     columns: int
-    largest_bucket: int
-    largest_posterior: Fraction | None
-    largest_posterior_empty: Fraction | None
-    faked: int
-    faked_distinct: int
+    largest_bucket: int  # its number of transactions
+    largest_posterior: Fraction | None  # the largest of Lemma 1, count(v) / |bucket| (bound 1/l); None if no value counts
+    largest_posterior_empty: Fraction | None  # the same for the empty value: to have no item of a column
+    faked: int  # false records that columns combine to: the sum of |bucket|^columns - |bucket|
+    faked_distinct: int  # the distinct combinations of each bucket, less its distinct true ones
 
     def to_json(self) -> dict[str, Any]:
         """The figures as JSON: fractions as text; numbers of records as natural logarithms, None for 0."""

@@ -46,20 +46,13 @@ class ConstraintVerification(Verification):
 
 @dataclass(frozen=True)
 class UtilityVerification:
-    """Whether the utility constraints hold.
+    """Whether the utility constraints hold."""
 
-    Attributes:
-        verified: whether each released item lies within one utility constraint, and not too many items are suppressed.
-        mixed: number of released items that stand for items of several utility constraints.
-        suppressed, items: number of suppressed items, and of all items.
-        within_limit: whether the share of suppressed items is within its limit.
-    """
-
-    verified: bool
-    mixed: int
+    verified: bool  # whether nothing is mixed, and not too many items are suppressed
+    mixed: int  # number of released items that stand for items of several utility constraints
     suppressed: int
-    items: int
-    within_limit: bool
+    items: int  # number of all items, suppressed ones included
+    within_limit: bool  # whether the share of suppressed items is
 
     @property
     def violations(self) -> int:

@@ -11,23 +11,14 @@ from anondb.views.results import Result
 
 @dataclass(frozen=True)
 class MadePart:
-    """A release that was made, or only published, for one value.
-
-    Attributes:
-        value: the value.
-        release: the name of the release.
-        transactions: the number of its transactions.
-        report: the report of the new release; None if it was there and only published.
-        published: the path of its sealed file, if one was written.
-        renamed: the names of the table that analysts query, before and after, if its rows were the first that repeat.
-    """
+    """A release that was made, or only published, for one value."""
 
     value: str
     release: str
     transactions: int
-    report: Report | None
-    published: str | None
-    renamed: tuple[str, str] | None = None
+    report: Report | None  # of the new release; None if it was there and only published
+    published: str | None  # the path of its sealed file, if one was written
+    renamed: tuple[str, str] | None = None  # analysts' table before and after, if its rows are the first to repeat
 
     def to_json(self) -> dict[str, Any]:
         """The part as JSON values."""
@@ -36,26 +27,16 @@ class MadePart:
 
 @dataclass(frozen=True)
 class Partitioned(Result):
-    """The result of ``CREATE`` or ``REFRESH ANONYMIZED VIEW`` for a partitioned view.
-
-    Attributes:
-        view, column: the name of the view, and of the column of the values.
-        made: the releases that were made or published, by value.
-        unchanged: the number of values whose releases stay.
-        gone: the number of values that the rows do not have any more; their releases stay.
-        ignored: the number of values whose late rows were left out.
-        folder: where they are published; None if they are not.
-        kind: ``create`` or ``refresh``.
-    """
+    """The result of ``CREATE`` or ``REFRESH ANONYMIZED VIEW`` for a partitioned view."""
 
     view: str
-    column: str
-    made: tuple[MadePart, ...]
-    unchanged: int
-    gone: int = 0
-    ignored: int = 0
-    folder: str | None = None
-    kind: str = "refresh"
+    column: str  # that of the values
+    made: tuple[MadePart, ...]  # the releases that were made or published, by value
+    unchanged: int  # the number of values whose releases stay
+    gone: int = 0  # the number of values that no row has any more; their releases stay
+    ignored: int = 0  # the number of values whose late rows were left out
+    folder: str | None = None  # where they are published; None if they are not
+    kind: str = "refresh"  # ``create`` or ``refresh``
     head = ("value", "release", "transactions", "published")
 
     @property

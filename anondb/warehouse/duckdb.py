@@ -17,11 +17,7 @@ if TYPE_CHECKING:
 
 
 class DuckDBWarehouse(PortableWarehouse):
-    """A file of DuckDB, which is only read, or a database in memory. Nothing is spilled to the disk.
-
-    Args:
-        path: the file, or ``:memory:``.
-    """
+    """A file of DuckDB, which is only read, or a database in memory. Nothing is spilled to the disk."""
 
     name, dialect = "DuckDB", "duckdb"
     failures = (duckdb.Error,)

@@ -20,14 +20,8 @@ _DONE = -1  # satisfied: permanently by support k, or by support 0 until an item
 
 
 class Explicit:
-    """Listed privacy constraints.
-
-    Args:
-        blocks: the state, before the first merge.
-        k: the least support of a satisfied constraint.
-        start, item: the items of constraint i are ``item[start[i] : start[i + 1]]``, each once; none is empty.
-        ids: the id of each constraint.
-    """
+    """Listed privacy constraints over the blocks before the first merge; satisfied ones have a support of at least k. The
+    items of constraint i are ``item[start[i] : start[i + 1]]``, each once; none is empty."""
 
     def __init__(self, blocks: Blocks, k: int, start: Ints, item: Ints, ids: Sequence[str]) -> None:
         self._blocks, self._k, self._ids = blocks, k, ids

@@ -85,13 +85,8 @@ class _Batch:
 
 
 class Implicit:
-    """All m-itemsets of the items as privacy constraints.
-
-    Args:
-        blocks: the state, before the first merge.
-        k, m: a threat has a support below k; the constraints have m items, at most all of them.
-        mined: for each size from 1 to m, the threats among the unchanged items.
-    """
+    """All m-itemsets of the items (at most all of them) as privacy constraints over the blocks before the first merge. A
+    threat has a support below k; those among the unchanged items were ``mined`` for each size from 1 to m."""
 
     def __init__(self, blocks: Blocks, k: int, m: int, mined: Mined) -> None:
         self._blocks, self._k, self._m = blocks, k, m

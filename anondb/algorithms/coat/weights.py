@@ -12,12 +12,7 @@ from anondb.engine.arrays import Floats, Ints
 
 
 class ItemWeights:
-    """w of a generalized item is the largest weight of its items; the default weight is 1.
-
-    Args:
-        labels: label of each item, by number.
-        weights: weight of items, from 0 to 1.
-    """
+    """w of a generalized item is the largest weight, from 0 to 1, of its items; the default weight is 1."""
 
     def __init__(self, labels: Sequence[str], weights: Mapping[str, Fraction]) -> None:
         of_item = [weights.get(label, Fraction(1)) for label in labels]
@@ -44,14 +39,8 @@ class ItemWeights:
 
 
 class TaxonomyWeights:
-    """w of a generalized item is the share of all leaves below the lowest common ancestor of its items.
-
-    This is the normalized distance of Xu et al., KDD 2006, which the paper cites in section 6.1. It is 1 if an item is not
-    a leaf.
-
-    Args:
-        leaf: the leaf of each item, by number; -1 if it has none.
-    """
+    """w of a generalized item is the share of all leaves below the lowest common ancestor of its items; 1 if an item is not
+    a leaf (-1). It is the normalized distance of Xu et al., KDD 2006, which the paper cites in section 6.1."""
 
     def __init__(self, leaf: Ints, taxonomy: Taxonomy) -> None:
         self._first, self._last = leaf.copy(), leaf.copy()

@@ -64,11 +64,7 @@ class ItemSets:
 
 
 class ItemTree:
-    """The taxonomy of the items.
-
-    Args:
-        leaf: the leaf of each item; sensitive items need none.
-    """
+    """The taxonomy of the items, with the leaf of each; sensitive items need none."""
 
     def __init__(self, taxonomy: Taxonomy, leaf: Ints) -> None:
         self.taxonomy, self.leaf = taxonomy, leaf

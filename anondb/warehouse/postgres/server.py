@@ -99,11 +99,8 @@ _CONNECTING: Sequence[tuple[str, type[AnondbError], str, str]] = (  # by the wor
 
 class Server:
     """One connection, with a pinned search path, all of whose statements are in transactions, which are REPEATABLE READ.
-
-    Raises:
-        InputError: ``no_driver``, ``login``, ``no_such_database``, ``old_server`` or ``bad_encoding``.
-        EngineError: ``connection``: the server cannot be reached.
-    """
+    Raises InputError: ``no_driver``, ``login``, ``no_such_database``, ``old_server`` or ``bad_encoding``. EngineError:
+    ``connection``: the server cannot be reached."""
 
     def __init__(self, place: Place, on_statement: Callable[[str], None] | None = None) -> None:
         self.place = place
