@@ -202,8 +202,7 @@ class Policy:
         object.__setattr__(self, "algorithm", choose_algorithm(self.model, self.algorithm, self._present, self.options))
         object.__setattr__(self, "options", dict(self.options))
         _ = self.method_options  # raises an error for a value out of range
-        shared = {name: getattr(self, name) for name in PROMISES[self.model.name].parameters if name in SOURCES}
-        if shared:
+        if shared := {name: getattr(self, name) for name in PROMISES[self.model.name].parameters if name in SOURCES}:
             completed: Any = getattr(self.model, "completed")  # noqa: B009
             object.__setattr__(self, "model", completed(**shared))
         if self.item_supports is None and self.method.item_supports:
@@ -289,13 +288,12 @@ def choose_algorithm(
             named = f"model{'s' * (len(owners) > 1)} {', '.join(owners)}"
             raise InputError(f"{name} applies to the {named}, not to {model.name}.", code="bad_usage")
     for name in (*present, *(options or ())):
-        if name not in (*FOR_ALL, *method.needs, *method.takes, *method.option_parameters):
-            takers = takers_of(name)
-            if takers:
-                others = dict.fromkeys(model for taker in takers for model in METHODS[taker].models)
-                advice = None if model.name in others else f"They need --model {' or '.join(others)}."
-                words = f"{name} does not apply to {chosen}: it applies to {', '.join(takers)}."
-                raise InputError(words, code="bad_usage", hint=advice)
+        applies = name in (*FOR_ALL, *method.needs, *method.takes, *method.option_parameters)
+        if not applies and (takers := takers_of(name)):
+            others = dict.fromkeys(model for taker in takers for model in METHODS[taker].models)
+            advice = None if model.name in others else f"They need --model {' or '.join(others)}."
+            words = f"{name} does not apply to {chosen}: it applies to {', '.join(takers)}."
+            raise InputError(words, code="bad_usage", hint=advice)
     return chosen
 
 

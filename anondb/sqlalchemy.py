@@ -153,8 +153,7 @@ def type_of(kind: str) -> types.TypeEngine[Any]:
     """The type of SQLAlchemy for a type of DuckDB."""
     if kind.endswith("[]"):
         return types.ARRAY(type_of(kind[:-2]))
-    exact = re.fullmatch(r"DECIMAL\((\d+),\s*(\d+)\)", kind)
-    if exact:
+    if exact := re.fullmatch(r"DECIMAL\((\d+),\s*(\d+)\)", kind):
         return types.DECIMAL(int(exact[1]), int(exact[2]))
     if kind.startswith("TIMESTAMP"):
         return types.TIMESTAMP(timezone=kind.endswith("ZONE"))

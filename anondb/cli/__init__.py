@@ -99,8 +99,7 @@ def main() -> None:
         code = done.exit_code
     except USAGE_ERRORS as error:
         json_error("bad_usage", str(error))
-        show = getattr(error, "show", None)
-        if show is not None:
+        if (show := getattr(error, "show", None)) is not None:
             show()
         else:
             typer.echo(f"anondb: {error}", err=True)

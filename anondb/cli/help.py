@@ -79,8 +79,7 @@ class PanelCommand(TyperCommand):
         """Write arguments and options, each panel under its name."""
         panels: dict[str, list[tuple[str, str]]] = {}
         for parameter in self.get_params(ctx):
-            record = parameter.get_help_record(ctx)
-            if record is not None:
+            if (record := parameter.get_help_record(ctx)) is not None:
                 is_argument = parameter.param_type_name == "argument"
                 panel = getattr(parameter, "rich_help_panel", None) or ("Arguments" if is_argument else GENERAL)
                 panels.setdefault(panel, []).append(record)

@@ -42,8 +42,7 @@ def parse_size(text: str) -> int:
 
 def end_with_parent() -> None:
     """End this process when the process that called ``run_limited`` ends: nobody would stop it at a limit any more."""
-    number = os.environ.get(PARENT)
-    if number is None:
+    if (number := os.environ.get(PARENT)) is None:
         return
 
     def wait(pipe: int) -> None:

@@ -53,8 +53,7 @@ def check_names(columns: list[str], id_column: str, item_column: str) -> None:
             f"{item_column!r} is the column of items.", code="bad_usage", hint="Leave it out of the quasi-identifiers."
         )
     generated = {c.lower() + end for c in columns for end in ("_lo", "_hi", "_null")}
-    clashing = sorted(lowered & (generated | set(RESERVED)))
-    if clashing:
+    if clashing := sorted(lowered & (generated | set(RESERVED))):
         raise InputError(
             f"The release uses the column name {clashing[0]!r} for another column.",
             code="column_clash",

@@ -41,8 +41,7 @@ def load_columns(engine: Engine, columns: Any, dataset: Dataset) -> tuple[Ints, 
             code="unknown_item",
             hint="Put every item into one column.",
         )
-    empty = int((items[:-1] == 0).sum())
-    if empty:
+    if empty := int((items[:-1] == 0).sum()):
         raise InputError(
             f"{empty} of {len(sets)} columns hold no item that occurs in the data.",
             code="empty_column",

@@ -56,8 +56,7 @@ class ItemSets:
         if not sets:
             hint = "Leave the option out if you want none."
             raise InputError(f"There are no {cls.noun}s.", code="empty_constraints", hint=hint)
-        empty = sum(not items for items in sets.values())
-        if empty:
+        if empty := sum(not items for items in sets.values()):
             words = f"{empty} of {len(sets)} {cls.noun}s hold no item."
             raise InputError(words, code="empty_constraint", hint="Drop them.")
         labels = tuple(sorted({label for items in sets.values() for label in items}))
@@ -113,8 +112,7 @@ class UtilityConstraints(ItemSets):
     noun, id_column = "utility constraint", "group_id"
 
     def __post_init__(self) -> None:
-        overlapping = int((np.bincount(self.member, minlength=len(self.labels)) > 1).sum())
-        if overlapping:
+        if overlapping := int((np.bincount(self.member, minlength=len(self.labels)) > 1).sum()):
             raise InputError(
                 f"{overlapping} items are in more than one {self.noun}.", code="not_a_partition", hint="Put each into one."
             )
@@ -183,8 +181,7 @@ def _read(engine: Engine, constraints: Any, kind: type[ItemSets]) -> tuple[dict[
         id_name, item_name = source.column(kind.id_column, kind.id_column), source.column("item", "item")
         element_of(source, item_name)
         rows, name = texts_of(engine, source, [id_name, item_name]), source.name
-    missing = sum(i is None for i, _ in rows)
-    if missing:
+    if missing := sum(i is None for i, _ in rows):
         raise InputError(f"{missing} rows of {name} have no {id_name}.", code="null_id")
     sets: dict[str, list[str]] = {}
     nulls: Counter[str] = Counter()
@@ -198,8 +195,7 @@ def _read(engine: Engine, constraints: Any, kind: type[ItemSets]) -> tuple[dict[
             entries = item.tolist()
             nulls[i] += entries.count(None)
             members.extend(e for e in entries if e is not None)
-    null_items = sum(n for i, n in nulls.items() if sets[i])
-    if null_items:
+    if null_items := sum(n for i, n in nulls.items() if sets[i]):
         raise InputError(f"{null_items} rows of {name} have a NULL item.", code="null_item", hint="Filter them out.")
     return {i: sets[i] for i in in_order(sets)}, sum(len(s) - len(set(s)) for s in sets.values())
 

@@ -48,8 +48,7 @@ def _steps(paths: Iterable[Sequence[str]]) -> Iterator[tuple[str, str]]:
     """The steps of paths; those above the leaf are named once, since many leaves share them."""
     named: set[tuple[str, ...]] = set()
     for path in paths:
-        above = tuple(path[1:])
-        if above:
+        if above := tuple(path[1:]):
             yield path[0], above[0]
         if above not in named:
             named.add(above)
@@ -151,8 +150,7 @@ def _from_source(engine: Engine, source: Source) -> Edges:
     if edges is not None:
         columns = [source.column(name, "--taxonomy") for name in edges]
         rows = texts_of(engine, source, columns, (names["ord"], "c0") if "ord" in names else ())
-        nulls = sum(node is None for node, _ in rows)
-        if nulls:
+        if nulls := sum(node is None for node, _ in rows):
             raise InputError(f"{nulls} rows of the taxonomy have a NULL node.", code="null_node")
         root_rows = sum(parent is None for _, parent in dict.fromkeys(rows))
         if root_rows > 1:
@@ -168,8 +166,7 @@ def _from_source(engine: Engine, source: Source) -> Edges:
             code="bad_taxonomy",
         )
     rows = texts_of(engine, source, [source.column(name, "--taxonomy") for name in source.columns])
-    nulls = sum(None in row for row in rows)
-    if nulls:
+    if nulls := sum(None in row for row in rows):
         raise InputError(
             f"{nulls} rows of the taxonomy have a NULL level.",
             code="null_node",

@@ -255,8 +255,7 @@ def _list(engine: Engine, source: Source, name: str) -> exp.Expr:
     if source.how.item_separator is None and _all_arrays(engine, source, name):
         lists = _bracketed(source, name)
         nested = "list_bool_or(list_transform(items, lambda each: starts_with(each, '[') OR starts_with(each, '{')))"
-        inner = figures(engine, source, {"nested": count_if(_parsed(nested, items=lists))})["nested"]
-        if inner:
+        if inner := figures(engine, source, {"nested": count_if(_parsed(nested, items=lists))})["nested"]:
             raise InputError(
                 f"{inner} cells of {source.name} have lists or objects inside their lists.",
                 code="bad_layout",
@@ -272,8 +271,7 @@ def _list(engine: Engine, source: Source, name: str) -> exp.Expr:
 def _separator(engine: Engine, source: Source, name: str) -> str:
     """The separator that occurs in the cells of a column: the only usual delimiter, or else the blank."""
     bracketed = count_if(_parsed("starts_with(cell, '[') OR starts_with(cell, '{')", cell=_cell(source, name)))
-    broken = figures(engine, source, {"cells": bracketed})["cells"]
-    if broken:
+    if broken := figures(engine, source, {"cells": bracketed})["cells"]:
         raise InputError(
             f"{broken} cells of {source.name} begin like JSON arrays or {{a,b}}, and not all cells are such lists.",
             code="bad_layout",

@@ -234,8 +234,7 @@ FINDINGS = (
 def confirmed(raised: Sequence[Finding], accept: Collection[str], ask: Callable[[Any], bool] | None) -> tuple[Finding, ...]:
     """The findings, all of which the owner has confirmed by name or on being asked. Raises InputError: ``unconfirmed``, with
     all findings that are not."""
-    left = [f for f in raised if f.name not in accept and not (ask is not None and ask(f))]
-    if left:
+    if left := [f for f in raised if f.name not in accept and not (ask is not None and ask(f))]:
         names = [f.name for f in left]
         accepting = by_interface(
             command_line=" ".join(f"--accept {name}" for name in names),

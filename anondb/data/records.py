@@ -320,8 +320,7 @@ class _Column:
 
     def _date(self, domain: Domain | None) -> Attribute:
         with reading(f"column {self.name!r}"):
-            wrong = self._no_dates()
-            if wrong:
+            if wrong := self._no_dates():
                 raise InputError(
                     f"{wrong} values of {self.name!r} are too fine (below microseconds), or no dates like 2001-02-03.",
                     code="bad_date",
@@ -359,8 +358,7 @@ class _Column:
             ordered: list[str | None] = occurring
         else:
             leaves = [tree.labels[v] for v in tree.leaves(0).tolist()]
-            missing = len({v for v in occurring if v is not None} - set(leaves))
-            if missing:
+            if missing := len({v for v in occurring if v is not None} - set(leaves)):
                 raise InputError(
                     f"{missing} values of {self.name!r} are not leaves of its hierarchy.",
                     code="unknown_value",

@@ -110,8 +110,7 @@ class Taxonomy:
                 hint="Cast one of them in a view, as in CAST(item AS VARCHAR): items are never converted silently.",
             )
         nodes = self._nodes(dataset)
-        unknown = int((nodes < 0).sum())
-        if unknown:
+        if unknown := int((nodes < 0).sum()):
             raise InputError(
                 f"{unknown} of {len(nodes)} items of {dataset.source} are not in {self.name}.",
                 code="unknown_item",
@@ -172,8 +171,7 @@ def from_edges(edges: Iterable[Edge]) -> Taxonomy:
             "Put them under one root." if roots else None,
         )
     taxonomy = _number(roots[0], children)
-    missed = len({*parent_of, *children}) - taxonomy.size
-    if missed:
+    if missed := len({*parent_of, *children}) - taxonomy.size:
         raise not_a_tree(f"{missed} nodes cannot be reached from the root, so they lie on or below a cycle.")
     return taxonomy
 

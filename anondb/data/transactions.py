@@ -308,8 +308,7 @@ def _coded(
 def remarks_on(dataset: Dataset, duplicates: int, merged: int, missing: int = 0) -> tuple[str, ...]:
     """Remarks for the owner; ``merged`` rows repeat the id of another list, ``missing`` have no id or no item."""
     remarks = [f"{missing} rows without an id or an item are left out."] if missing else []
-    near = dataset.n_items - len({label.strip() for label in dataset.labels})
-    if near:
+    if near := dataset.n_items - len({label.strip() for label in dataset.labels}):
         remarks.append(f"{near} items differ from another only by white space at the ends; they stay distinct.")
     if duplicates:
         how = "count once" if dataset.bags is None else "count as further occurrences"
@@ -358,8 +357,7 @@ def _more_ids(engine: Engine, source: Source, id_column: str, id_type: str) -> e
         )
     with reading(source.name):
         ids = engine.create("source_ids", exp.select(id_of(column, kind).as_("id")).from_(source.rows))
-    null_ids = int(engine.query("transactions/null_counts", {"source": _ids_of(ids)})["null_ids"][0])
-    if null_ids:
+    if null_ids := int(engine.query("transactions/null_counts", {"source": _ids_of(ids)})["null_ids"][0]):
         raise InputError(f"{null_ids} rows of {source.name} have no id.", code="null_id", hint="Give each row an id.")
     return _ids_of(ids)
 

@@ -48,8 +48,7 @@ class Binder:
     def columns(self, sql: str, shape: str) -> list[tuple[str, str]] | None:
         """The names and the types of the columns of a SELECT, as DuckDB binds it without running it: None if DuckDB refuses
         the text; none if the shape cannot be created, or DuckDB fails."""
-        place = self._places[shape]
-        if place is None:
+        if (place := self._places[shape]) is None:
             return []
         try:
             statements = place.extract_statements(sql)

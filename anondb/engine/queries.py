@@ -165,11 +165,9 @@ def _header(name: str, text: str) -> dict[str, str]:
     for line in text.splitlines():
         if not line.startswith("--"):
             break
-        match = _HEADER.match(line)
-        if match:
+        if match := _HEADER.match(line):
             header[match[1]] = match[2].strip()
-    missing = {"reads", "params", "returns", "grain"} - set(header)
-    if missing:
+    if missing := {"reads", "params", "returns", "grain"} - set(header):
         raise InternalError(f"query {name} lacks header lines: {', '.join(sorted(missing))}")
     return header
 

@@ -63,8 +63,7 @@ class NameCheck:
         """Refuse temporary tables and views with names like work tables, except ``own``, the engine's work tables. Raises
         InputError: ``reserved_name``."""
         rows = self._look_up("engine/temporary_names")
-        taken = [name for name in (rows["name"].tolist() if rows else []) if name not in own]
-        if taken:
+        if taken := [name for name in (rows["name"].tolist() if rows else []) if name not in own]:
             raise InputError(
                 f"There is a temporary table or view {taken[0]!r}: names that begin with '_anondb_' are reserved for"
                 " anondb's work tables.",

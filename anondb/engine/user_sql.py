@@ -138,8 +138,7 @@ def _described(engine: DuckDBEngine, text: str, error: duckdb.Error) -> UserSqlE
     match = _LINE.search(said)
     line = int(match[1]) if match and int(match[1]) <= text.count("\n") + 1 else 1
     if isinstance(error, _PARSING[:2]):
-        offset = _parser_position(engine, text)
-        if offset is None:
+        if (offset := _parser_position(engine, text)) is None:
             offset = sum(len(part) + 1 for part in text.split("\n")[: line - 1])
         return UserSqlError(InputError("DuckDB cannot parse this.", code="syntax_error"), line, offset)
     wrapped = wrap(error, "the user's SQL")

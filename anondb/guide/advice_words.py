@@ -65,8 +65,7 @@ def reasons(advice: Advice) -> list[str]:
         )
     of_all = "in two digits the least of all runs" + ("" if needs.item_supports or people else " without item supports")
     sentences.append(f"Its counts have the error {_errors(chosen)}, {of_all}; {suppressed_words(chosen)}.")
-    most = [r.run.name for r in (*advice.on_whole, *advice.on_sample) if r.status == "done" and deletes_most(r)]
-    if most:
+    if most := [r.run.name for r in (*advice.on_whole, *advice.on_sample) if r.status == "done" and deletes_most(r)]:
         sentences.append(f"Not advised, since most is deleted: {', '.join(dict.fromkeys(most))}.")
     sentences += _supports(advice) if people is None else [*_delta(advice), *_worse_than_zero(advice)]
     without = not any("taxonomy" in r.run.options for r in (*advice.on_whole, *advice.on_sample))

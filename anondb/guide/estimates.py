@@ -172,8 +172,7 @@ def estimates(features: Features, k: int, taxonomy: Checked | None) -> tuple[Est
 
 
 def _estimate(name: str, promise: str, features: Features, k: int) -> Estimate:
-    cost = COSTS.get(name)
-    if cost is None:
+    if (cost := COSTS.get(name)) is None:
         return Estimate(name, promise, None, None, "its cost was not measured")
     if features.pairs is None:
         reason = f"the pairs of items of each person are {features.pair_rows:,} rows, and at most {MAX_ROWS:,} are counted"

@@ -43,8 +43,7 @@ def _sizes(profile: Profile) -> Iterable[tuple[str, str]]:
     yield "persons", f"{profile.persons:,}" + (f", {profile.empty:,} of them without items" if profile.empty else "")
     yield "items", f"{profile.items:,}"
     yield "occurrences", f"{profile.occurrences:,}"
-    n = profile.lengths
-    if n is not None:
+    if (n := profile.lengths) is not None:
         quartiles = f"quartiles {n.lower_quartile:,}, {n.median:,}, {n.upper_quartile:,}"
         yield "items of a person", f"{n.least:,} to {n.most:,}; {quartiles}; mean {n.mean:.3g}"
     rare = f"{profile.rare_items:,}"

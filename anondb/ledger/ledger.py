@@ -253,8 +253,7 @@ def find(engine: Engine, catalog: str, name: str) -> LedgerEntry | None:
 
 def mark_dropped(engine: Engine, catalog: str, name: str) -> None:
     """Mark the release of this name as dropped; keep its entry."""
-    entry = find(engine, catalog, name)
-    if entry is not None:
+    if (entry := find(engine, catalog, name)) is not None:
         RELEASES.change(engine, catalog, entry.release_id, status=DROPPED)
 
 

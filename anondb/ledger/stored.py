@@ -56,13 +56,11 @@ def find_release(engine: DuckDBEngine, name: str) -> SchemaName:
 
 def find_whole(engine: DuckDBEngine, name: str) -> StoredRelease:
     """A release in the owner's database."""
-    schema = find_schema(engine, release_schema(current_catalog(engine), name))
-    if schema is None:
+    if (schema := find_schema(engine, release_schema(current_catalog(engine), name))) is None:
         hint = "A run over files keeps none: load them into a database first, with anondb load."
         hint = hint if engine.one_shot else "List them: anondb releases."
         raise InputError(f"There is no release {name!r}.", code="no_such_release", hint=hint)
-    release = read_release(engine, schema)
-    if release is None:
+    if (release := read_release(engine, schema)) is None:
         raise InputError(f"The schema {schema.name!r} does not hold a release.", code="not_a_release")
     return release
 
@@ -71,8 +69,7 @@ def load_source(engine: DuckDBEngine, name: str) -> tuple[ledger.LedgerEntry, Da
     """Read the current source of a release: the query of a view, else the table that it was made from. Raises InputError:
     the release or its source does not exist (files and data frames are not kept)."""
     find_release(engine, name)
-    entry = ledger.find(engine, current_catalog(engine), name)
-    if entry is None:
+    if (entry := ledger.find(engine, current_catalog(engine), name)) is None:
         raise _no_source(name)
     return entry, load_entry(engine, entry)
 
@@ -181,8 +178,7 @@ def of_view(engine: Engine, name: str, query: str) -> str:
 
     If a view omits rows or computes columns, its counts are not those of the table.
     """
-    table = plain_table(query)
-    if table is not None:
+    if (table := plain_table(query)) is not None:
         with contextlib.suppress(InputError):
             return resolve_table(engine, table, "view's").name
     return name

@@ -102,8 +102,7 @@ def create(engine: Engine, catalog: str, tables: Iterable[LedgerTable]) -> None:
     """Create the tables that are missing, and the schema of the ledger."""
     listed = list(tables)
     there = stored(engine, catalog, listed)
-    missing = [table for table in listed if table.name not in there]
-    if missing:
+    if missing := [table for table in listed if table.name not in there]:
         engine.run_all(_statements(catalog, missing), "creating the ledger")
 
 

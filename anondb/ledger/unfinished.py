@@ -69,8 +69,7 @@ class Unfinished:
 
     def sweep(self) -> None:
         """Drop all kept work."""
-        names = self._names()
-        if names:
+        if names := self._names():
             self._engine.drop(*map(self._schema.table, names))
             self._engine.run(exp.Drop(tables=[self._schema.expression()], kind="SCHEMA"), "dropping kept work")
 

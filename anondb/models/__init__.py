@@ -120,8 +120,7 @@ class Model:
 
     def __post_init__(self) -> None:
         for defined in fields(self):
-            check = defined.metadata.get("check")
-            if check is not None:
+            if (check := defined.metadata.get("check")) is not None:
                 object.__setattr__(self, defined.name, check(defined.name, getattr(self, defined.name)))
 
     def parameters(self) -> dict[str, int | str]:

@@ -148,8 +148,7 @@ def side_by_side(places: Mapping[str, Sequence[Place]], room: float = math.inf) 
     near: list[tuple[Place, list[tuple[str, int]]]] = []
     for name, points in places.items():
         for i, (x, y) in enumerate(points):
-            group = next((g for (a, b), g in near if abs(a - x) < 1 and abs(b - y) < _NEAR), None)
-            if group is None:
+            if (group := next((g for (a, b), g in near if abs(a - x) < 1 and abs(b - y) < _NEAR), None)) is None:
                 group = []
                 near.append(((x, y), group))
             group.append((name, i))

@@ -81,8 +81,7 @@ class EngineRelease:
         named = (exp.column("item_id").as_("item"), exp.column("item").as_("label"))
         items = self.warehouse.create("names", exp.select(*named).from_(written["labels"].expression()))
         tables = written["released_items"], written["item_supports"]
-        wrong = verify_item_supports(self.warehouse, coded, items, *tables, self.model.k, int(self.model.m))
-        if wrong:
+        if wrong := verify_item_supports(self.warehouse, coded, items, *tables, self.model.k, int(self.model.m)):
             raise broken(f"The item supports have {wrong} violations of {self.model.name}")
 
 

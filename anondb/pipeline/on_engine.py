@@ -227,8 +227,7 @@ def _warehouse_for(engine: DuckDBEngine, policy: Policy) -> tuple[PortableWareho
 def there(engine: DuckDBEngine, source: Any) -> tuple[PortableWarehouse, Any]:
     """The database in which a source lies, and the source as this names it: a warehouse (``warehouse_at``), or that of the
     owner's engine, in whose transaction the work is done. Raises InputError: ``not_on_engine``: the data lie in DuckDB."""
-    opened = warehouse_at(source)
-    if opened is not None:
+    if (opened := warehouse_at(source)) is not None:
         warehouse, reference = opened(source, on_statement=engine.say, on_progress=engine.progress)
         return warehouse, reference
     owners: PortableWarehouse | None = engine.warehouse()

@@ -104,8 +104,7 @@ def _anatomy_rows(figures: Mapping[str, Any] | None) -> Rows:
         ("largest posterior", f"{largest} of a value that counts, {empty} of an empty one"),
         ("faked records", f"e^{records} recombinations, e^{distinct} distinct"),
     ]
-    rules = figures["rules"]
-    if rules is None:
+    if (rules := figures["rules"]) is None:
         return [*rows, ("rules", "not mined: mlxtend is not installed")]
     ratio = rules["accuracy_ratio"]
     kept = f"(AR {figure(None if ratio is None else float(Fraction(ratio)))})"
@@ -123,8 +122,7 @@ def _relational_rows(figures: dict[str, Any] | None) -> list[tuple[str, str]]:
             f"{figures['suppressed_clusters']:,}; {figures['merged_clusters']:,} merged with others instead",
         )
     ]
-    asked = figures["accuracy"]
-    if asked is not None:
+    if (asked := figures["accuracy"]) is not None:
         kind = f"{asked['values']} value{'s' * (asked['values'] != 1)} and {asked['items']} items"
         rows.append(("queries of values", f"{asked['queries']} of {kind}{truth_words(asked)}"))
         rows += error_rows(asked)
@@ -140,8 +138,7 @@ def _constraint_rows(report: Mapping[str, Any] | None) -> Rows:
     if report["utility"] is not None:
         rest = f", and one of the {report['rest']:,} other items" if report["rest"] else ""
         rows.append(("utility constraints", f"{report['utility']:,}{rest}, verified on the frozen rows"))
-    countable = report["countable"]
-    if countable:
+    if countable := report["countable"]:
         rows.append(("countable sets", f"{sum(c['exact'] for c in countable):,} of {len(countable):,} exactly"))
     for c in countable:
         if not c["exact"]:

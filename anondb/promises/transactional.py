@@ -138,8 +138,7 @@ CONSTRAINTS = ModelSpec(
 def _verify_hkp(subject: Subject, model: HkpCoherence, witnesses: int) -> Verification:
     from anondb.verify.hkp import verify_hkp
 
-    private = subject.knowledge.sensitive
-    if private is None:
+    if (private := subject.knowledge.sensitive) is None:
         raise missing(
             model, "its private items, which no release lists", "no_sensitive", "Name them with --sensitive TABLE|FILE."
         )

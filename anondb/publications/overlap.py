@@ -58,8 +58,7 @@ def _population(engine: Engine, catalog: str, release_id: str) -> str | None:
 
 def stated(engine: Engine, catalog: str, release_id: str) -> tuple[str, ...]:
     """A remark if published releases have ids of this one that mean other people, as the owner has stated."""
-    here = _population(engine, catalog, release_id)
-    if here is None:
+    if (here := _population(engine, catalog, release_id)) is None:
         return ()
     shared = of_persons.shared(engine, catalog, release_id)
     apart = [e for e in _published(engine, catalog) if e.release_id in shared and _apart(e.population, here)]
@@ -133,8 +132,7 @@ def _measured(
 ) -> Intersection:
     if other is None:
         return replace(result, reason=GONE)
-    compared = published.compare(engine, release, other, same_data)
-    if compared is None:
+    if (compared := published.compare(engine, release, other, same_data)) is None:
         return replace(result, reason=NOT_ALIKE)
     result = replace(result, whole=compared[0], common=compared[1])
     if "item_supports" in release.manifest or "item_supports" in other.manifest:

@@ -85,8 +85,7 @@ def folder_mode(mode: int) -> int:
 
 def _move(built: Path, target: Path, old: Path, replace: bool) -> None:
     """Move a folder to its place; what may be replaced there goes to ``old``, and comes back after an error."""
-    replaced = replace and os.path.lexists(target)
-    if replaced:
+    if replaced := replace and os.path.lexists(target):
         os.rename(target, old)
     try:
         os.rename(built, target)

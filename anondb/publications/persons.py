@@ -31,8 +31,7 @@ def brought(engine: Engine, digests: Table, secret: str) -> Table:
 
 def key(engine: Engine, catalog: str) -> str:
     """The owner's secret, made when it is first needed; call it after ``ledger.ensure``."""
-    rows = SECRETS.rows(engine, catalog)
-    if rows:
+    if rows := SECRETS.rows(engine, catalog):
         return str(rows[0]["secret"])
     secret = secrets.token_hex(16)
     SECRETS.append(engine, catalog, [{"secret": secret}])

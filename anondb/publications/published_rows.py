@@ -117,8 +117,7 @@ def keep(engine: Engine, catalog: str, schema: objects.SchemaName) -> None:
 
     Call it inside a transaction.
     """
-    release = of_schema(engine, schema)
-    if release is None:
+    if (release := of_schema(engine, schema)) is None:
         return
     release_id = release.manifest["release_id"]
     if release_id not in {p.release_id for p in publications.publications(engine, catalog)}:
@@ -147,8 +146,7 @@ def drop_release(engine: Engine, catalog: str, name: str) -> None:
     Call it inside ``engine.transaction()``. Raises InputError: the release does not exist, or its schema holds other
     objects.
     """
-    schema = objects.find_schema(engine, objects.release_schema(catalog, name))
-    if schema is None:
+    if (schema := objects.find_schema(engine, objects.release_schema(catalog, name))) is None:
         raise InputError(f"There is no release {name!r}.", code="no_such_release", hint="List them: anondb releases.")
     keep(engine, catalog, schema)
     drop_schema(engine, schema)

@@ -205,8 +205,7 @@ def _published(owner: str | os.PathLike[str]) -> "list[Publication]":
     from anondb.publications.history import publications
     from anondb.warehouse.postgres.place import database_of
 
-    database = database_of(owner)
-    if database is None:
+    if (database := database_of(owner)) is None:
         engine = DuckDBEngine.open(existing_file(owner), read_only=True)
     else:
         from anondb.warehouse.postgres.owner import PostgresEngine

@@ -141,8 +141,7 @@ def check_proof(where: Any, proof: Any, format: str = FORMATS[0]) -> None:
 def target_of(options: Mapping[str, Any]) -> Any:
     """The target that the options of a view name; None without one. Raises InputError: ``password_in_statement``: statements
     are logged, and the ledger keeps the options of a view."""
-    where = options.get("publish")
-    if where is None:
+    if (where := options.get("publish")) is None:
         return None
     named = target(where, **{name: options[name] for name in OPTIONS if name in options})
     if isinstance(named, Place) and named.has_password:

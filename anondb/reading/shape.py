@@ -144,8 +144,7 @@ def chunks(path: Path, size: int = CHUNK) -> Iterator[bytes]:
     with path.open("rb") as file:
         rest = b""
         while block := file.read(size):
-            cut = block.rfind(b"\n") + 1
-            if cut:
+            if cut := block.rfind(b"\n") + 1:
                 yield rest + block[:cut]
                 rest = block[cut:]
             else:

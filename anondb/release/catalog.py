@@ -171,17 +171,15 @@ def _stated_kind(
     """The kind of a release by its manifest, if its tables are those of the kind; else what is wrong."""
     if manifest is None:
         return _refused(there, {}, "there is no manifest of a release")
-    kind = _manifest_kind(engine, schema, there, manifest)
-    if kind is None:
+    if (kind := _manifest_kind(engine, schema, there, manifest)) is None:
         return _refused(there, manifest, "the manifest is of no kind of release that is known")
     release_id = manifest.get("release_id", "")
     if not _RELEASE_ID.fullmatch(release_id):
         return _refused(there, manifest, "the release_id of the manifest is not one that anondb makes")
     digest = objects_digest(there, release_id)
-    if digest not in (known_digests(kind)[0], known_digests(replace(kind, local=True))[0]):  # of the same tables
-        wrong = texts.wrong(there, kind.tables)
-        if wrong:
-            return _refused(there, manifest, *(f"not as it must be: {_described(e)}" for e in wrong))
+    known = (known_digests(kind)[0], known_digests(replace(kind, local=True))[0])  # of the same tables
+    if digest not in known and (wrong := texts.wrong(there, kind.tables)):
+        return _refused(there, manifest, *(f"not as it must be: {_described(e)}" for e in wrong))
     return kind
 
 

@@ -101,8 +101,7 @@ def storage_findings(engine: Engine, kind: Kind, manifest: Mapping[str, str]) ->
     """Find compressed segments, whose gaps cannot be read, and free blocks, which keep deleted rows."""
     findings = []
     here = "database_name = current_database()"
-    free = int(engine.scalar(reads.rows(reads.system("pragma_database_size"), "free_blocks", where=here)))
-    if free:
+    if free := int(engine.scalar(reads.rows(reads.system("pragma_database_size"), "free_blocks", where=here))):
         findings.append(Finding("bytes", f"{free} free blocks may hold deleted rows"))
     names = [(exp.convert(table.file).as_("name"), _segments(table)) for table in stored_tables(manifest, kind)]
     segments = [exp.select(name, "compression").from_(listed) for name, listed in names]
@@ -259,8 +258,7 @@ def _manifest_findings(manifest: Mapping[str, str], attributes: Sequence[str], e
     wanted = manifest_keys(manifest.get("model", ""))
     with contextlib.suppress(KeyError, ValueError):  # which are findings themselves
         wanted |= {SUPPRESSED} if tells_suppressed(manifest, empty) else set()
-    strange = (manifest.keys() - {"item_supports", "partition", MODELLED, SIGNATURE}) ^ wanted
-    if strange:
+    if strange := (manifest.keys() - {"item_supports", "partition", MODELLED, SIGNATURE}) ^ wanted:
         findings.append(Finding("rows", f"{len(strange)} keys of the manifest too many or too few"))
     odd = sum(not form.fullmatch(manifest[key]) for key, form in _FORMS.items() if key in manifest)
     names = [manifest[key] for key in _NAMES if key in manifest]
@@ -341,8 +339,7 @@ def order_findings(
         if n and abs(rho) >= RHO_LIMIT / n**0.5:
             findings.append(Finding("order", f"the order is not random: {name}, rho = {rho:.3f}"))
     for table in stored_tables(manifest, kind):
-        unsorted = int(engine.select(_unsorted(table, schema.catalog), "the order of rows")["n"][0])
-        if unsorted:
+        if unsorted := int(engine.select(_unsorted(table, schema.catalog), "the order of rows")["n"][0]):
             findings.append(Finding("order", f"{unsorted} rows of {table.file} are not stored in their order"))
     return n, figures, findings
 

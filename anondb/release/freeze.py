@@ -73,8 +73,7 @@ def _make_room(engine: Engine, schema: objects.SchemaName, replace: bool) -> Non
             code="ambiguous_name",
             hint="Give the release another name.",
         )
-    existing = objects.find_schema(engine, schema)
-    if existing is not None:
+    if (existing := objects.find_schema(engine, schema)) is not None:
         if not replace:
             raise name_taken(existing)
         drop_schema(engine, existing)

@@ -117,8 +117,7 @@ def read_back(folder: Path, directory: Path, scripts: Scripts, memory_limit: str
     those that anondb writes for such a release, and the content digest that of the rows: it stands for the whole folder.
     """
     folder = valid_path(folder)
-    stated = _stated(folder)
-    if stated is None:
+    if (stated := _stated(folder)) is None:
         return _refused("catalog", f"{MANIFEST_FILE} is not one that anondb writes")
     findings = _file_findings(folder, stated["files"])
     tables = {name.removesuffix(".parquet") for name in stated["files"] if name.endswith(".parquet")}
@@ -128,8 +127,7 @@ def read_back(folder: Path, directory: Path, scripts: Scripts, memory_limit: str
     half = half_of(memory_limit)  # the other half is for the process that writes
     engine = reader_engine(list(paths.values()), directory, half)
     try:
-        kind = _kind(engine, stated["manifest"], paths)
-        if kind is None:
+        if (kind := _kind(engine, stated["manifest"], paths)) is None:
             return _refused("catalog", "the tables are not those of a release")
         engine.run(
             exp.Create(this=objects.SchemaName(publish.IN_MEMORY.catalog, objects.MODELLED).expression(), kind="SCHEMA"),
@@ -137,8 +135,7 @@ def read_back(folder: Path, directory: Path, scripts: Scripts, memory_limit: str
         )
         for table in stored_tables(stated["manifest"], kind):
             engine.create(table.place(publish.IN_MEMORY.catalog), publish.rows_in(paths[table.file], table.columns))
-        release_id = _release_id(engine, stated["manifest"])
-        if release_id is None:
+        if _release_id(engine, stated["manifest"]) is None:
             return _refused("rows", f"{MANIFEST_FILE} and the table manifest differ")
         kind = objects.as_read(engine, publish.IN_MEMORY, kind)
         if not _has_scripts(folder, stated["files"], scripts(kind, stated["manifest"])):
@@ -200,8 +197,7 @@ def _file_findings(folder: Path, files: Mapping[str, str]) -> list[Finding]:
 def _kind(engine: DuckDBEngine, manifest: Mapping[str, str], paths: Mapping[str, str]) -> objects.Kind | None:
     """The kind of release that a manifest names, if the files have its tables and columns."""
     columns = {name: _columns(engine, path) for name, path in paths.items()}
-    kind = objects.kind_of(manifest, columns.get(objects.RECORDS, {}))
-    if kind is None:
+    if (kind := objects.kind_of(manifest, columns.get(objects.RECORDS, {}))) is None:
         return None
     return kind if {table.file: dict(table.columns) for table in stored_tables(manifest, kind)} == columns else None
 

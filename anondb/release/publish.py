@@ -107,8 +107,7 @@ def publish(
         InputError: the file exists, is a database in use here, or its directory is missing or not writable.
         EngineError: the disk is full, memory ran out, or writing failed.
     """
-    kind = kind or release_kind(engine, release_schema)
-    if kind is None:
+    if (kind := kind or release_kind(engine, release_schema)) is None:
         words = f"The schema {release_schema.name!r} does not hold a release."
         raise InputError(words, code="not_a_release", hint="Check the name.")
     target = check_target(engine, path, replace)

@@ -115,8 +115,7 @@ def fault_of(manifest: Mapping[str, str], digest: str, trusted: Keys) -> str | N
     any is."""
     if SIGNATURE not in manifest:
         return "it is not signed" if trusted else None
-    signed = _SIGNED.fullmatch(manifest[SIGNATURE])
-    if signed is None:
+    if (signed := _SIGNED.fullmatch(manifest[SIGNATURE])) is None:
         return "its signature is not of the form that anondb writes"
     if trusted and signed[1] not in trusted:
         return "another key signed it"
@@ -133,8 +132,7 @@ def fault_of(manifest: Mapping[str, str], digest: str, trusted: Keys) -> str | N
 
 def check_signature(name: str, manifest: Mapping[str, str], digest: str, trusted: Keys) -> None:
     """Refuse a release that no trusted key signed. Raises VerificationFailed: ``not_trusted``."""
-    fault = fault_of(manifest, digest, trusted)
-    if fault is not None:
+    if (fault := fault_of(manifest, digest, trusted)) is not None:
         hint = "Get it from its publisher again, and the key over another channel."
         raise VerificationFailed(f"{name!r} is refused: {fault}.", code="not_trusted", hint=hint)
 

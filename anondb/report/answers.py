@@ -55,8 +55,7 @@ def by_support(answers: Sequence[Answer], k: int) -> Iterator[Group]:
     """The figures of answers by their true counts: below k, and in steps of a factor of ten from k on."""
     low, high = 0, 1
     while True:
-        group = [a for a in answers if low <= a[1] < high]
-        if group:
+        if group := [a for a in answers if low <= a[1] < high]:
             words = f"{low:,}" if high - low == 1 else f"{low:,} to {high - 1:,}"
             yield figures(words, group, k)
         if not any(a[1] >= high for a in answers):

@@ -158,8 +158,7 @@ def _counts(engine: DuckDBEngine, schema: SchemaName) -> tuple[Bounds, ...]:
 def _examples(items: Sequence[ReleasedItem]) -> list[tuple[str, ...]]:
     """One original item to ask for, of the most frequent generalized item if there is one, and two."""
     plain = [i for i in items if i.members and _is_simple(i.members[0])]
-    first = next((i for i in plain if not i.as_itself), plain[0] if plain else None)
-    if first is None:
+    if (first := next((i for i in plain if not i.as_itself), plain[0] if plain else None)) is None:
         return []
     second = next((i for i in plain if i is not first and i.members[0] != first.members[0]), None)
     item = first.members[0]
@@ -176,8 +175,7 @@ def _conditions(engine: DuckDBEngine, schema: SchemaName, attributes: Sequence[R
     """A condition on the first attribute with ranges, its most frequent one, and on the first one with categories."""
     conditions: list[Where] = []
     for ranges in (True, False):
-        attribute = next((a for a in attributes if (a.ends is not None) == ranges), None)
-        if attribute is None:
+        if (attribute := next((a for a in attributes if (a.ends is not None) == ranges), None)) is None:
             continue
         ends = [reads.named(attribute.name + end) for end in (("_lo", "_hi") if ranges else ("",))]
         shown = [exp.cast(e, "TEXT") if attribute.ends in ("DATE", "TIMESTAMP") else e for e in ends]

@@ -74,8 +74,7 @@ def explain(engine: DuckDBEngine, name: str, item: str) -> Explanation:
     """Explain the released form of an item, by its exact label; the owner's database may be read-only."""
     catalog = stored.current_catalog(engine)
     whole = stored.find_whole(engine, name)
-    entry = ledger.find(engine, catalog, name)
-    if entry is None:
+    if (entry := ledger.find(engine, catalog, name)) is None:
         raise InputError(f"The ledger has no entry for the release {name!r}.", code="no_such_release")
     forms = tuple(form for form in read_items(engine, whole) if item in form.members)
     shown = forms[0] if len(forms) == 1 else None

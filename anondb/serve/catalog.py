@@ -236,8 +236,7 @@ def _with_types(tree: exp.Expr) -> None:
         collated.replace(collated.this)
     for used in list(tree.find_all(exp.Operator)):
         symbol = str(used.args["operator"]).rpartition(".")[2]
-        operator = _OPERATORS.get(symbol.lstrip("!"))
-        if operator is not None:
+        if (operator := _OPERATORS.get(symbol.lstrip("!"))) is not None:
             written = operator(this=used.this, expression=used.expression)
             used.replace(exp.not_(written) if symbol.startswith("!") else written)
     for cast in list(tree.find_all(exp.Cast)):

@@ -144,8 +144,7 @@ class Conversation:
             self._refuse(Failure("53300", "The server has as many connections as it takes."))
             return False
         self._client = first.params
-        unknown = [name for name in first.params if name.startswith("_pq_.")]
-        if unknown:
+        if unknown := [name for name in first.params if name.startswith("_pq_.")]:
             self._send(pg.NegotiateProtocolVersion(newest_minor=first.protocol_version & 0xFFFF, unrecognized=unknown))
         self._send(pg.AuthenticationSASL(mechanisms=[MECHANISM]), flush=True)
         begun = next(received)

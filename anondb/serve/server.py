@@ -53,8 +53,7 @@ def serve(door: Door, listener: socket.socket, connections: int, announce: Calla
 
 def _begin(context: Any, client: socket.socket, door: Door, connections: int, working: dict[int, Any], slots: Any) -> None:
     """Give a connection a process, if there is room."""
-    free = next((n for n in range(connections + _SPARE) if n not in working), None)
-    if free is None:
+    if (free := next((n for n in range(connections + _SPARE) if n not in working), None)) is None:
         return
     key = secrets.randbits(32)
     process = context.Process(target=converse, args=(client, door, key, slots, free >= connections), daemon=True)

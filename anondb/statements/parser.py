@@ -91,8 +91,7 @@ class _Parser:
         shows_statement = self._take("CREATE")
         self._expect("ANONYMIZED")
         self._expect("VIEW")
-        if_exists = word == "DROP" and self._take("IF")
-        if if_exists:
+        if if_exists := word == "DROP" and self._take("IF"):
             self._expect("EXISTS")
         named = {"name_start": self._begins(), "start": start}
         name, place = self._name()
@@ -120,13 +119,11 @@ class _Parser:
         return name
 
     def _create(self, start: int) -> CreateView:
-        replace = self._take("OR")
-        if replace:
+        if replace := self._take("OR"):
             self._expect("REPLACE")
         self._expect("ANONYMIZED")
         self._expect("VIEW")
-        if_not_exists = self._here("IF") and self._word(1) == "NOT"
-        if if_not_exists:
+        if if_not_exists := self._here("IF") and self._word(1) == "NOT":
             if replace:
                 raise self._error("OR REPLACE and IF NOT EXISTS exclude each other.", "Write one of them.")
             self.at += 2

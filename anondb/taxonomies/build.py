@@ -221,8 +221,7 @@ def _paths_of_categories(engine: Engine, source: Source, item_column: str, names
     paths: dict[str, set[Path]] = defaultdict(set)
     for label, *groups in cells:
         paths[label].add(tuple(group for group in groups if group is not None))
-    several = sum(len(of) > 1 for of in paths.values())
-    if several:
+    if several := sum(len(of) > 1 for of in paths.values()):
         raise InputError(
             f"{several} items have different categories in different rows.",
             code="several_categories",

@@ -69,8 +69,7 @@ def checked(engine: Engine, taxonomy: Any, labels: Sequence[str] | None, kind: s
     """Check a taxonomy, with ``labels`` also against these items or values and their type; inside a transaction. Errors are
     those of ``check_taxonomy``."""
     edges = read_edges(engine, taxonomy)
-    faults = faults_of(edges.pairs)
-    if faults:
+    if faults := faults_of(edges.pairs):
         return Checked(edges.name, faults)
     tree = from_edges(edges.pairs)
     if labels is None:

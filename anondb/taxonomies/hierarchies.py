@@ -123,8 +123,7 @@ def supported_hierarchy(engine: Engine, hierarchies: Any, records: Any, attribut
             )
         tree = load_taxonomy(engine, named[attribute.lower()])
         values = read_values(engine, source, source.id, attribute)
-    unknown = sum(label not in tree.node_of for label in values.labels)
-    if unknown:
+    if unknown := sum(label not in tree.node_of for label in values.labels):
         hint = "To list them: anondb hierarchy check."
         raise InputError(f"{unknown} values of {attribute!r} are not in its hierarchy.", code="unknown_value", hint=hint)
     own = np.zeros(tree.size + 1, dtype=np.int64)

@@ -120,8 +120,7 @@ def verify_anatomy(
 def _values(place: Work[Engine], buckets: Table | exp.Query) -> Table:
     """Read the buckets as a work table of the distinct values of each bucket and column."""
     rows = place.table("anatomy_rows", reads.rows(buckets, _READ))
-    faults = place.count(reads.rows(rows, "1 AS fault", where=_FAULT))
-    if faults:
+    if faults := place.count(reads.rows(rows, "1 AS fault", where=_FAULT)):
         raise InputError(
             f"{faults} rows of the buckets lack an id, a list of items without NULLs, or a number of copies from 1.",
             code="bad_buckets",

@@ -75,8 +75,7 @@ def check_release(
 
     An anatomy does not recode items: its buckets are verified, and compared with the dataset.
     """
-    buckets = model.layout == "buckets"
-    if buckets:
+    if buckets := model.layout == "buckets":
         knowledge = Knowledge(original=dataset)
         verification = checks.verify_release(engine, schema, model, witnesses, knowledge=knowledge)
     else:

@@ -158,8 +158,7 @@ def _check_not_published(engine: DuckDBEngine, view: ledger.View, values: Sequen
     id_column = source.column(str(view.options.get("id", "tid")), "id")
     person = reads.named(id_column).as_("id")
     ids = exp.select(exp.convert(0).as_("tid"), person).from_(rows_of_view(source)).where(among(values))
-    before = overlap.earlier(engine, stored.current_catalog(engine), ids, None, view.options.get("population"))
-    if before:
+    if before := overlap.earlier(engine, stored.current_catalog(engine), ids, None, view.options.get("population")):
         raise overlap.refused(view.name, before, "Add allow_overlap = true if that is wanted.")
 
 
@@ -232,8 +231,7 @@ def _make(engine: DuckDBEngine, view: ledger.View, value: Value, folder: Folder 
         existing = [p for p in existing if p.release != part.release]
         others = [p.release_id for p in existing]
         shared = _shared(engine, exp.select("tid", "id").from_(task.dataset.ids.expression())) if others else {}
-        number = sum(shared.get(release_id, 0) for release_id in others)
-        if number:
+        if number := sum(shared.get(release_id, 0) for release_id in others):
             raise _shared_persons(value.partition.column, number)
         raw, table = part.table, of_parts(engine, part, task.dataset)
         part, task = replace(part, table=table), replace(task, dataset=replace(task.dataset, table=table))

@@ -87,8 +87,7 @@ def refresh(engine: DuckDBEngine, name: str, ignore_late_rows: bool = False) -> 
     all or nothing; for a partitioned view, see ``partitions.refresh``, which may ``ignore_late_rows``: those of published
     values that have changed since. Raises InputError: the view does not exist, or the release is not a view's; ``overlap``.
     AnondbError: see ``pipeline.anonymize``; the old release and its file stay."""
-    partitioned = partitioned_view(engine, name)
-    if partitioned is not None:
+    if (partitioned := partitioned_view(engine, name)) is not None:
         return partitions.refresh(engine, partitioned, ignore_late_rows)
     with engine.transaction():
         entry, view = stored_view(engine, name)
@@ -249,8 +248,7 @@ def stored_view(engine: Engine, name: str) -> tuple[ledger.LedgerEntry, ledger.V
         raise InputError(
             f"There is no anonymized view {name!r}.", code="no_such_release", hint="List them: SHOW ANONYMIZED VIEWS."
         )
-    view = ledger.view_of(engine, catalog, entry.release_id)
-    if view is None:
+    if (view := ledger.view_of(engine, catalog, entry.release_id)) is None:
         raise InputError(
             f"The release {name!r} was not made as an anonymized view, so its query and options are not stored.",
             code="not_a_view",

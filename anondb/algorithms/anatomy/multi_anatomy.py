@@ -196,8 +196,7 @@ class _Bucket:
             if self.counts[value] >= self.room:
                 self.full.add(value)
         room = (self.size + 1) * self._l.denominator // self._l.numerator
-        more = room > self.room
-        if more:
+        if more := room > self.room:
             self.room, self.full = room, set()
         return more
 

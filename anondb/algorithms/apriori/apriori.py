@@ -101,8 +101,7 @@ class Apriori:
             node = self._by_label[heapq.heappop(waiting)]
             if node not in self.cut:
                 continue
-            result = self._first_threat(node, size)
-            if result is None:
+            if (result := self._first_threat(node, size)) is None:
                 continue
             threat, support = result
             raised = self._cheapest(threat)
@@ -131,8 +130,7 @@ class Apriori:
             holds = np.zeros(int(owner[-1]) + 1, dtype=np.bool_)
             holds[owner[rank == following]] = True
             kept = holds[owner]
-            rest = self._extend(owner[kept], rank[kept], following, missing - 1)
-            if rest is not None:
+            if (rest := self._extend(owner[kept], rank[kept], following, missing - 1)) is not None:
                 return [self._by_label[following], *rest[0]], rest[1]
         return None
 

@@ -42,8 +42,7 @@ class Postings:
 
     def tids(self, node: int) -> Ints32:
         """The transactions with a leaf below or equal to ``node``, ascending."""
-        tids = self._tids.get(node)
-        if tids is None:
+        if (tids := self._tids.get(node)) is None:
             rows = self._by_leaf[self._begin[node] : self._begin[int(self.taxonomy.last[node]) + 1]]
             tids = self._tids[node] = rows if self.taxonomy.is_leaf[node] else self._distinct(rows)
         return tids

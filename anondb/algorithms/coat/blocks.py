@@ -167,8 +167,7 @@ class Blocks:
 
         Only frequent blocks have bitmaps, so all of them together are no larger than the occurrences.
         """
-        bits = self._bitmaps.get(block)
-        if bits is None:
+        if (bits := self._bitmaps.get(block)) is None:
             tids = self.tid[self.position[block]]
             self._seen[tids] = True
             bits = self._bitmaps[block] = np.packbits(self._seen, bitorder="little").view(np.uint64)

@@ -242,8 +242,7 @@ class Implicit:
         """
         blocks, m = self._blocks, self._m
         least = blocks.least[sets]
-        missing = m - sets.shape[1]
-        if missing:
+        if missing := m - sets.shape[1]:
             merged, where = np.unique(sets, return_inverse=True)
             rest = np.full((len(merged), missing), blocks.n, dtype=np.int64)
             for i in np.flatnonzero(blocks.size[merged] > 1).tolist():

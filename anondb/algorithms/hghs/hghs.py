@@ -145,8 +145,7 @@ class Search:
     def _offer(self, nodes: list[int]) -> None:
         """Add nodes that entered the cut and have children to the candidates for replacement."""
         for node in nodes:
-            children = self.children(node)
-            if children:
+            if children := self.children(node):
                 heapq.heappush(self._candidates, (self._alone(node, children), self._rank[node], node))
 
     def _best_child(self, cost_of_threats: int) -> tuple[int, int, int] | None:

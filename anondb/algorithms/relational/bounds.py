@@ -117,8 +117,7 @@ class Merging:
             if by == "rt":
                 tried, sums = self._by_ranks(union, tried)
                 certain = int((sums < count).sum())
-            other = self.first_within(seed, tried[:certain], union, limit)
-            if other is not None:
+            if (other := self.first_within(seed, tried[:certain], union, limit)) is not None:
                 return other
             if count == self.left - 1:
                 return self.first_within(seed, tried, union, limit)
@@ -174,8 +173,7 @@ def rum_bound(
     while state.left > 1:
         progress(f"merging {state.left:,} clusters", 1 - state.left / len(clusters))
         seed = state.seed()
-        other = state.chosen(seed, by, limit)
-        if other is None:
+        if (other := state.chosen(seed, by, limit)) is None:
             break
         state.merge(seed, other)
     return state.clusters()

@@ -184,8 +184,7 @@ class BtdOrder:
         low, high = self._of_seed.get(seed) or self._bounds(seed, 0, 16 * count)
         limit, last = self._inner[seed], len(low)
         while True:
-            whole = len(low) == len(self._inner)
-            if whole:
+            if whole := len(low) == len(self._inner):
                 last = head(high, count)[-1]
                 limit = high[last]
             elif len(sure := (high <= limit).nonzero()[0]) >= count:

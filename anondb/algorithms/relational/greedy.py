@@ -55,8 +55,7 @@ def diversity_recoder(
             failing = state.run()
             if not failing:
                 return state.recoding(held, marks, lost)
-            finer = [s.recoding(held, marks, lost) for s in state.all_recodings() if s.violation()[1] is None]
-            if finer:
+            if finer := [s.recoding(held, marks, lost) for s in state.all_recodings() if s.violation()[1] is None]:
                 return min(finer, key=lambda r: (ul_exact(r.profile), r.block.tolist()))
             lost |= set(sensitive[kept[failing]].tolist())
             kept = np.delete(kept, failing)
@@ -135,8 +134,7 @@ class _Blocks:
                 )
             counts = Counter(x for h in held for x in combinations(h, size))
             with_item = [Counter(x for r in g.tolist() for x in combinations(held[r], size)) for g in self.groups]
-            bad = [x for x, c in counts.items() if c < self.k or any(w[x] * self.ell > c for w in with_item)]
-            if bad:
+            if bad := [x for x, c in counts.items() if c < self.k or any(w[x] * self.ell > c for w in with_item)]:
                 first = min(bad)
                 which = [z for z, w in enumerate(with_item) if w[first] * self.ell > counts[first]]
                 return [int(here[i]) for i in first], which
@@ -165,8 +163,7 @@ class _Blocks:
         """Unite the rarest block with the companion of least UL; return False if no companion is left."""
         support = self.pairs.diagonal()
         rarest = min(blocks, key=lambda b: (support[b], b))
-        companion = self._companions.best(rarest, self.alive, support, self.pairs[rarest])
-        if companion is not None:
+        if (companion := self._companions.best(rarest, self.alive, support, self.pairs[rarest])) is not None:
             self.unite([rarest, companion])
         return companion is not None
 

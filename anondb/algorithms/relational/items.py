@@ -137,10 +137,8 @@ def recoding(
     profile: Profile = Counter(
         {(int(p) >> 20, int(p) & (2**20 - 1)): int(c) for p, c in zip(pairs.tolist(), counts.tolist(), strict=True)}
     )
-    if len(items) and not kept.all():
-        gone = int((marks.any(axis=0) & ~held.any(axis=0)).sum())
-        if gone:
-            profile[ALL_LOST] += gone
+    if len(items) and not kept.all() and (gone := int((marks.any(axis=0) & ~held.any(axis=0)).sum())):
+        profile[ALL_LOST] += gone
     return ClusterRecoding(items, block, keys, sizes, profile, frozenset(lost))
 
 

@@ -134,8 +134,7 @@ def _marks(dataset: Dataset, sensitive: frozenset[str]) -> Flags:
 def _leaves(taxonomy: Taxonomy, dataset: Dataset, is_sensitive: Flags) -> Ints:
     """The leaf of each nonsensitive item; sensitive ones need not be in the taxonomy."""
     node = np.array([taxonomy.node_of.get(label, -1) for label in dataset.labels], dtype=np.int64)
-    unknown = int(((node < 0) & ~is_sensitive).sum())
-    if unknown:
+    if unknown := int(((node < 0) & ~is_sensitive).sum()):
         raise InputError(
             f"{unknown} of {len(node)} items are not in the taxonomy.",
             code="unknown_item",
@@ -192,8 +191,7 @@ def _recode_clusters(
     """Recode every cluster by T, and apply the policy to those that generalization cannot fix."""
     recoded = [plan.recode(members) for members in told(plan.engine.progress, "recoding the clusters", clusters)]
     while infeasible != "suppress":
-        at = next((i for i, recoding in enumerate(recoded) if recoding.suppresses), None)
-        if at is None:
+        if (at := next((i for i, recoding in enumerate(recoded) if recoding.suppresses), None)) is None:
             break
         other = nearest(plan.measure, clusters, at, limit) if infeasible == "merge" else None
         if other is None:

@@ -92,8 +92,7 @@ class _Pairs:
         while (constraint := self._choose()) is not None:
             while (image := self._unsatisfied(constraint)) is not None:
                 rarest = min(image, key=lambda b: (self.support[b], b))
-                companion = self._companions.best(rarest, self.alive, self.support, self.pairs[rarest])
-                if companion is None:
+                if (companion := self._companions.best(rarest, self.alive, self.support, self.pairs[rarest])) is None:
                     self._suppress(rarest)
                 else:
                     self._merge(rarest, companion)

@@ -174,8 +174,7 @@ def _converted(query: exp.Query) -> exp.Query:
     """A query of DuckDB with functions of PostgreSQL; the generator of sqlglot writes the rest."""
     whole = exp.Subquery(this=query)
     for node in reversed(list(query.walk(bfs=True))):  # the parts of a node before the node
-        fresh = _convert(node)
-        if fresh is not node:
+        if (fresh := _convert(node)) is not node:
             node.replace(fresh)
     return whole.this  # type: ignore[no-any-return]
 

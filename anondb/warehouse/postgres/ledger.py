@@ -136,8 +136,7 @@ class LedgerEngine(DuckDBEngine):
                 if table.kind == "r" and table.name in ROW_ORDER:
                     self._fetch_stored(table, name)
         schema = SchemaName(CATALOG, name)
-        release = read_release(self, schema)
-        if release is not None:
+        if (release := read_release(self, schema)) is not None:
             create_views_and_macros(self, schema, release.release_id, release.kind)
             self._fetched.releases[name] = release.release_id
 
@@ -149,10 +148,9 @@ class LedgerEngine(DuckDBEngine):
         created = {}
         for name in present.values():
             fetched = self._fetched.releases.get(name, "")
-            if fetched is not None and self._id_of(name) not in (None, fetched):
-                release = read_release(self, SchemaName(CATALOG, name))
-                if release is not None:
-                    created[name] = release
+            made = fetched is not None and self._id_of(name) not in (None, fetched)
+            if made and (release := read_release(self, SchemaName(CATALOG, name))) is not None:
+                created[name] = release
         gone = [name for name in self._fetched.releases if name.casefold() not in present or name in created]
         now = sorted({table for table, _, _ in self._columns(LEDGER)})
         changed = changes(self, now, {name for name, _, _ in self._columns(BEFORE)})
@@ -189,8 +187,7 @@ class LedgerEngine(DuckDBEngine):
     def _make_closed(self, schema: str, *, exists: bool = False) -> None:
         """Make a schema in PostgreSQL that nobody else may use: without that right, none to its tables has an effect."""
         self.server.run(schema_creation(schema, exists=exists), "making a schema")
-        namespace = namespace_of(self.server, schema)
-        if namespace is None:
+        if (namespace := namespace_of(self.server, schema)) is None:
             raise EngineError(
                 "Another process made the ledger at the same time.",
                 code="conflict",

@@ -39,8 +39,7 @@ def fetched_file(source: str | os.PathLike[str] | Place, on_statement: Said) -> 
         copied = copy(source, directory, on_statement)
         if copied.file is None:
             hint = "anondb inspect URL lists what is wrong with it. Ask its publisher."
-            parts = parts_at(source)
-            if parts is not None:
+            if (parts := parts_at(source)) is not None:
                 hint = f"Name one of those that it shows: {', '.join(map(str, parts))}."
             raise InputError(f"The schema of {source.shown} is not a release.", code="not_a_release", hint=hint)
         yield copied.file
@@ -50,8 +49,7 @@ def inspect_release(url: str, trusted: str | os.PathLike[str] | Keys | None = No
     """The leak check of a release in PostgreSQL: its catalog and rights there, and its rows as those of a sealed file. For
     ``trusted`` and ``how`` see ``release.inspect.inspect``."""
     place = release_of(url)
-    parts = parts_at(place)
-    if parts is not None:
+    if (parts := parts_at(place)) is not None:
         return _inspect_union(place, parts)
     with private_block() as directory:
         copied = copy(place, directory)
@@ -86,8 +84,7 @@ def copy(where: Place, directory: Path, on_statement: Said = None) -> ReadBack:
     """
     with contextlib.closing(Server(where, on_statement)) as server, server.undone():
         catalog.check_reference(server)
-        namespace = catalog.namespace_of(server, str(where.schema))
-        if namespace is None:
+        if (namespace := catalog.namespace_of(server, str(where.schema))) is None:
             raise InputError(f"There is no schema at {where.shown}.", code="no_such_release", hint="Check the URL.")
         kind, manifest, findings = checked_kind(server, where, namespace)
         if kind is None or any(f.check == "catalog" for f in findings):
@@ -97,8 +94,7 @@ def copy(where: Place, directory: Path, on_statement: Said = None) -> ReadBack:
 
 def checked_kind(server: Server, where: Place, namespace: int) -> tuple[objects.Kind | None, dict[str, str], list[Finding]]:
     """The kind of a release, its manifest, and the findings; no kind if there is no manifest of a release."""
-    wrong = catalog.manifest_findings(server, namespace)
-    if wrong:
+    if wrong := catalog.manifest_findings(server, namespace):
         return None, {}, wrong
     manifest = _manifest(server, where)
     kind = _kind_of_layout(server, where, manifest)

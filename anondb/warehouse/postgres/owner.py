@@ -137,8 +137,7 @@ class PostgresEngine(LedgerEngine):
         self.look_up([(None, table.schema, table.name) for table in tables if is_owners(table)])
 
     def _make_stub(self, table: SourceTable) -> None:
-        clash = [s for s in self._fetched.sources if folded(*s) == folded(table.schema, table.name)]
-        if clash:
+        if [s for s in self._fetched.sources if folded(*s) == folded(table.schema, table.name)]:
             raise InputError(
                 f"Names of schemas or tables like {table.schema}.{table.name} differ by case only.",
                 code="ambiguous_table",

@@ -70,8 +70,7 @@ def _check(engine: DuckDBEngine, server: Server, where: Place, replace: bool) ->
         _check_role(server, role)
         if raw is not None:
             _check_role_of_raw(raw, role)
-    both = set(where.analysts) & set(where.counters)
-    if both:
+    if both := set(where.analysts) & set(where.counters):
         raise InputError(
             f"Roles are among both analysts and counters, and analysts may count anyway: {quote_list(sorted(both))}.",
             code="bad_role",

@@ -211,8 +211,7 @@ def _facts(server: Server, table: SourceTable) -> dict[str, Any]:
     if not asked:
         return {}
     row = server.rows(exp.select(*asked).from_(table.expression()), "numbers and dates of a table").to_pylist()[0]
-    infinite = [table.columns[int(name[1:])].name for name, value in row.items() if name[0] == "e" and value]
-    if infinite:
+    if infinite := [table.columns[int(name[1:])].name for name, value in row.items() if name[0] == "e" and value]:
         raise InputError(
             f"Columns of the table {table.name!r} hold infinite dates: {quote_list(infinite)}.",
             code="endless_date",

@@ -118,8 +118,7 @@ class SparkWarehouse(PortableWarehouse):
         for table in tables:
             self._session.catalog.dropTempView(table.name)
             self._work.discard(table)
-            written = self._written_to.pop(table, None)
-            if written is not None:
+            if (written := self._written_to.pop(table, None)) is not None:
                 self.guarded(partial(delete, self._user, written), "deleting a work table")
 
     def spread(
