@@ -1,7 +1,5 @@
 """Load transactions: take one snapshot of the source, check it, and code it as integers in DuckDB work tables."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property

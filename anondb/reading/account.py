@@ -1,7 +1,5 @@
 """The reading account: what was in a file, and what became of each record of it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any

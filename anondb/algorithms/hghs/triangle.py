@@ -1,7 +1,5 @@
 """Counts of pairs: a triangle of numbers. Threats of three nodes: for each first node, the pairs that follow it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Local recodings for transactional k-anonymity: Partition and Clump."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from anondb.algorithms.method import Method, by_taxonomy, option

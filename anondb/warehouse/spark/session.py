@@ -1,7 +1,5 @@
 """What anondb asks of a session of Spark and its columns, the code that it sends to executors, and errors without data."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterator
 from importlib import import_module
