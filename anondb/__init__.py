@@ -76,7 +76,7 @@ def __getattr__(name: str) -> Any:
     if name in _LAZY:
         from importlib import import_module
 
-        import_module("anondb.pages.tables")  # notebooks show results as tables
+        import_module("anondb.pages.text")  # notebooks show results as tables
         return getattr(import_module(f"anondb.{_LAZY[name]}"), "open_session" if name == "open" else name)
     raise AttributeError(f"module 'anondb' has no attribute {name!r}")
 

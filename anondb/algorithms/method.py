@@ -100,14 +100,19 @@ class Method:
         return self.options(**{name: _read_option(name, parameters[name], value) for name, value in values.items()})
 
 
-def by_taxonomy(module: str) -> Callable[[Engine, Task], Recoding]:
-    """The ``run`` of a method: the function with the name of its module, which is imported when it runs. It gets the
-    transactions, their taxonomy, the promise and the method's options."""
+def by_taxonomy(task: Task) -> dict[str, Any]:
+    """The arguments of an algorithm that takes the taxonomy of the items, and the method's options."""
+    return {"taxonomy": task.tree, **vars(task.options)}
+
+
+def imported(function: str, arguments: Callable[[Task], dict[str, Any]] = by_taxonomy) -> Callable[[Engine, Task], Recoding]:
+    """The ``run`` of a method: a function ``module.name``, which is imported when it runs. It gets the transactions, the
+    promise, and more arguments by name."""
+    module, _, name = function.rpartition(".")
 
     def run(engine: Engine, task: Task) -> Recoding:
-        function = getattr(import_module(f"anondb.algorithms.{module}"), module.rpartition(".")[2])
-        recoding: Recoding = function(engine, task.dataset, task.tree, task.model, **vars(task.options))
-        return recoding
+        algorithm: Callable[..., Recoding] = getattr(import_module(f"anondb.algorithms.{module}"), name)
+        return algorithm(engine, task.dataset, model=task.model, **arguments(task))
 
     return run
 

@@ -17,8 +17,7 @@ from sqlglot import exp
 from anondb.answers.files import DRAWN, ROWS, File, Numbered, of_worlds, place
 from anondb.answers.hashing import OTHERS_SHIFT, OTHERS_STEP, RACE, hashed
 from anondb.engine import DuckDBEngine, Table, load
-from anondb.engine.arrays import Flags, Ints
-from anondb.engine.places import run_starts
+from anondb.engine.arrays import Flags, Ints, run_starts
 
 LABELS, OVERLAPS, BELOW, MEMBERS, SINGLES = map(place, ("bags", "overlaps", "below", "bag items", "known items"))
 _KEPT = ["world", "label", "tid", "copies", "tried", "size", "first", "tids_before", "members_before", "seed"]

@@ -10,9 +10,8 @@ import numpy as np
 from anondb.answers.files import DRAWN, DRAWN_COLUMNS, ROWS, File, Numbered, of_worlds
 from anondb.answers.hashing import MASK, OTHERS_SHIFT, OTHERS_STEP, RACE, SHIFT, STEP, TURN, cycle, h, rounded, uniform
 from anondb.engine import DuckDBEngine, reads
-from anondb.engine.arrays import Flags, Floats, Ints
+from anondb.engine.arrays import Flags, Floats, Ints, run_starts
 from anondb.engine.failures import damaged
-from anondb.engine.places import run_starts
 
 AT_ONCE = 1_000_000  # rows that are drawn together, if no single released item has more
 Columns = Mapping[str, Ints]

@@ -10,8 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from anondb.engine.arrays import Flags, Floats, Ints
-from anondb.engine.places import run_starts
+from anondb.engine.arrays import Flags, Floats, Ints, run_starts
 
 SWEEPS = 30
 FLOOR = 0.5  # holders that a member has at least, since it is listed; without it the fit puts most members to 0

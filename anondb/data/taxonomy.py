@@ -15,8 +15,7 @@ from anondb.data.edges import Edge, not_a_tree, read_edges
 from anondb.data.transactions import Dataset
 from anondb.data.types import not_of_type
 from anondb.engine import Engine, reads
-from anondb.engine.arrays import Flags, Ints
-from anondb.engine.places import stretches
+from anondb.engine.arrays import Flags, Ints, stretches
 from anondb.errors import InputError, by_interface
 
 

@@ -16,7 +16,7 @@ from sqlglot import exp
 
 from anondb import __version__, recoding
 from anondb.algorithms.method import Task
-from anondb.data.columns import load_columns
+from anondb.data.constraints import load_columns
 from anondb.data.layouts import arranged
 from anondb.data.sources import all_columns, open_source
 from anondb.data.transactions import Dataset

@@ -1,9 +1,14 @@
-"""Texts and numbers for a reader; labels of the data are escaped, so that none of their characters has an effect."""
+"""Texts and numbers for a reader, and tables for notebooks; labels of the data are escaped, so that none of their characters
+has an effect."""
 
 import re
 from collections.abc import Iterable
+from dataclasses import fields
 from html import escape
+from typing import Any
 from unicodedata import east_asian_width
+
+from anondb.models import AsTable
 
 LONGEST = 80  # characters of a label
 _WIDTH = 7.2  # pixels of a letter
@@ -74,3 +79,26 @@ def wide(words: str) -> float:
         return 1.7 if c in "mwMW@%" else 1.2 if c.isupper() else 1.0
 
     return _WIDTH * sum(map(width, words))
+
+
+MOST = 20  # parts of a field that are shown
+
+
+def table(result: Any) -> str:
+    """A result as an HTML table."""
+    values = {f.name: getattr(result, f.name) for f in fields(result) if f.repr}
+    rows = ((name.replace("_", " "), _cell(value)) for name, value in values.items() if value is not None)
+    return f"<table>{''.join(f'<tr><th>{name}</th><td>{cell}</td></tr>' for name, cell in rows)}</table>"
+
+
+def _cell(value: Any) -> str:
+    """A value for a cell; tuples and lists line by line, the first of them."""
+    if isinstance(value, AsTable):
+        return table(value)
+    if isinstance(value, tuple | list):
+        more = [f"and {len(value) - MOST:,} more"] if len(value) > MOST else []
+        return "<br>".join([*map(_cell, value[:MOST]), *more])
+    return label(f"{value:.4g}" if isinstance(value, float) else str(value), 300)
+
+
+AsTable.table = table

@@ -5,10 +5,8 @@
 """
 
 from anondb.models.named import MODELS
-from anondb.promises.anatomy import ANATOMY
-from anondb.promises.kkm import KKM, KLM
 from anondb.promises.spec import ModelSpec
-from anondb.promises.transactional import CONSTRAINTS, HKP, KM, K
+from anondb.promises.stated import ANATOMY, CONSTRAINTS, HKP, KKM, KLM, KM, K
 
 PROMISES: dict[str, ModelSpec] = {}
 

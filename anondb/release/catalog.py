@@ -22,8 +22,7 @@ from sqlglot import exp
 from anondb.engine import DuckDBEngine, Engine, Table, reads, tuples
 from anondb.engine.locked import HAS_TRIGGERS, LOCKED_CATALOG
 from anondb.engine.untrusted import Reference
-from anondb.release.building import modelled_statements
-from anondb.release.definitions import ANY_RELEASE, create_views_and_macros
+from anondb.release.definitions import ANY_RELEASE, create_views_and_macros, modelled_statements
 from anondb.release.known_catalogs import known_digests
 from anondb.release.modelled import StoredTable, modelled_tables
 from anondb.release.objects import (

@@ -1,19 +1,21 @@
-"""The views and macros of a release, and the comments on its objects: SELECTs of ``sql/release`` bound to a schema."""
+"""The views and macros of a release, and the comments on its objects: SELECTs of ``sql/release`` bound to a schema; and the
+statements that make its database."""
 
 import re
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
 
 from sqlglot import exp
 
-from anondb.engine import Engine, Table, load
+from anondb.engine import Engine, Table, load, reads
 from anondb.engine.texts import text_of
 from anondb.release.bodies import body_of, without_ctes
 from anondb.release.conditions import judged_records
 from anondb.release.item_supports import asked_labels, expected_holders, middles
-from anondb.release.objects import ANATOMY, GLOBAL, Kind, SchemaName
+from anondb.release.modelled import COMMENT, StoredTable, modelled_tables, stored_tables
+from anondb.release.objects import ANATOMY, GLOBAL, MODELLED, SEALED_SCHEMA, Kind, SchemaName, create_table
 
 _ITEMS: Mapping[str, exp.Expr] = {"items": exp.column("items")}
 _ANY = secrets.token_hex(16)  # stands for names and numbers in texts that are kept for all releases of a kind
@@ -276,3 +278,29 @@ def _spelled(schema: SchemaName) -> list[str]:
 def _texts(kind: Kind) -> tuple[str, ...]:
     statements = [*definitions(_ANY_SCHEMA, ANY_RELEASE, kind), *comments(_ANY_SCHEMA, kind)]
     return tuple(text_of(statement) for statement in statements)
+
+
+def build_statements(
+    catalog: str, kind: Kind, manifest: Mapping[str, str], source: Callable[[StoredTable], exp.Table]
+) -> list[exp.Expr | str]:
+    """The statements that create the tables of a release in the current database, which is empty, fill each from its
+    ``source``, and create the views and macros."""
+    schema = SchemaName(catalog, SEALED_SCHEMA)
+    statements: list[exp.Expr] = [create_table(schema.table(name), columns) for name, columns in kind.tables.items()]
+    statements += modelled_statements(catalog, modelled_tables(manifest, kind))
+    for table in stored_tables(manifest, kind):
+        rows = exp.select(*map(reads.named, table.columns)).from_(source(table))
+        statements.append(exp.Insert(this=table.place(catalog).expression(), expression=rows))
+    return [*statements, *view_and_macro_texts(schema, manifest["release_id"], kind)]
+
+
+def modelled_statements(catalog: str, tables: Sequence[StoredTable]) -> list[exp.Expr]:
+    """The statements that create the schema of modelled rows and its tables, with their comments. DuckDB has no comments on
+    schemas."""
+    schema = SchemaName(catalog, MODELLED)
+    statements: list[exp.Expr] = [exp.Create(this=schema.expression(), kind="SCHEMA")]
+    for table in tables:
+        statements.append(create_table(table.place(catalog), table.columns))
+        words = exp.Literal.string(COMMENT)
+        statements.append(exp.Comment(this=table.place(catalog).expression(), kind="TABLE", expression=words))
+    return statements if tables else []

@@ -14,8 +14,7 @@ from sqlglot import exp
 
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, NamedRows, Runner, Table, Tables, reads
-from anondb.engine.arrays import Floats
-from anondb.engine.places import run_starts
+from anondb.engine.arrays import Floats, run_starts
 from anondb.release.bodies import bound_among
 from anondb.release.objects import SUPPORTS, SchemaName
 

@@ -16,8 +16,8 @@ from anondb.engine.memory import lending_memory
 from anondb.engine.untrusted import locked_engine, reader_engine
 from anondb.errors import AnondbError, InputError, InternalError
 from anondb.models import AsTable
-from anondb.release.building import build_statements
 from anondb.release.catalog import sealed_catalog
+from anondb.release.definitions import build_statements
 from anondb.release.digest import content_digest, file_digest
 from anondb.release.findings import file_findings, storage_findings
 from anondb.release.modelled import RULE, StoredTable, modelled_tables, stored_tables

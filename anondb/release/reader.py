@@ -22,8 +22,8 @@ from anondb.engine.files import no_file
 from anondb.engine.locked import HAS_TIME_LIMIT, LOCKED_CATALOG, locked_catalog, open_for_analysts
 from anondb.errors import AnondbError, DamagedFile, InputError, InternalError
 from anondb.models import check_count
-from anondb.release.building import build_statements
 from anondb.release.catalog import listed, sealed_catalogs
+from anondb.release.definitions import build_statements
 from anondb.release.digest import content_digest
 from anondb.release.findings import content_findings
 from anondb.release.objects import (

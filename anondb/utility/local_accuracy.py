@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from anondb.data.transactions import Dataset
 from anondb.engine import Columns, Engine, Table, Tables, reads
-from anondb.engine.places import run_starts
+from anondb.engine.arrays import run_starts
 from anondb.utility.accuracy import Accuracy, accuracy_of, members_of, true_counts
 from anondb.utility.counting import count_groups
 from anondb.utility.published import Published

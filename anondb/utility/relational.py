@@ -18,8 +18,7 @@ from sqlglot import exp
 from anondb.data.records import Records
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, Table, reads
-from anondb.engine.arrays import Floats, Ints
-from anondb.engine.places import places_of
+from anondb.engine.arrays import Floats, Ints, places_of
 from anondb.errors import InputError
 from anondb.recoding import PublishedAttribute, RelationalRecoding
 from anondb.utility.accuracy import error_figures

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from anondb.engine import Columns
-from anondb.engine.arrays import Floats, Ints
-from anondb.engine.places import run_starts
+from anondb.engine.arrays import Floats, Ints, run_starts
 from anondb.utility.published import Published
 
 HALVINGS = 40  # as in the macro

@@ -12,7 +12,7 @@ from typing import Any
 from sqlglot import exp
 
 from anondb.algorithms.method import Task
-from anondb.data.columns import load_columns
+from anondb.data.constraints import load_columns
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset, fingerprint
 from anondb.engine import DuckDBEngine, Engine

@@ -13,8 +13,7 @@ from anondb.engine import Table, reads
 from anondb.engine.texts import text_of
 from anondb.errors import InputError
 from anondb.release.bodies import bound_among
-from anondb.release.building import modelled_statements
-from anondb.release.definitions import view_and_macro_texts
+from anondb.release.definitions import modelled_statements, view_and_macro_texts
 from anondb.release.modelled import StoredTable, modelled_tables
 from anondb.release.objects import GLOBAL, MODELLED, Kind, SchemaName, with_item_supports
 from anondb.release.publish import rows_file, rows_table

@@ -14,7 +14,7 @@ from reference_baselines import itemsets_across_levels
 from anondb.engine import Engine
 from anondb.models.transactional import KmAnonymity
 from anondb.promises.spec import Subject
-from anondb.promises.transactional import KM
+from anondb.promises.stated import KM
 from anondb.verify import Verification
 from anondb.verify.km import verify_levels
 

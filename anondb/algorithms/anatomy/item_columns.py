@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from anondb.data.columns import load_columns
+from anondb.data.constraints import load_columns
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine
 from anondb.engine.arrays import Floats, Ints
@@ -22,7 +22,7 @@ def item_columns(
     engine: Engine, dataset: Dataset, columns: Any, correlation: str = "truncated"
 ) -> tuple[Ints, tuple[str, ...]]:
     """Compute or read the column of each item, numbered from 1, and the names of the columns. ``columns`` is their number
-    for PAM, or the owner's (``data.columns.load_columns``); ``correlation`` is ``truncated`` (the paper's equation 4) or
+    for PAM, or the owner's (``data.constraints.load_columns``); ``correlation`` is ``truncated`` (the paper's equation 4) or
     ``full`` (equation 3). Raises InputError: fewer than two columns, or more than items; kmedoids is missing.
     BudgetExceeded: too many items for PAM."""
     if not isinstance(columns, int):

@@ -22,8 +22,7 @@ import numpy as np
 from anondb.algorithms.anatomy.item_columns import item_columns
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, put_integers, reads
-from anondb.engine.arrays import Ints, Ints32
-from anondb.engine.places import places_of, stretches
+from anondb.engine.arrays import Ints, Ints32, places_of, stretches
 from anondb.engine.telling import Tell, silent, told
 from anondb.errors import InfeasibleError
 from anondb.models.anatomy import Anatomy
@@ -46,7 +45,7 @@ def multi_anatomy(
 
     Args:
         model: l, the number of columns unless ``columns`` defines them, and how empty values count.
-        columns: the owner's columns (see ``data.columns.load_columns``); None lets PAM make ``model.columns``, 2 by default.
+        columns: the owner's (``data.constraints.load_columns``); None lets PAM make ``model.columns``, 2 by default.
         correlation: the correlation of items for PAM, ``truncated`` (as printed) or ``full``.
         spread: whether to take transactions round-robin by their most frequent value instead of in input order, which makes
             buckets smaller.

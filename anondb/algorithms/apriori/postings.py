@@ -10,8 +10,7 @@ from anondb.algorithms.in_memory import check_occurrences
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, put_integers, reads
-from anondb.engine.arrays import Ints, Ints32
-from anondb.engine.places import run_starts, stretches
+from anondb.engine.arrays import Ints, Ints32, run_starts, stretches
 
 _MANY = 64  # transactions are marked if they are at least one in this many
 OCCURRENCE_BYTES = 56  # at the peak: the arrays of Postings, and the images of all leaves while cuts are compared

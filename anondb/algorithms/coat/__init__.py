@@ -1,15 +1,9 @@
 """COAT with Pgen, and PCTA: recodings under privacy and utility constraints."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
-from anondb.algorithms.method import Method, Task, option
-
-if TYPE_CHECKING:
-    from anondb.engine import Engine
-    from anondb.recoding import Recoding
+from anondb.algorithms.method import Method, Task, imported, option
 
 
 @dataclass(frozen=True)
@@ -19,36 +13,23 @@ class CoatOptions:
     literal: bool = option(False, "Follow the printed algorithm, with its faults.")
 
 
-def _coat(engine: Engine, task: Task) -> Recoding:
-    from anondb.algorithms.coat.coat import coat
-
-    requirements = task.requirements
-    return coat(
-        engine,
-        task.dataset,
-        task.model,
-        privacy=requirements.privacy,
-        utility=requirements.utility,
-        weights=requirements.weights,
-        max_suppression=task.max_suppression,
-        literal=task.options.literal,
-    )
+def _coat(task: Task) -> dict[str, Any]:
+    given = task.requirements
+    needed = {"privacy": given.privacy, "utility": given.utility, "weights": given.weights}
+    return {**needed, "max_suppression": task.max_suppression, "literal": task.options.literal}
 
 
-def _pcta(engine: Engine, task: Task) -> Recoding:
+def _pcta(task: Task) -> dict[str, Any]:
     """COAT with all items in one utility constraint: the rarest generalized item always has a companion until a single one
     is left (docs/algorithms/pcta.md)."""
-    from anondb.algorithms.coat.coat import coat
-
-    requirements = task.requirements
-    return coat(engine, task.dataset, task.model, privacy=requirements.privacy, weights=requirements.weights)
+    return {"privacy": task.requirements.privacy, "weights": task.requirements.weights}
 
 
 COAT = Method(
     name="coat",
     paper="Loukides, Gkoulalas-Divanis and Malin, COAT, Knowledge and Information Systems 2011",
     models=("km", "constraints"),
-    run=_coat,
+    run=imported("coat.coat.coat", _coat),
     options=CoatOptions,
     takes=("taxonomy", "max_suppression", "privacy_constraints", "utility_constraints", "weights", "countable"),
     releases="set",
@@ -57,7 +38,7 @@ PCTA = Method(
     name="pcta",
     paper="Gkoulalas-Divanis and Loukides, PAIS 2011",
     models=("km", "constraints"),
-    run=_pcta,
+    run=imported("coat.coat.coat", _pcta),
     takes=("taxonomy", "privacy_constraints", "weights"),
     releases="set",
 )

@@ -11,8 +11,7 @@ from typing import Protocol
 
 import numpy as np
 
-from anondb.engine.arrays import Floats, Ints, Ints32, Words
-from anondb.engine.places import places_of, stretches
+from anondb.engine.arrays import Floats, Ints, Ints32, Words, places_of, stretches
 
 NEVER = 2**62  # ``born`` of a dead block: later than any clock
 _DENSE = 64  # a block held by at least one in this many transactions gets a bitmap

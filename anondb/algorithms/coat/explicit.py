@@ -12,8 +12,7 @@ from itertools import pairwise
 import numpy as np
 
 from anondb.algorithms.coat.blocks import Blocks
-from anondb.engine.arrays import Ints, Ints32
-from anondb.engine.places import places_of, run_starts
+from anondb.engine.arrays import Ints, Ints32, places_of, run_starts
 
 _MANY = 64  # more constraints than this are evaluated together
 _DONE = -1  # satisfied: permanently by support k, or by support 0 until an item of it changes

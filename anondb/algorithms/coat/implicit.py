@@ -21,8 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anondb.algorithms.coat.blocks import Blocks
-from anondb.engine.arrays import Flags, Ints, Ints32
-from anondb.engine.places import stretches
+from anondb.engine.arrays import Flags, Ints, Ints32, stretches
 from anondb.errors import BudgetExceeded
 
 MAX_SETS = 150_000_000  # sets that are held at once: about 4 GB

@@ -13,7 +13,7 @@ from sqlglot import exp
 from anondb.data.constraints import PrivacyConstraints
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, reads
-from anondb.engine.places import run_starts
+from anondb.engine.arrays import run_starts
 
 
 def pgen(engine: Engine, dataset: Dataset, k: int) -> PrivacyConstraints:

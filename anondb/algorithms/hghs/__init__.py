@@ -1,12 +1,12 @@
 """HgHs and mHgHs: heuristic generalization with heuristic suppression."""
 
-from anondb.algorithms.method import Method, by_taxonomy
+from anondb.algorithms.method import Method, imported
 
 HGHS = Method(
     name="hghs",
     paper="Liu and Wang, PAKDD 2010, section 3",
     models=("km",),
-    run=by_taxonomy("hghs.hghs"),
+    run=imported("hghs.hghs.hghs"),
     needs=("taxonomy",),
     takes=("max_suppression",),
 )
@@ -14,7 +14,7 @@ MHGHS = Method(
     name="mhghs",
     paper="Liu and Wang, PAKDD 2010, section 4.2",
     models=("km",),
-    run=by_taxonomy("hghs.mhghs"),
+    run=imported("hghs.mhghs.mhghs"),
     needs=("taxonomy",),
     takes=("max_suppression",),
 )

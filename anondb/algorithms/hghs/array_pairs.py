@@ -13,8 +13,7 @@ from anondb.algorithms.hghs.pairs import Extension, Pairs, Triples, joined
 from anondb.algorithms.hghs.triangle import Triangle, rare_triples, restricted
 from anondb.data.taxonomy import Taxonomy
 from anondb.engine import reads
-from anondb.engine.arrays import Flags, Ints, Ints32
-from anondb.engine.places import run_starts
+from anondb.engine.arrays import Flags, Ints, Ints32, run_starts
 
 Wanted = Callable[[Ints32, Ints32], Flags]
 

@@ -12,8 +12,7 @@ import numpy.typing as npt
 from anondb.algorithms.hghs.extended import NO_FAMILY
 from anondb.algorithms.hghs.threats import ThreatMiner, Threats
 from anondb.data.taxonomy import Taxonomy
-from anondb.engine.arrays import Flags, Ints, Ints32
-from anondb.engine.places import run_starts
+from anondb.engine.arrays import Flags, Ints, Ints32, run_starts
 
 FEW = 8  # single nodes are mined if they have less than 1/8 of the occurrences of the whole depth ...
 PIECES = 4  # ... and at most so many times in a row

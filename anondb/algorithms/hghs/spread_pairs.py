@@ -15,8 +15,7 @@ from anondb.algorithms.hghs.extended import Extended
 from anondb.algorithms.hghs.pairs import Extension, PairCounter, Pairs, joined
 from anondb.algorithms.hghs.triangle import Triangle, restricted, rows_of_triangle
 from anondb.engine import Spread, Table, put_integers, reads
-from anondb.engine.arrays import Ints, Ints32
-from anondb.engine.places import run_starts
+from anondb.engine.arrays import Ints, Ints32, run_starts
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -6,8 +6,7 @@ import numpy as np
 
 from anondb.algorithms.hghs import budget
 from anondb.algorithms.hghs.pairs import Triples
-from anondb.engine.arrays import Flags, Ints, Ints32
-from anondb.engine.places import stretches
+from anondb.engine.arrays import Flags, Ints, Ints32, stretches
 
 PART = 1 << 20  # cells
 GROUP = 1 << 17  # nodes of the transactions whose pairs are counted at once

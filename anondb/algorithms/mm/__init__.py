@@ -1,20 +1,12 @@
 """MM: total suppression for (h,k,p)-coherence."""
 
-from __future__ import annotations
+from typing import Any
 
-from typing import TYPE_CHECKING
-
-from anondb.algorithms.method import Method, Task
+from anondb.algorithms.method import Method, Task, imported
 from anondb.errors import InputError
 
-if TYPE_CHECKING:
-    from anondb.engine import Engine
-    from anondb.recoding import Recoding
 
-
-def _mm(engine: Engine, task: Task) -> Recoding:
-    from anondb.algorithms.mm.mm import mm
-
+def _arguments(task: Task) -> dict[str, Any]:
     dataset, private = task.dataset, task.sensitive or ()
     if dataset.labels and set(dataset.labels) <= set(private):
         raise InputError(
@@ -23,14 +15,14 @@ def _mm(engine: Engine, task: Task) -> Recoding:
             code="all_sensitive",
             hint="Name only the items that are to stay unknown with --sensitive.",
         )
-    return mm(engine, dataset, task.model, private=private)
+    return {"private": private}
 
 
 MM = Method(
     name="mm",
     paper="Xu, Wang, Fu and Yu, KDD 2008",
     models=("hkp", "km"),
-    run=_mm,
+    run=imported("mm.mm.mm", _arguments),
     takes=("taxonomy", "sensitive", "max_suppression"),
     releases="item",
 )

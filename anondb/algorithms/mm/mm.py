@@ -14,8 +14,7 @@ import numpy as np
 from anondb.algorithms.hghs.budget import MAX_KEPT, MAX_ROWS, MAX_THREATS, ROW_BYTES, chunks
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, Table, put_integers, reads
-from anondb.engine.arrays import Flags, Ints, Ints32
-from anondb.engine.places import stretches
+from anondb.engine.arrays import Flags, Ints, Ints32, stretches
 from anondb.engine.telling import Tell, told
 from anondb.errors import BudgetExceeded
 from anondb.models.transactional import HkpCoherence, KmAnonymity

@@ -1,17 +1,10 @@
 """Algorithms for (k,k^m)-anonymity and (k,l^m)-diversity of relational and transaction data."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
-from anondb.algorithms.method import Method, Task, option
+from anondb.algorithms.method import Method, Task, imported, option
 from anondb.errors import InternalError
-
-if TYPE_CHECKING:
-    from anondb.engine import Engine
-    from anondb.recoding import Recoding
 
 
 @dataclass(frozen=True)
@@ -30,26 +23,12 @@ class RelationalOptions:
     )
 
 
-def _run(name: str) -> Callable[[Engine, Task], Recoding]:
-    def run(engine: Engine, task: Task) -> Recoding:
-        from anondb.algorithms.relational.rt import relational
-
-        if task.records is None:
-            raise InternalError("A relational method ran without records.")
-        return relational(
-            engine,
-            task.dataset,
-            task.records,
-            task.model,
-            name,
-            delta=task.delta,
-            taxonomy=task.taxonomy,
-            sensitive=frozenset(task.sensitive or ()),
-            infeasible=task.options.infeasible,
-            subtrees=task.options.items == "subtrees",
-        )
-
-    return run
+def _arguments(task: Task) -> dict[str, Any]:
+    if task.records is None:
+        raise InternalError("A relational method ran without records.")
+    given = {"records": task.records, "delta": task.delta, "taxonomy": task.taxonomy}
+    options = {"infeasible": task.options.infeasible, "subtrees": task.options.items == "subtrees"}
+    return {**given, "sensitive": frozenset(task.sensitive or ()), **options}
 
 
 def _method(name: str) -> Method:
@@ -58,7 +37,7 @@ def _method(name: str) -> Method:
         name=name,
         paper="Poulis, Loukides, Gkoulalas-Divanis and Skiadopoulos, ECML/PKDD 2013",
         models=("kkm", "klm"),
-        run=_run(name),
+        run=imported("relational.rt.relational", lambda task: {"algorithm": name, **_arguments(task)}),
         options=RelationalOptions,
         needs=("quasi_identifiers", "records"),
         takes=(*takes, "delta") if "bound" in name else takes,

@@ -18,8 +18,7 @@ import numpy as np
 
 from anondb.algorithms.relational.cluster import head
 from anondb.algorithms.relational.items import ItemSets, slices
-from anondb.engine.arrays import Floats, Ints, Words
-from anondb.engine.places import stretches
+from anondb.engine.arrays import Floats, Ints, Words, stretches
 
 _BOUND = 2  # records of a cluster that bound its distances
 _LONGEST = 5  # records of a cluster that are kept at hand; all but the last are compared in the first step

@@ -12,8 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anondb.data.generalization import Generalization
-from anondb.engine.arrays import Ints
-from anondb.engine.places import stretches
+from anondb.engine.arrays import Ints, stretches
 from anondb.engine.telling import Tell, silent
 from anondb.errors import InfeasibleError
 

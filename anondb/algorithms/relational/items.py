@@ -18,8 +18,7 @@ import numpy as np
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine
-from anondb.engine.arrays import Flags, Ints
-from anondb.engine.places import stretches
+from anondb.engine.arrays import Flags, Ints, stretches
 
 Profile = Counter[tuple[int, int]]
 ALL_LOST = (0, 0)  # counts records that lost all their items; their UL is 1, the maximum

@@ -28,8 +28,7 @@ from anondb.data.records import Records
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine
-from anondb.engine.arrays import Flags, Ints
-from anondb.engine.places import run_starts
+from anondb.engine.arrays import Flags, Ints, run_starts
 from anondb.engine.telling import told
 from anondb.errors import InfeasibleError, InputError
 from anondb.models.relational import KkmAnonymity, KlmDiversity

@@ -1,15 +1,8 @@
 """Similar, an algorithm of anondb: groups of items with like pair counts, shown as themselves where that is safe."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from anondb.algorithms.method import Method, Task, option
-
-if TYPE_CHECKING:
-    from anondb.engine import Engine
-    from anondb.recoding import Recoding
+from anondb.algorithms.method import Method, imported, option
 
 
 @dataclass(frozen=True)
@@ -19,17 +12,11 @@ class SimilarOptions:
     open: bool = option(True, "Show items as themselves in the transactions where that is safe.")
 
 
-def _similar(engine: Engine, task: Task) -> Recoding:
-    from anondb.algorithms.similar.similar import similar
-
-    return similar(engine, task.dataset, task.model, taxonomy=task.taxonomy, open_rows=task.options.open)
-
-
 SIMILAR = Method(
     name="similar",
     paper="anondb",
     models=("km",),
-    run=_similar,
+    run=imported("similar.similar.similar", lambda task: {"taxonomy": task.taxonomy, "open_rows": task.options.open}),
     options=SimilarOptions,
     takes=("taxonomy", "max_suppression"),
     releases="set",

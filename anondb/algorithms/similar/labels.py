@@ -8,8 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from anondb.engine.arrays import Flags, Floats, Ints, Ints32
-from anondb.engine.places import places_of, stretches
+from anondb.engine.arrays import Flags, Floats, Ints, Ints32, places_of, stretches
 
 NEIGHBOURS, CANDIDATES = 4, 16  # labels that a rough cost looks at, and partners whose cost is computed
 PARTS = 16  # errors are rounded to such a part of an item pair, divided by the occurrences of two labels

@@ -9,8 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from anondb.engine.arrays import Flags, Ints, Ints32
-from anondb.engine.places import places_of, run_starts, stretches
+from anondb.engine.arrays import Flags, Ints, Ints32, places_of, run_starts, stretches
 
 
 class Cells:

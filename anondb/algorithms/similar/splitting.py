@@ -10,8 +10,7 @@ from heapq import heapify, heappop, heappush
 
 import numpy as np
 
-from anondb.engine.arrays import Flags, Ints, Ints32
-from anondb.engine.places import places_of, run_starts, stretches
+from anondb.engine.arrays import Flags, Ints, Ints32, places_of, run_starts, stretches
 
 
 class Splits:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from anondb.algorithms.method import Method, by_taxonomy, option
+from anondb.algorithms.method import Method, imported, option
 
 _EMPTY = option(
     "absorb",
@@ -38,7 +38,7 @@ PARTITION = Method(
     name="partition",
     paper="He and Naughton, VLDB 2009",
     models=("k",),
-    run=by_taxonomy("transactional.partition"),
+    run=imported("transactional.partition.partition"),
     options=PartitionOptions,
     needs=("taxonomy",),
     takes=("max_suppression",),
@@ -47,7 +47,7 @@ CLUMP = Method(
     name="clump",
     paper="Milani Fard and Wang, SECRYPT 2010",
     models=("k",),
-    run=by_taxonomy("transactional.clump"),
+    run=imported("transactional.clump.clump"),
     options=ClumpOptions,
     needs=("taxonomy",),
     takes=("max_suppression", "bag_input"),

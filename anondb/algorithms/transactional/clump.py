@@ -25,8 +25,7 @@ from anondb.algorithms.transactional.shared import check, node_recoding, numbere
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, Table, put_integers, reads
-from anondb.engine.arrays import Floats, Ints
-from anondb.engine.places import stretches
+from anondb.engine.arrays import Floats, Ints, stretches
 from anondb.models.transactional import TransactionalK
 from anondb.recoding import LocalRecoding
 

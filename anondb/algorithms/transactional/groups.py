@@ -8,8 +8,7 @@ import numpy.typing as npt
 
 from anondb.algorithms.transactional.shared import Contents, items_of
 from anondb.data.taxonomy import Taxonomy
-from anondb.engine.arrays import Flags, Ints
-from anondb.engine.places import stretches
+from anondb.engine.arrays import Flags, Ints, stretches
 
 FINAL = -1  # the next group of a transaction with its final representation
 SAME = -1  # the node of an item that is published with the item before it

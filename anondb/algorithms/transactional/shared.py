@@ -13,8 +13,7 @@ import numpy as np
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, put_integers, reads
-from anondb.engine.arrays import Ints, Words
-from anondb.engine.places import run_starts
+from anondb.engine.arrays import Ints, Words, run_starts
 from anondb.errors import InfeasibleError
 from anondb.models.transactional import TransactionalK
 from anondb.recoding import LocalRecoding

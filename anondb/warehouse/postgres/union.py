@@ -28,7 +28,7 @@ from anondb.warehouse.postgres.definitions import (
     relation_comments,
 )
 from anondb.warehouse.postgres.place import Place
-from anondb.warehouse.postgres.rights import check_rights, rights_of_release
+from anondb.warehouse.postgres.publish import check_rights, rights_of_release
 from anondb.warehouse.postgres.server import Server
 from anondb.warehouse.postgres.tables import place, removals, schema_creation, source_tables
 

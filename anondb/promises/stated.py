@@ -1,4 +1,4 @@
-"""The promises on transactions alone."""
+"""The promise of each model: its verifier, its proof, and what it covers and does not."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from anondb.errors import InternalError
+from anondb.errors import InputError, InternalError
+from anondb.models.anatomy import Anatomy
+from anondb.models.relational import KkmAnonymity, KlmDiversity
 from anondb.models.transactional import ConstraintAnonymity, HkpCoherence, KmAnonymity, TransactionalK
 from anondb.promises.spec import ModelSpec, Subject, missing, proof_named
 
@@ -163,4 +165,128 @@ HKP = ModelSpec(
     ),
     needs=("sensitive",),
     no_item_supports="together with the algorithm's own reasons the counts break the bound h",
+)
+
+
+def verify_classes(subject: Subject, model: KkmAnonymity | KlmDiversity, witnesses: int) -> Verification:
+    """Verify kkm or klm on the classes of a release, or on the original records of persons. Raises InputError:
+    ``no_records``: the relational values are missing."""
+    from anondb.release.relational import coded_records, sensitive_codes
+    from anondb.verify.relational import verify_kkm
+
+    engine, items = subject.engine, subject.items
+    if subject.schema is not None:
+        classes, hidden = coded_records(engine, subject.schema, items)
+    elif subject.classes is not None:
+        classes, hidden = subject.classes, sensitive_codes(engine, items, subject.knowledge.sensitive or ())
+    else:
+        raise InputError(
+            f"The model {model.name} is checked on transactions together with the relational values of their persons.",
+            code="no_records",
+            hint="Name them with --records TABLE|FILE and --quasi-identifiers A,B; a release has its own.",
+        )
+    checked = verify_kkm(engine, subject.transactions, classes, items, hidden, model, witnesses=witnesses)
+    engine.drop(classes, hidden)
+    return checked
+
+
+KKM = ModelSpec(
+    model=KkmAnonymity,
+    verify=verify_classes,
+    proof=proof_named("kkm"),
+    claims="""\
+* **Needs only the release**: an attacker who knows all relational values of a person and up to m nonsensitive items finds
+  at least k matching records, or none. `verify_kkm.sql` groups the rows of `records` into classes of equal values, and
+  checks the size of each class and every combination of up to m items that occurs in it. The manifest of the release
+  names the sensitive items.
+* **Needs the list of sensitive items**: the manifest names exactly these. The promise assumes that attackers do not know
+  sensitive items.
+* **Needs the taxonomy and the hierarchies**: released items and values stand for the right ones (`released_items` and
+  `released_values` list them).
+""",
+    covered=(
+        "An attacker who knows all published values of a person and {known}, none of them sensitive, finds "
+        "none or at least {k} records that fit."
+    ),
+    uncovered=(
+        "Sensitive items that an attacker already knows; attributes that are known but were not named as "
+        "quasi-identifiers; items that a person does not have; and facts that all candidates share."
+    ),
+    takes=("sensitive",),
+    relational=True,
+    no_item_supports="its classes are small: private items would follow from quasi-identifiers alone",
+)
+
+
+def _verify_klm(subject: Subject, model: KlmDiversity, witnesses: int) -> Verification:
+    if subject.classes is not None and subject.knowledge.sensitive is None:
+        raise missing(model, "its sensitive items", "no_sensitive", "Name them with --sensitive TABLE|FILE.")
+    return verify_classes(subject, model, witnesses)
+
+
+KLM = ModelSpec(
+    model=KlmDiversity,
+    verify=_verify_klm,
+    proof=proof_named("klm"),
+    claims="""\
+* **Needs only the release**: an attacker who knows all relational values of a person and up to m nonsensitive items finds
+  at least k matching records, or none; and at most one in l of these holds any one sensitive item. `verify_klm.sql` checks
+  the size of each class of equal records and every combination of up to m nonsensitive items that occurs in it, including
+  the empty one. The manifest of the release names the sensitive items.
+* **Needs the list of sensitive items**: the manifest names exactly these.
+* **Needs the taxonomy and the hierarchies**: released items and values stand for the right ones (`released_items` and
+  `released_values` list them).
+""",
+    covered=(
+        "An attacker who knows all published values of a person and {known}, none of them sensitive, finds "
+        "none or at least {k} records that fit; and at most one in {l} of these holds any one sensitive item."
+    ),
+    uncovered=(
+        "Sensitive items that an attacker already knows; attributes that are known but were not named as "
+        "quasi-identifiers; items that a person does not have; and attackers with other prior beliefs."
+    ),
+    needs=("sensitive",),
+    relational=True,
+    no_item_supports="together with the algorithm's own reasons the counts break the bound 1/l",
+)
+
+
+def _verify_anatomy(subject: Subject, model: Anatomy, witnesses: int) -> Verification:
+    from anondb.release.objects import read_manifest
+    from anondb.verify.anatomy import Original, verify_anatomy
+
+    data, schema = subject.knowledge.original, subject.schema
+    original = None if data is None else Original(data.transactions, data.items, data.n_transactions)
+    number = None if schema is None else int(read_manifest(subject.engine, schema)["transactions"])
+    return verify_anatomy(subject.engine, subject.transactions, model, original, number=number, witnesses=witnesses)
+
+
+def _remarks(model: Anatomy) -> tuple[str, ...]:
+    nothing = "l = 1 promises nothing: a column of a bucket may hold a single value."
+    ignored = "Empty values are ignored: the absence of items of a column may be inferred with a probability above 1/l."
+    return (*([nothing] if model.l == 1 else []), *([ignored] if model.empty_values == "ignore" else []))
+
+
+ANATOMY = ModelSpec(
+    model=Anatomy,
+    verify=_verify_anatomy,
+    proof=proof_named("anatomy"),
+    remarks=_remarks,
+    claims="""\
+* **Needs only the release**: in each bucket and column at most one in l of the transactions has the same value, which is a
+  set of items; each column has one value for each transaction of its bucket, each item is in one column, and the numbers
+  of columns and transactions are those of the manifest. `verify_anatomy.sql` returns every exception. With `empty_values`
+  = ignore, the frequency of the empty value has no limit: the absence of items of a column is then not protected.
+* **Needs the original data**: the values are those of the original, and each transaction's values are in one bucket.
+""",
+    covered=(
+        "An attacker who knows in which bucket a person is links the person to a value of a column with a probability of at "
+        "most one in {l}. A value is the set of items that a transaction has in the column."
+    ),
+    uncovered=(
+        "Items are published unchanged: an attacker who knows one rare item may find its bucket and the other "
+        "items of its column. Correlation across columns, values that are frequent everywhere, and presence "
+        "in the data are not covered."
+    ),
+    no_item_supports="it publishes the original items already",
 )
