@@ -10,11 +10,9 @@ from typing import NoReturn
 
 
 def console() -> NoReturn:
-    """Run the command line, and end the process without the cleaning up of Python.
-
-    Files are closed by then, databases in files, too. What Python does at its end, taking all modules apart, took an
-    eighth of the time of the main job; and Ctrl-C meanwhile would change the exit code of a command that is done.
-    """
+    """Run the command line, and end the process without the cleaning up of Python. Files are closed by then, databases in
+    files, too. What Python does at its end, taking all modules apart, took an eighth of the time of the main job; and Ctrl-C
+    meanwhile would change the exit code of a command that is done."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # no linear algebra here: its threads only cost start-up time
     return_memory(sys.argv, os.environ)
     if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:  # which a shell sets for what it starts in the background
@@ -63,11 +61,9 @@ def interrupt(*_: object) -> None:
 
 
 def return_memory(words: Sequence[str], environment: MutableMapping[str, str]) -> None:
-    """Under ``--memory-limit``, have DuckDB's allocator return freed memory at once: a tenth more CPU time.
-
-    It keeps freed memory for ten seconds otherwise, besides what the limit allows: on a million transactions under 600 MB
-    the process peaked at 1,033 MiB instead of 785. It is set before DuckDB is imported.
-    """
+    """Under ``--memory-limit``, have DuckDB's allocator return freed memory at once: a tenth more CPU time. It keeps freed
+    memory for ten seconds otherwise, besides what the limit allows: on a million transactions under 600 MB the process
+    peaked at 1,033 MiB instead of 785. It is set before DuckDB is imported."""
     if any(word.split("=")[0] == "--memory-limit" for word in words):
         environment.setdefault("DUCKDB_JE_MALLOC_CONF", "dirty_decay_ms:0,muzzy_decay_ms:0")
 

@@ -206,10 +206,8 @@ def check_option(name: str, value: Any, available: Mapping[str, Parameter] | Non
 def view_policy(
     name: str, transactions: Any, options: Mapping[str, str | int | float | bool], *, replace: bool = False
 ) -> Policy:
-    """Make the policy of a ``CREATE ANONYMIZED VIEW``, and check its options one by one.
-
-    The options of ``PUBLISHING`` are not part of a policy; the caller handles them.
-    """
+    """Make the policy of a ``CREATE ANONYMIZED VIEW``, and check its options one by one. The options of ``PUBLISHING`` are
+    not part of a policy; the caller handles them."""
     for option, value in options.items():
         check_option(option, value)
     of_policy = {n: v for n, v in options.items() if n not in PUBLISHING}

@@ -95,11 +95,9 @@ class BucketRecoding:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LocalRecoding(_Members):
-    """A local recoding: an item may have different images in different transactions, so it consists of rows.
-
-    Released items may overlap (a node of the taxonomy and one below it, or two sets of items). Under set semantics those
-    of one transaction never do: an original item has at most one image in a transaction.
-    """
+    """A local recoding: an item may have different images in different transactions, so it consists of rows. Released items
+    may overlap (a node of the taxonomy and one below it, or two sets of items). Under set semantics those of one transaction
+    never do: an original item has at most one image in a transaction."""
 
     # work table ``(tid INTEGER, released INTEGER, copies INTEGER)``, one row for each released item of a transaction,
     # by the numbers of ``labels``; a transaction published without items has no row

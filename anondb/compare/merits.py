@@ -135,11 +135,9 @@ def frontier(done: Sequence[Result]) -> list[Result]:
 
 
 def recommended(done: Sequence[Result]) -> list[tuple[Result, str]]:
-    """The run to choose and why, in words: one of the releases without attributes, one of those with them.
-
-    It is that with the least error among those that leave the fewest persons alone. Errors that agree in two digits count as
-    equal; then the smaller risk decides, then that no item supports are published.
-    """
+    """The run to choose and why, in words: one of the releases without attributes, one of those with them. It is that with
+    the least error among those that leave the fewest persons alone. Errors that agree in two digits count as equal; then the
+    smaller risk decides, then that no item supports are published."""
     chosen = []
     for relational in (False, True):
         points = judged([r for r in done if PROMISES[r.run.model].relational == relational])

@@ -107,10 +107,8 @@ def attribute_weights(engine: Engine, weights: Any, attributes: Collection[str])
 
 
 def attribute_domains(engine: Engine, domains: Any, attributes: Collection[str]) -> dict[str, Domain]:
-    """Read the domains of attributes, by lower-case name, from ``(attribute, low, high)`` or a mapping of names to ends.
-
-    The ends stay texts. Raises InputError: ``bad_domain`` if an end is missing; ``unknown_attribute``.
-    """
+    """Read the domains of attributes, by lower-case name, from ``(attribute, low, high)`` or a mapping of names to ends. The
+    ends stay texts. Raises InputError: ``bad_domain`` if an end is missing; ``unknown_attribute``."""
     if domains is None:
         return {}
     if isinstance(domains, Mapping):

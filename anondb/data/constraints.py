@@ -25,11 +25,8 @@ _INTEGER = re.compile(r"-?\d{1,38}$")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ItemSets:
-    """Named sets of items, by themselves sets that must stay countable.
-
-    Sets from a table are ordered by their ids: as numbers if all are integers, else by code point. Sets from Python keep
-    their order.
-    """
+    """Named sets of items, by themselves sets that must stay countable. Sets from a table are ordered by their ids: as
+    numbers if all are integers, else by code point. Sets from Python keep their order."""
 
     ids: tuple[str, ...]  # the name of each set
     labels: tuple[str, ...]  # the distinct items that occur in any set, sorted
@@ -221,11 +218,9 @@ def utility_of_level(taxonomy: Taxonomy, level: int) -> UtilityConstraints:
 
 
 def utility_of_siblings(taxonomy: Taxonomy, size: int) -> UtilityConstraints:
-    """Make groups of ``size`` neighbouring leaves in the order of the tree, numbered from 1; the last may be smaller.
-
-    These are the paper's policies UP1 to UP4 ("sibling items in the hierarchy"). Raises InputError: ``bad_parameter``, if
-    size is not an integer of at least 1.
-    """
+    """Make groups of ``size`` neighbouring leaves in the order of the tree, numbered from 1; the last may be smaller. These
+    are the paper's policies UP1 to UP4 ("sibling items in the hierarchy"). Raises InputError: ``bad_parameter``, if size is
+    not an integer of at least 1."""
     if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 1:
         raise InputError(f"The size of groups must be an integer of at least 1, not {size!r}.", code="bad_parameter")
     leaves = [taxonomy.labels[leaf] for leaf in taxonomy.leaves(0).tolist()]
@@ -248,11 +243,8 @@ class Countable:
 
 
 def countable(sets: ItemSets, recoding: GlobalRecoding, dataset: Dataset) -> tuple[Countable, ...]:
-    """Check for each set of items whether its count stays exact under a recoding (Corollary 3.12).
-
-    It does if none of the items is suppressed and each is generalized with items of the set only. Items that never occur
-    are ignored.
-    """
+    """Check for each set of items whether its count stays exact under a recoding (Corollary 3.12). It does if none of the
+    items is suppressed and each is generalized with items of the set only. Items that never occur are ignored."""
     image = {label: int(r) for label, r in zip(dataset.labels, recoding.image.tolist(), strict=True)}
     members: list[list[str]] = [[] for _ in recoding.labels]
     for released, label in zip(recoding.member_of.tolist(), recoding.member_labels, strict=True):
@@ -276,16 +268,10 @@ class _Columns(UtilityConstraints):
 
 
 def load_columns(engine: Engine, columns: Any, dataset: Dataset) -> tuple[Ints, tuple[str, ...]]:
-    """Read the column of each item of the data, numbered from 1, and the names of the columns.
-
-    Args:
-        columns: a table, view, file or data frame ``(column_id, item)``, or a list of sets of items, whose columns are
-            named 1, 2 and so on. Items that never occur in the data are ignored.
-
-    Raises:
-        InputError: fewer than two columns; an item in two columns (``not_a_partition``) or in none (``unknown_item``); a
-            column without an item (``empty_constraint``), or without one that occurs (``empty_column``).
-    """
+    """Read the column of each item of the data, numbered from 1, and the names of the columns, from a source ``(column_id,
+    item)``, or a list of sets of items, whose columns are named 1, 2 and so on. Items that never occur in the data are
+    ignored. Raises InputError: fewer than two columns; an item in two columns (``not_a_partition``) or in none
+    (``unknown_item``); a column without an item (``empty_constraint``), or without one that occurs (``empty_column``)."""
     sets = load_sets(engine, columns, _Columns)
     if len(sets) < 2:
         raise InputError(f"There must be at least 2 columns, not {len(sets)}.", code="bad_parameter")

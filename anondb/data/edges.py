@@ -34,11 +34,9 @@ def not_a_tree(message: str, hint: str | None = None) -> InputError:
 
 
 def edges_of_paths(paths: Sequence[Sequence[str]]) -> list[Edge]:
-    """The edges of leaf-to-root paths (``leaf;parent;...;*``, the hierarchy format of ARX, Amnesia, SECRETA).
-
-    A value repeated in the next column (padding of unbalanced hierarchies) counts once. Paths may differ in length, but
-    all must end in the root. A path of length one is a taxonomy of a single node.
-    """
+    """The edges of leaf-to-root paths (``leaf;parent;...;*``, the hierarchy format of ARX, Amnesia, SECRETA). A value
+    repeated in the next column (padding of unbalanced hierarchies) counts once. Paths may differ in length, but all must end
+    in the root. A path of length one is a taxonomy of a single node."""
     ends: dict[str, None] = dict.fromkeys(path[-1] for path in paths if path)
     steps = dict.fromkeys(_steps(paths))
     return [*((end, None) for end in ends), *((node, above) for node, above in steps if node != above)]

@@ -38,10 +38,8 @@ def check_frame(frame: Any, what: str) -> None:
 
 
 def _python_types(values: Iterable[Any]) -> set[type]:
-    """The Python types of the values or, if all are lists or arrays, of their elements that are not missing.
-
-    A NumPy scalar counts as the Python type of its value.
-    """
+    """The Python types of the values or, if all are lists or arrays, of their elements that are not missing. A NumPy scalar
+    counts as the Python type of its value."""
     kinds: set[type] = set()
     elements: set[type] = set()
     for value in values:

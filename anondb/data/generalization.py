@@ -69,9 +69,7 @@ class _Ancestors:
 
     def reach(self, low: int, high: int) -> tuple[Ints, Ints]:
         """For each leaf, the leaves below its lowest common ancestor with a range: if it were the low end, if the high one.
-
-        The number for the union with another range is the larger one of its two ends; a leaf inside widens nothing.
-        """
+        The number for the union with another range is the larger one of its two ends; a leaf inside widens nothing."""
         own = int(self._counts[low:high].max(initial=0))
         below = np.full(len(self._counts) + 1, own, dtype=np.int64)
         above = below.copy()

@@ -139,12 +139,10 @@ def _findings_in_labels(dataset: Dataset) -> dict[str, str]:
 
 
 def _prefixed(engine: Engine, dataset: Dataset, rows_here: bool) -> dict[str, str]:
-    """Whether items look like values with the name of their column before them, such as color.red and trim.red.
-
-    Few names come with few values, and a row has one value of a column. Codes such as E11.9 have as many first parts as
-    items, or persons with two codes of the same one; a first part without a digit is no code. A code in two spellings, such
-    as E11.9 and e11.9., counts once.
-    """
+    """Whether items look like values with the name of their column before them, such as color.red and trim.red. Few names
+    come with few values, and a row has one value of a column. Codes such as E11.9 have as many first parts as items, or
+    persons with two codes of the same one; a first part without a digit is no code. A code in two spellings, such as E11.9
+    and e11.9., counts once."""
     spelled = [re.sub(r"\W+$", "", label).casefold() for label in dataset.labels]
     labels = set(spelled)
     parts = [label.partition(".") for label in labels if "." in label]

@@ -194,10 +194,8 @@ def _remarks(attribute: Attribute, sql_type: str, kind: str | None, records: int
 
 
 def load_classes(engine: Engine, records: Any, dataset: Dataset, quasi_identifiers: str | Sequence[str] | None) -> Table:
-    """Make the work table ``(tid, class)`` of records with equal original quasi-identifiers; NULL equals NULL.
-
-    Arguments and errors are those of ``load_records``. Kinds and hierarchies are ignored, since nothing is generalized.
-    """
+    """Make the work table ``(tid, class)`` of records with equal original quasi-identifiers; NULL equals NULL. Arguments and
+    errors are those of ``load_records``. Kinds and hierarchies are ignored, since nothing is generalized."""
     with open_source(engine, records, "records") as source:
         id_column = source.column(dataset.id_column, "--id")
         names = [source.column(name, "--quasi-identifiers") for name, _ in parse_quasi_identifiers(quasi_identifiers)]

@@ -169,10 +169,8 @@ def describe(
 
 
 def _collated(engine: Engine, query: exp.Query, columns: dict[str, str]) -> frozenset[str]:
-    """The columns of texts, or of lists of texts, whose collation is not binary.
-
-    The name of a type does not show the collation; the definition of a table that is created from the query does.
-    """
+    """The columns of texts, or of lists of texts, whose collation is not binary. The name of a type does not show the
+    collation; the definition of a table that is created from the query does."""
     texts = [name for name, kind in columns.items() if re.fullmatch(r"VARCHAR(\[\d*\])?", kind)]
     if not texts:
         return frozenset()
@@ -261,11 +259,9 @@ def _candidates(text: str) -> list[tuple[str | None, str | None, str]]:
 
 
 def resolve_table(engine: Engine, text: str, what: str) -> Table:
-    """Resolve the name of a table, view or TEMP table, also in attached databases, to catalog.schema.name.
-
-    A name alone is that of a TEMP table, else in the current schema, else in the schema main, where no release is. Raises
-    InputError: ``no_such_table``, or ``ambiguous_table`` if the name matches several.
-    """
+    """Resolve the name of a table, view or TEMP table, also in attached databases, to catalog.schema.name. A name alone is
+    that of a TEMP table, else in the current schema, else in the schema main, where no release is. Raises InputError:
+    ``no_such_table``, or ``ambiguous_table`` if the name matches several."""
     if not text:
         raise InputError(f"The name of the {what} table is empty.", code="empty_name")
     candidates = _candidates(text)

@@ -31,8 +31,7 @@ def list_them() -> str:
 @dataclass(frozen=True, eq=False, repr=False)
 class Taxonomy:
     """A rooted tree; nodes are numbered in preorder, children in the order of the source
-    (docs/algorithms/conventions.md#taxonomies).
-    """
+    (docs/algorithms/conventions.md#taxonomies)."""
 
     labels: tuple[str, ...]  # label of each node
     parent: Ints  # parent of each node, -1 for the root (node 0)
@@ -205,12 +204,10 @@ def _number(root: str, children: dict[str, list[str]]) -> Taxonomy:
 
 
 def load_taxonomy(engine: Engine, taxonomy: Any) -> Taxonomy:
-    """Read a taxonomy from a table, view, data frame or file.
-
-    A table with the columns ``node`` (or ``child``) and ``parent`` is an edge list (a column ``ord`` orders siblings, ties
-    go by label); any other table is wide, one column per level. ``.tree`` files and ``;``-separated CSV files hold
-    leaf-to-root paths. Raises InputError: the source is not a tree, or has NULL nodes.
-    """
+    """Read a taxonomy from a table, view, data frame or file. A table with the columns ``node`` (or ``child``) and
+    ``parent`` is an edge list (a column ``ord`` orders siblings, ties go by label); any other table is wide, one column per
+    level. ``.tree`` files and ``;``-separated CSV files hold leaf-to-root paths. Raises InputError: the source is not a
+    tree, or has NULL nodes."""
     if isinstance(taxonomy, Taxonomy):
         return taxonomy
     edges = read_edges(engine, taxonomy)

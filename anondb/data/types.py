@@ -121,11 +121,9 @@ _ROOM_FOR = {
 
 
 def released_type(kind: str) -> str:
-    """The type that a manifest names for a column of this type.
-
-    Whole numbers are BIGINT if every value of their type is one, else DECIMAL. Types beside the closed list are VARCHAR; the
-    names of ENUM and STRUCT would list what the column may hold.
-    """
+    """The type that a manifest names for a column of this type. Whole numbers are BIGINT if every value of their type is
+    one, else DECIMAL. Types beside the closed list are VARCHAR; the names of ENUM and STRUCT would list what the column may
+    hold."""
     if re.fullmatch(r"U?(TINYINT|SMALLINT|INTEGER)|BIGINT", kind):
         return "BIGINT"
     kind = _ROOM_FOR.get(kind, kind).replace(", ", ",")

@@ -69,11 +69,9 @@ class CleanWriter:
 
 @contextlib.contextmanager
 def clean_writer(directory: Path) -> Iterator[CleanWriter]:
-    """Start a clean process in ``directory``; the end of the block kills it in any case.
-
-    It is a new program, not a fork, so it inherits no threads and open databases. It gets no signals of the terminal: on
-    Ctrl-C this process kills it. Raises EngineError: ``no_interpreter``, or it cannot be started.
-    """
+    """Start a clean process in ``directory``; the end of the block kills it in any case. It is a new program, not a fork, so
+    it inherits no threads and open databases. It gets no signals of the terminal: on Ctrl-C this process kills it. Raises
+    EngineError: ``no_interpreter``, or it cannot be started."""
     packages = str(Path(duckdb.__file__).resolve().parent.parent)
     kept = {name: os.environ[name] for name in _KEPT_ENVIRONMENT if name in os.environ}
     try:

@@ -359,11 +359,8 @@ class DuckDBEngine(Telling, Elsewhere, ForMany):
         self.ended(kept=True)
 
     def begin(self) -> None:
-        """``BEGIN``, refused while the user has a transaction open.
-
-        A refused BEGIN would abort that transaction, so it is detected first: outside a transaction, each statement has a
-        new transaction number.
-        """
+        """``BEGIN``, refused while the user has a transaction open. A refused BEGIN would abort that transaction, so it is
+        detected first: outside a transaction, each statement has a new transaction number."""
 
         def describe(error: duckdb.Error) -> AnondbError:
             return transaction_open() if isinstance(error, duckdb.TransactionException) else wrap(error, "begin")

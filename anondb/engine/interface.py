@@ -30,11 +30,9 @@ def tuples(columns: Columns) -> Iterator[tuple[Any, ...]]:
 
 
 class Runner(Protocol):
-    """Makes work tables from portable statements where the data lie, and fetches a bounded number of rows.
-
-    Statements are named queries (``sql/<room>/<name>.sql``) or trees of sqlglot, in DuckDB's dialect; SQL text is never
-    concatenated. Work tables are temporary, and dropped at the end of the transaction at the latest.
-    """
+    """Makes work tables from portable statements where the data lie, and fetches a bounded number of rows. Statements are
+    named queries (``sql/<room>/<name>.sql``) or trees of sqlglot, in DuckDB's dialect; SQL text is never concatenated. Work
+    tables are temporary, and dropped at the end of the transaction at the latest."""
 
     @property
     def portable_only(self) -> bool:

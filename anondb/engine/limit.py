@@ -212,8 +212,6 @@ class TimeLimit:
         return min(least, threading.TIMEOUT_MAX if self._full is None else _LOOK)
 
     def _raise(self) -> None:
-        """Raise the exception in the thread that works, in the place of one that it has not seen.
-
-        To take it back instead (by NULL) leaves Python 3.11 with a signal that nothing clears: ``sys.settrace`` hangs then.
-        """
+        """Raise the exception in the thread that works, in the place of one that it has not seen. To take it back instead
+        (by NULL) leaves Python 3.11 with a signal that nothing clears: ``sys.settrace`` hangs then."""
         ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._thread), ctypes.py_object(TimeUp))

@@ -36,24 +36,13 @@ def open_locked(
     files: Sequence[str] = (),
     more: Sequence[Path] = (),
 ) -> duckdb.DuckDBPyConnection:
-    """Open a connection with the file attached read-only, under the name ``release``, for anondb's statements alone.
-
-    Other files and databases, extensions and settings are locked before the file is attached, so nothing in an untrusted
-    file can use them, and the file is not the current database, so its macros do not hide DuckDB's functions. SQL can still
-    access the path and ``spill``.
-
-    The file is attached to an in-memory database: if it were opened directly, DuckDB could return an instance that this
-    process has already open, with an older state of the file.
-
-    Args:
-        spill: a directory for spill files, where COPY can write, too.
-        files: other files that may be read.
-        more: other database files, attached in the same way (``locked_catalog``).
-
-    Raises:
-        InputError: DuckDB does not accept a limit, or the file is not a DuckDB database.
-        EngineError: the file is locked, or cannot be opened.
-    """
+    """Open a connection with the file attached read-only, under the name ``release``, and ``more`` like it
+    (``locked_catalog``), for anondb's statements alone. Other files and databases (but ``files``), extensions and settings
+    are locked before the file is attached, so nothing in an untrusted file can use them, and the file is not the current
+    database, so its macros do not hide DuckDB's functions. SQL can still access the path and ``spill``, where COPY can
+    write. The file is attached to an in-memory database: if it were opened directly, DuckDB could return an instance that
+    this process has already open, with an older state of the file. Raises InputError: DuckDB does not accept a limit, or the
+    file is not a DuckDB database. EngineError: the file is locked, or cannot be opened."""
     return _connected(_config(memory_limit, threads, spill), _locking((path, *more), spill, files))
 
 
@@ -66,10 +55,8 @@ def open_for_analysts(
     threads: int | None = None,
 ) -> duckdb.DuckDBPyConnection:
     """Open a connection for SQL of analysts: the file, read-only, is the current database, and nothing else is accessible.
-
     ``check`` looks at what the connection reads before anything in the file can run; what it raises closes the connection.
-    ``max_seconds`` is the limit of the wall time of a statement, which needs DuckDB 2.0. Raises as ``open_locked`` does.
-    """
+    ``max_seconds`` is the limit of the wall time of a statement, which needs DuckDB 2.0. Raises as ``open_locked`` does."""
     attach, use = attaching(path, LOCKED_CATALOG, exp.var("READ_ONLY"))
     closed, locked = _lock()
     limit = [] if max_seconds is None else [setting("max_execution_time", exp.convert(_milliseconds(max_seconds)))]

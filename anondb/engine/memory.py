@@ -27,10 +27,8 @@ def bytes_of(limit: str) -> int | None:
 
 
 def same_limit(limit: str) -> str | None:
-    """A limit that DuckDB shows in the same words; None if it has no limit.
-
-    DuckDB cuts digits off: a limit that was set to its own words would be a little lower each time.
-    """
+    """A limit that DuckDB shows in the same words; None if it has no limit. DuckDB cuts digits off: a limit that was set to
+    its own words would be a little lower each time."""
     match = re.fullmatch(r"(\d+\.\d) ([KMGTP]iB)", limit)
     return None if match is None else f"{match[1]}5 {match[2]}"
 
@@ -48,10 +46,8 @@ def array_bytes(limit: int | None) -> int:
 
 @contextlib.contextmanager
 def lending_memory(engine: DuckDBEngine) -> Iterator[str | None]:
-    """During the block the database keeps to half of its memory limit; the block gets the other half, if there is one.
-
-    A new limit also makes DuckDB return memory that it has freed. A connection that was passed in gets no SET.
-    """
+    """During the block the database keeps to half of its memory limit; the block gets the other half, if there is one. A new
+    limit also makes DuckDB return memory that it has freed. A connection that was passed in gets no SET."""
     shown = engine.shown_memory_limit
     most, before = bytes_of(shown), same_limit(shown)
     if most is None:
@@ -69,10 +65,8 @@ def lending_memory(engine: DuckDBEngine) -> Iterator[str | None]:
 
 
 def _limit(engine: DuckDBEngine, memory: str) -> None:
-    """Set the memory limit; what DuckDB holds above it goes to its spill files. It keeps the old limit if it cannot.
-
-    Another connection to the database does it, on which a failure does not end the transaction.
-    """
+    """Set the memory limit; what DuckDB holds above it goes to its spill files. It keeps the old limit if it cannot. Another
+    connection to the database does it, on which a failure does not end the transaction."""
     text = setting("memory_limit", exp.Literal.string(memory)).sql(dialect="duckdb")
     engine.say(text)
 

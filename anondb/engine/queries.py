@@ -32,10 +32,8 @@ from anondb.errors import InternalError
 
 @dataclass(frozen=True)
 class Table:
-    """The fully qualified name of a table or view; qualified, since a user's file may have the name of our schema.
-
-    A part may be empty in databases where names have fewer.
-    """
+    """The fully qualified name of a table or view; qualified, since a user's file may have the name of our schema. A part
+    may be empty in databases where names have fewer."""
 
     catalog: str
     schema: str
@@ -65,11 +63,9 @@ _READS = re.compile(r"(\w+)\(([^)]*)\)")
 
 
 def _sql_root() -> Path:
-    """The folder of the queries: inside an installed package (``anondb/sql``), beside it in a source tree (``sql``).
-
-    It is found relative to this module. An editable install imports the source tree, so the copy that the build leaves in
-    ``site-packages`` is never read.
-    """
+    """The folder of the queries: inside an installed package (``anondb/sql``), beside it in a source tree (``sql``). It is
+    found relative to this module. An editable install imports the source tree, so the copy that the build leaves in
+    ``site-packages`` is never read."""
     installed = _PACKAGE / "sql"
     return installed if installed.is_dir() else _PACKAGE.parent / "sql"
 

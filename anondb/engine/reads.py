@@ -48,9 +48,7 @@ def rows(
 
 def itemsets(transactions: Rows, columns: Sequence[str], *, where: exp.Expr | None = None) -> exp.Select:
     """``(tid, columns)``: the sets of so many items that transactions ``(tid, item)`` hold, each in ascending order.
-
-    ``where`` is a condition on the first item.
-    """
+    ``where`` is a condition on the first item."""
     tree = rows(transactions, f"tid, item AS {columns[0]}", where=where)
     for n, last in enumerate(columns[:-1], 1):
         held = ", ".join(f"one.{column}" for column in ("tid", *columns[:n]))
@@ -60,11 +58,9 @@ def itemsets(transactions: Rows, columns: Sequence[str], *, where: exp.Expr | No
 
 
 def once(table: Rows, columns: str) -> exp.Select:
-    """Whole numbers of a table, in ascending order and equal rows once; for DuckDB alone.
-
-    Rows that are sorted already take a third of the time of DISTINCT. A window without an order reads the rows as the query
-    below it returns them, on one thread, whatever the connection's settings.
-    """
+    """Whole numbers of a table, in ascending order and equal rows once; for DuckDB alone. Rows that are sorted already take
+    a third of the time of DISTINCT. A window without an order reads the rows as the query below it returns them, on one
+    thread, whatever the connection's settings."""
     names = columns.split(", ")
     before = ", ".join(f"lag({name}) OVER () AS previous_{name}" for name in names)
     changed = " OR ".join(f"previous_{name} IS DISTINCT FROM {name}" for name in names)
@@ -85,12 +81,10 @@ def joined(
     order: str = "",
     distinct: bool = False,
 ) -> exp.Select:
-    """Columns of two tables, ``one.name`` and ``other.name``, for each two rows whose keys are equal.
-
-    ``on`` names the key: ``"item"``, ``"one, two"``, or ``"item = label"`` if it has another name in the other table; empty,
-    all pairs of rows are returned.
-    With ``left``, rows whose key the other table has not are returned with NULL. Other arguments are those of ``rows``.
-    """
+    """Columns of two tables, ``one.name`` and ``other.name``, for each two rows whose keys are equal. ``on`` names the key:
+    ``"item"``, ``"one, two"``, or ``"item = label"`` if it has another name in the other table; empty, all pairs of rows are
+    returned. With ``left``, rows whose key the other table has not are returned with NULL. Other arguments are those of
+    ``rows``."""
     tree = rows(table, columns, where=where, group=group, having=having, order=order, distinct=distinct)
     how = {"on": _equal(on), "side": "LEFT" if left else None} if on else {"kind": "CROSS"}
     tree.append("joins", exp.Join(this=bound(others, "other"), **how))
@@ -126,10 +120,8 @@ def counted(
     having: exp.Expr | str | None = None,
     order: str = "",
 ) -> exp.Select:
-    """The number of rows of a table as the column ``count``: of all, or of each value of the columns ``by``.
-
-    Other arguments are those of ``rows``.
-    """
+    """The number of rows of a table as the column ``count``: of all, or of each value of the columns ``by``. Other arguments
+    are those of ``rows``."""
     tree = rows(table, by, where=where, having=having, order=order)
     tree.append("expressions", exp.Count(this=exp.Star()).as_(count))
     if by:

@@ -14,11 +14,8 @@ _PLACE = re.compile(r"(?<=FROM |JOIN )(?<!DISTINCT FROM )(\w+)\b( AS\b)?|getvari
 
 
 def named_text(name: str, tables: Tables, values: Mapping[str, Value], target: Table | None = None) -> str:
-    """The text of a named query, or of ``CREATE TABLE target AS`` it.
-
-    It is the text of the file with its tables and values in place: parsing and writing it takes as long as running it on
-    little data. The tests compare it with the tree.
-    """
+    """The text of a named query, or of ``CREATE TABLE target AS`` it. It is the text of the file with its tables and values
+    in place: parsing and writing it takes as long as running it on little data. The tests compare it with the tree."""
     load(name).check(tables, values)
     parts = _parts(name)  # text, then for each place: a name after FROM or JOIN, AS, the name of a value; and text
     filled = [parts[0]]

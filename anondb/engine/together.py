@@ -46,10 +46,8 @@ class ForMany:
 
     def rows_each(self, name: str, parts: Sequence[tuple[Tables, int]]) -> list[Columns]:
         """Run a named query that only computes columns on several sets of tables with known numbers of rows, in one
-        statement for many; returns the rows of each. The values are numbers, and objects where some are NULL.
-
-        They come through Arrow, in two thirds of the time of NumPy's arrays.
-        """
+        statement for many; returns the rows of each. The values are numbers, and objects where some are NULL. They come
+        through Arrow, in two thirds of the time of NumPy's arrays."""
 
         def work(text: str) -> pa.Table:
             return self._connection.sql(text).to_arrow_table()

@@ -52,10 +52,8 @@ def _spilling(connect: Callable[[Path], duckdb.DuckDBPyConnection], **how: Any) 
 def memory_engine(
     *, memory_limit: str | None = None, threads: int | None = None, on_statement: Callable[[str], None] | None = None
 ) -> DuckDBEngine:
-    """An engine on an empty database in memory, locked: it reads no file and no other database.
-
-    ``close`` leaves the connection open, so that results can still be read; it ends with the last of them.
-    """
+    """An engine on an empty database in memory, locked: it reads no file and no other database. ``close`` leaves the
+    connection open, so that results can still be read; it ends with the last of them."""
     connection = open_memory(memory_limit=memory_limit, threads=threads)
     return DuckDBEngine(connection, on_statement=on_statement, empty=True)
 
@@ -72,11 +70,9 @@ def executed(engine: DuckDBEngine, text: str, describe: Callable[[duckdb.Error],
 
 
 def rewrite(engine: DuckDBEngine, catalog: str, path: Path, statements: Callable[[str], Iterable[exp.Expr | str]]) -> Path:
-    """Attach a private file, in the format of sealed files, in the place of a database file, on a locked engine.
-
-    The file lies in the engine's spill directory, is named like the other, and is written by the ``statements`` for the
-    catalog that is the current one meanwhile. They commit together: a commit of each takes longer than its work.
-    """
+    """Attach a private file, in the format of sealed files, in the place of a database file, on a locked engine. The file
+    lies in the engine's spill directory, is named like the other, and is written by the ``statements`` for the catalog that
+    is the current one meanwhile. They commit together: a commit of each takes longer than its work."""
     assert engine.spill_directory is not None
     new, written = "written", engine.spill_directory / catalog / path.name
     written.parent.mkdir()
@@ -100,10 +96,8 @@ _kept = count()
 def materialized(
     engine: DuckDBEngine, query: exp.Query, describe: Callable[[duckdb.Error], Exception]
 ) -> duckdb.DuckDBPyRelation:
-    """The rows of a tree, computed once; ``describe`` gives the typed error for a DuckDB error.
-
-    Before DuckDB 2.0 each use of a relation computes it again, so the rows are kept in a table.
-    """
+    """The rows of a tree, computed once; ``describe`` gives the typed error for a DuckDB error. Before DuckDB 2.0 each use
+    of a relation computes it again, so the rows are kept in a table."""
     text = query.sql(dialect="duckdb")
     engine.say(text)
 

@@ -130,13 +130,10 @@ def features(engine: Engine, dataset: Dataset, threats: tuple[Threat, ...], peop
 
 
 def terms(features: Features, k: int) -> dict[str, float]:
-    """The figures that the coefficients are multiplied with.
-
-    They are 1 for the run; millions of occurrences, rows of pairs and pairs; thousands of items, persons and clusters of k
-    persons. For similar, ``merges`` and ``item_pairs`` are millions of pairs of items that occur, and of all pairs, divided
-    by the root of k, since larger groups need fewer merges. For clump, ``clusters`` are billions of pairs of an occurrence
-    and a cluster of its block.
-    """
+    """The figures that the coefficients are multiplied with. They are 1 for the run; millions of occurrences, rows of pairs
+    and pairs; thousands of items, persons and clusters of k persons. For similar, ``merges`` and ``item_pairs`` are millions
+    of pairs of items that occur, and of all pairs, divided by the root of k, since larger groups need fewer merges. For
+    clump, ``clusters`` are billions of pairs of an occurrence and a cluster of its block."""
     return {
         "run": 1,
         "occurrences": features.occurrences / 1e6,

@@ -90,16 +90,9 @@ class _Guess(dict[str, Any]):
 
 
 def peek(engine: Engine, source: Path | str, options: Mapping[str, Any]) -> Peek:
-    """Propose how transactions are read, and read them so.
-
-    Args:
-        engine: outside a transaction; nothing is written.
-        source: a file, or the name of a table.
-        options: the options of reading that the owner names, with ``id`` and ``item``; all others are proposed.
-
-    Raises:
-        InputError: the file does not exist, or is of no format that is read.
-    """
+    """Propose how transactions in a file, or a table of this name, are read, and read them so, outside a transaction and
+    without writing. The owner names some options of reading, with ``id`` and ``item``; all others are proposed. Raises
+    InputError: the file does not exist, or is of no format that is read."""
     guess, form, called = _Guess(options), "table", source
     if isinstance(source, Path):
         file_format = format_of(source, f"file {source.name!r}")

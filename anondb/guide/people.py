@@ -83,18 +83,9 @@ def people(
     hierarchies: Any = None,
     sensitive: Any = None,
 ) -> People:
-    """Count what attackers find, inside a transaction.
-
-    Args:
-        source: the records, with the ids of the dataset.
-        dataset: the transactions, loaded with ``more_ids`` from the records.
-        quasi_identifiers: see ``parse_quasi_identifiers``; by default those that are proposed.
-        hierarchies: see ``load_records``.
-        sensitive: the items that attackers do not know, see ``load_sensitive``.
-
-    Raises:
-        InputError: as ``load_records``, but for identifiers.
-    """
+    """Count what attackers find in records, inside a transaction; the transactions are loaded with ``more_ids`` from these.
+    The columns are those that are proposed unless some are named; for hierarchies and sensitive items see ``load_records``
+    and ``load_sensitive``. Raises InputError: as ``load_records``, but for identifiers."""
     named = None if quasi_identifiers is None else parse_quasi_identifiers(quasi_identifiers)
     wanted = [] if named is None else [source.column(name, "--quasi-identifiers") for name, _ in named]
     check_names(wanted, dataset.id_column, dataset.item_column)

@@ -45,18 +45,10 @@ WHOLE, PART = "whole", "sample"  # their schemas
 def prepare_people(
     engine: Engine, transactions: Any, needs: Needs, people: Mapping[str, Any], taxonomy: Any, folder: Path
 ) -> Prepared:
-    """Count what attackers find, and write the input of the runs into the folder.
-
-    Args:
-        engine: the engine, outside a transaction.
-        transactions, taxonomy: as in ``advise``.
-        needs: what the owner said; a release for counts.
-        people: the options of ``needs.PEOPLE`` that the owner set.
-
-    Raises:
-        InputError: ``no_quasi_identifiers``: none are named, and none proposed; ``bad_usage``: item supports, or a use that
-            needs other algorithms; see ``profile`` and ``load_records``.
-    """
+    """Count what attackers find, outside a transaction, and write the input of the runs of ``advise`` into the folder;
+    ``people`` are the options of ``needs.PEOPLE`` that the owner set. Raises InputError: ``no_quasi_identifiers``: none are
+    named, and none proposed; ``bad_usage``: item supports, or a use that needs other algorithms; see ``profile`` and
+    ``load_records``."""
     if needs.use != "counts":
         words = f"With attributes, no release is made for {needs.use}."
         raise InputError(words, code="bad_usage", hint="Leave --use out.")

@@ -149,11 +149,9 @@ def error(result: Result) -> float | None:
 
 
 def ranked(results: Sequence[Result]) -> list[Result]:
-    """The results that may be advised, the best first: those that are done and do not delete most.
-
-    Errors that agree in two digits count as equal; then releases without item supports come first, then algorithms in the
-    order of ``needs.order_of``.
-    """
+    """The results that may be advised, the best first: those that are done and do not delete most. Errors that agree in two
+    digits count as equal; then releases without item supports come first, then algorithms in the order of
+    ``needs.order_of``."""
     named = [(e, r) for r in results if (e := error(r)) is not None and not deletes_most(r)]
     named.sort(key=lambda x: (round(x[0], 2), supported(x[1]), order_of(x[1].run)))
     return [r for _, r in named]

@@ -158,11 +158,9 @@ def reference_of(engine: Engine, table: Table | None) -> str | None:
 
 
 def asked_table(dataset: Dataset, name: str) -> str:
-    """The table name that analysts query for the release ``name``: the source's, if the release has the same rows.
-
-    If rows were merged, counts over the source differ: then it is the release's name, or ``release_<name>`` if the source
-    has that name. All parts of a partitioned view have the name that ``of_parts`` gives them.
-    """
+    """The table name that analysts query for the release ``name``: the source's, if the release has the same rows. If rows
+    were merged, counts over the source differ: then it is the release's name, or ``release_<name>`` if the source has that
+    name. All parts of a partitioned view have the name that ``of_parts`` gives them."""
     if dataset.is_table or dataset.partition is not None:
         return dataset.table
     return _another(dataset.table, name)
@@ -174,10 +172,8 @@ def asked_records(dataset: Dataset, name: str, records: str | None) -> str | Non
 
 
 def of_view(engine: Engine, name: str, query: str) -> str:
-    """The table name for a view: that of the table if the query returns all its rows unchanged, else the view's.
-
-    If a view omits rows or computes columns, its counts are not those of the table.
-    """
+    """The table name for a view: that of the table if the query returns all its rows unchanged, else the view's. If a view
+    omits rows or computes columns, its counts are not those of the table."""
     if (table := plain_table(query)) is not None:
         with contextlib.suppress(InputError):
             return resolve_table(engine, table, "view's").name

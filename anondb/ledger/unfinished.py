@@ -83,9 +83,7 @@ class Unfinished:
 
     def keep(self, step: str, key: str, value: Any) -> Any:
         """Keep the result of a step, with its work tables, in the place of all results of this step; return it as restored.
-
-        The first step throws away all others.
-        """
+        The first step throws away all others."""
         if step == "load":
             self.sweep()
             create = exp.Create(this=self._schema.expression(), kind="SCHEMA", exists=True)

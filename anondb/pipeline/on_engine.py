@@ -198,11 +198,9 @@ def read(engine: DuckDBEngine, policy: Policy) -> tuple[Dataset, Table | None, P
 
 
 def _warehouse_for(engine: DuckDBEngine, policy: Policy) -> tuple[PortableWarehouse | None, Any]:
-    """The database in which a policy is carried out, and its transactions as this names them; None if rows are fetched.
-
-    Data frames of a warehouse (``warehouse_at``) stay there. Tables of a warehouse or of an owner's database elsewhere stay
-    if they have ``MANY_ROWS`` rows and the policy can be carried out there, unless the owner says otherwise.
-    """
+    """The database in which a policy is carried out, and its transactions as this names them; None if rows are fetched. Data
+    frames of a warehouse (``warehouse_at``) stay there. Tables of a warehouse or of an owner's database elsewhere stay if
+    they have ``MANY_ROWS`` rows and the policy can be carried out there, unless the owner says otherwise."""
     source, opened, asked = policy.transactions, warehouse_at(policy.transactions), policy.on_engine
     is_frame = opened is not None and not isinstance(source, str)
     if not is_frame and (asked is False or (asked is None and opened is None and engine.warehouse() is None)):
@@ -256,11 +254,9 @@ def _check_policy(policy: Policy) -> None:
 
 def bring(engine: Engine, catalog: str, task: Task, recoding: Recoding, *, recorded: bool) -> Task:
     """Fetch the released rows of a task that is carried out in another database and, if it is recorded in the ledger, the
-    digests of its persons. Only its occurrences and ids stay there in work tables, until the accuracy is measured.
-
-    The dataset of the result has its other tables here. Its transactions hold, in the place of each released item, the first
-    item of the data with this image; so they are not those of the source, but have the same image.
-    """
+    digests of its persons. Only its occurrences and ids stay there in work tables, until the accuracy is measured. The
+    dataset of the result has its other tables here. Its transactions hold, in the place of each released item, the first
+    item of the data with this image; so they are not those of the source, but have the same image."""
     if task.runner is None:
         return task
     assert isinstance(recoding, GlobalRecoding)
@@ -280,8 +276,7 @@ def bring(engine: Engine, catalog: str, task: Task, recoding: Recoding, *, recor
 
 def load_release(engine: DuckDBEngine, name: str) -> tuple[LedgerEntry, Dataset]:
     """Read the current source of a release (``load_source``), to measure its accuracy; what was made inside the owner's
-    database is counted there.
-    """
+    database is counted there."""
     entry, warehouse = find(engine, current_catalog(engine), name), engine.warehouse()
     if entry is None or entry.source_reference is None or warehouse is None or not entry.parameters.get("on_engine"):
         return load_source(engine, name)

@@ -38,11 +38,9 @@ def verify_release(
     kind: Kind | None = None,
     rows: CodedRelease | None = None,
 ) -> Verification:
-    """Check the frozen or sealed rows of a release against a model.
-
-    ``kind`` (the kind of the release) and ``rows`` (its coded rows) are read from the release unless the caller has them.
-    Raises InputError: the model does not apply to this kind of release.
-    """
+    """Check the frozen or sealed rows of a release against a model. ``kind`` (the kind of the release) and ``rows`` (its
+    coded rows) are read from the release unless the caller has them. Raises InputError: the model does not apply to this
+    kind of release."""
     kind = release_kind(engine, schema) if kind is None else kind
     if kind is None or (kind is ANATOMY) != (model.layout == "buckets"):
         raise InputError(
@@ -134,10 +132,8 @@ def subject_of(engine: DuckDBEngine, dataset: Dataset, knowledge: Knowledge = Kn
 def verify_buckets(
     engine: DuckDBEngine, buckets: Any, model: Anatomy, transactions: Any = None, *, witnesses: int = 0
 ) -> AnatomyVerification:
-    """Check any table ``(bucket_id, column_id, items, copies)`` against l-diversity; ``items`` are lists.
-
-    With the original transactions, also check that the buckets contain each of them once, as far as multisets can tell.
-    """
+    """Check any table ``(bucket_id, column_id, items, copies)`` against l-diversity; ``items`` are lists. With the original
+    transactions, also check that the buckets contain each of them once, as far as multisets can tell."""
     with engine.transaction(), open_source(engine, buckets, "buckets") as source:
         for column in ("bucket_id", "column_id", "items", "copies"):
             source.column(column, column)

@@ -125,11 +125,9 @@ def proof_directory(directory: str | os.PathLike[str], manifest: Manifest, shown
 def write_proof(
     directory: Path, manifest: Manifest, digests: tuple[str, str], shown: Shown = Shown(), mode: int | None = None
 ) -> list[Path]:
-    """Write ``verify_<model>.sql`` and its page into a directory, created if needed; replace existing files.
-
-    ``digests`` are the SHA-256 of the file and the digest of its content; ``mode`` is that of the files, by default 0600.
-    Raises InputError: no proof for the model.
-    """
+    """Write ``verify_<model>.sql`` and its page into a directory, created if needed; replace existing files. ``digests`` are
+    the SHA-256 of the file and the digest of its content; ``mode`` is that of the files, by default 0600. Raises InputError:
+    no proof for the model."""
     model = manifest["model"]
     page = PAGE_TEXT.format(
         model=model,

@@ -22,10 +22,8 @@ _BUCKETS = Table("", SEALED_SCHEMA, "buckets")
 
 
 def km(manifest: Manifest, _: Shown) -> exp.Query:
-    """The query of k^m-anonymity: combinations of at most m items that occur in 1 to k-1 transactions.
-
-    The shape depends on m: one SELECT for each size. For m = inf it suffices to check whole transactions.
-    """
+    """The query of k^m-anonymity: combinations of at most m items that occur in 1 to k-1 transactions. The shape depends on
+    m: one SELECT for each size. For m = inf it suffices to check whole transactions."""
     k, m = int(manifest["k"]), manifest["m"]
     if m == "inf":
         return load("proof/km_inf").bind({"transactions": _TRANSACTIONS}, {"k": k})
@@ -110,11 +108,9 @@ def k(manifest: Manifest, _: Shown) -> exp.Query:
 
 
 def kkm(manifest: Manifest, shown: Shown) -> exp.Query:
-    """The query of (k,k^m)-anonymity: small classes, and rare combinations of nonsensitive items (Poulis et al. 2013).
-
-    For m = inf it suffices to check whole transactions. Equal items of different classes then count as different items, and
-    only transactions of the same class contain each other.
-    """
+    """The query of (k,k^m)-anonymity: small classes, and rare combinations of nonsensitive items (Poulis et al. 2013). For m
+    = inf it suffices to check whole transactions. Equal items of different classes then count as different items, and only
+    transactions of the same class contain each other."""
     k, classes, sensitive = int(manifest["k"]), _classes(shown), _sensitive(manifest)
     released: Tables = {"records": _RECORDS, "transaction_ids": _IDS, "transactions": _TRANSACTIONS}
     parts = [load("proof/records").bind(released, {}), load("proof/few_records").bind({"classes": classes}, {"k": k})]

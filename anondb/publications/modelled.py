@@ -27,11 +27,9 @@ def confirm(engine: DuckDBEngine, name: str, accept: Collection[str]) -> None:
 
 
 def check_ids(engine: Engine, release: SchemaName) -> None:
-    """Refuse modelled rows for a release whose persons, by the digests in the ledger, have ids such as theirs.
-
-    A question about a real id must not be answered with a modelled row. Call it inside a transaction. Raises InputError:
-    ``modelled_ids``.
-    """
+    """Refuse modelled rows for a release whose persons, by the digests in the ledger, have ids such as theirs. A question
+    about a real id must not be answered with a modelled row. Call it inside a transaction. Raises InputError:
+    ``modelled_ids``."""
     manifest = read_manifest(engine, release)
     kind = types_of(manifest)[manifest["id_column"]]
     digests = persons.digests(engine, release.catalog, _modelled(kind, int(manifest["transactions"])))

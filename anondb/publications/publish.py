@@ -51,16 +51,11 @@ def publish_release(
     format: str = targets.FORMATS[0],
     **written: Any,
 ) -> PublishedFile:
-    """Seal a release into a new file, a folder or a schema of PostgreSQL, and check the sealed rows first (``seal``).
-
-    The ledger records the publication. Unless ``allow_overlap``, a release that shares persons with a different earlier
-    publication is refused; else both are compared. A run over files has no ledger and makes no such check.
-
-    Raises:
-        InputError: ``overlap``; the release does not exist; the path or the directory of the proof cannot be written.
-        VerificationFailed: the sealed rows do not keep the promise.
-        EngineError: disk, memory, or a lock.
-    """
+    """Seal a release into a new file, a folder or a schema of PostgreSQL, and check the sealed rows first (``seal``). The
+    ledger records the publication. Unless ``allow_overlap``, a release that shares persons with a different earlier
+    publication is refused; else both are compared. A run over files has no ledger and makes no such check. Raises
+    InputError: ``overlap``; the release does not exist; the path or the directory of the proof cannot be written.
+    VerificationFailed: the sealed rows do not keep the promise. EngineError: disk, memory, or a lock."""
     targets.check_proof(path, proof, format)
     targets.check_target(engine, path, replace, format)
     before = earlier_of(engine, name)
@@ -129,11 +124,9 @@ def seal(
     **written: Any,
 ) -> PublishedFile:
     """Seal a release into its file, verify the sealed rows, and record the publication and its ``intersections`` with
-    earlier ones in the ledger. Call it inside ``engine.transaction()``: the file comes last.
-
-    If the release still has the rows that were ``verified`` in this process, the sealed rows are compared with these.
-    ``written`` says how the file is written (``targets.how``).
-    """
+    earlier ones in the ledger. Call it inside ``engine.transaction()``: the file comes last. If the release still has the
+    rows that were ``verified`` in this process, the sealed rows are compared with these. ``written`` says how the file is
+    written (``targets.how``)."""
     catalog = stored.current_catalog(engine)
     model = model_of(release.manifest)
     checked_with = ledger.knowledge_of(engine, catalog, release.release_id)

@@ -113,10 +113,8 @@ def _from_ledger(engine: Engine, catalog: str, release_id: str) -> PublishedRows
 
 
 def keep(engine: Engine, catalog: str, schema: objects.SchemaName) -> None:
-    """Store the rows of a published release that is about to be dropped, and forget the persons of one that was not.
-
-    Call it inside a transaction.
-    """
+    """Store the rows of a published release that is about to be dropped, and forget the persons of one that was not. Call it
+    inside a transaction."""
     if (release := of_schema(engine, schema)) is None:
         return
     release_id = release.manifest["release_id"]
@@ -141,11 +139,8 @@ def keep(engine: Engine, catalog: str, schema: objects.SchemaName) -> None:
 
 
 def drop_release(engine: Engine, catalog: str, name: str) -> None:
-    """Drop the schema of a release and mark its ledger entry; the ledger keeps the rows if they were published.
-
-    Call it inside ``engine.transaction()``. Raises InputError: the release does not exist, or its schema holds other
-    objects.
-    """
+    """Drop the schema of a release and mark its ledger entry; the ledger keeps the rows if they were published. Call it
+    inside ``engine.transaction()``. Raises InputError: the release does not exist, or its schema holds other objects."""
     if (schema := objects.find_schema(engine, objects.release_schema(catalog, name))) is None:
         raise InputError(f"There is no release {name!r}.", code="no_such_release", hint="List them: anondb releases.")
     keep(engine, catalog, schema)

@@ -48,11 +48,9 @@ def _of_baskets(path: Path, dialect: Dialect, name: str) -> Iterator[str]:
 
 
 def _of_spmf(path: Path, name: str) -> Iterator[str]:
-    """The items of each line of a plain SPMF file: of a transaction, or of all itemsets of a sequence.
-
-    ``@ITEM=1=apple`` names an item; other lines that begin with ``@``, ``#`` or ``%``, and empty ones, are comments. In a
-    transaction with utilities (``items:utility:...``) the items count.
-    """
+    """The items of each line of a plain SPMF file: of a transaction, or of all itemsets of a sequence. ``@ITEM=1=apple``
+    names an item; other lines that begin with ``@``, ``#`` or ``%``, and empty ones, are comments. In a transaction with
+    utilities (``items:utility:...``) the items count."""
     labels: dict[str, str] = {}
     with path.open(encoding="utf-8") as file:
         for number, line in enumerate(file, 1):

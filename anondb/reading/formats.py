@@ -120,11 +120,9 @@ def decompressed(path: Path, compression: str | None) -> Iterator[IO[bytes]]:
 
 
 def encoded(path: Path, form: Format, reading: Reading) -> Reading:
-    """How a text file is read: not in the encoding that is named for it and others if its bytes show that it is UTF-8.
-
-    They do so if they are valid UTF-8 beyond ASCII, and texts of that encoding never look so: each of its bytes beyond ASCII
-    is a letter or a mark of its own, as in Latin-1, or it writes ASCII otherwise, as UTF-16, whose texts have zero bytes.
-    """
+    """How a text file is read: not in the encoding that is named for it and others if its bytes show that it is UTF-8. They
+    do so if they are valid UTF-8 beyond ASCII, and texts of that encoding never look so: each of its bytes beyond ASCII is a
+    letter or a mark of its own, as in Latin-1, or it writes ASCII otherwise, as UTF-16, whose texts have zero bytes."""
     if reading.encoding is None or not _is_told_from_utf8(reading.encoding):
         return reading
     decoder, ascii_only = getincrementaldecoder("utf-8")(), "a".encode(reading.encoding) == b"a"

@@ -11,12 +11,9 @@ from anondb.engine import Table, load
 def body_of(
     name: str, schema: str, values: Mapping[str, exp.Expr], parts: Mapping[str, exp.Query] = MappingProxyType({})
 ) -> exp.Query:
-    """The named query as the body of a view or macro of ``schema``.
-
-    Names have no catalog, because the file may be attached under any name. They have the schema even if it is ``main``,
-    because a CTE of the analyst's query would capture an unqualified name in a macro. ``parts`` maps tables to the
-    queries that replace them.
-    """
+    """The named query as the body of a view or macro of ``schema``. Names have no catalog, because the file may be attached
+    under any name. They have the schema even if it is ``main``, because a CTE of the analyst's query would capture an
+    unqualified name in a macro. ``parts`` maps tables to the queries that replace them."""
     return bound_among(name, {table: Table("", schema, table) for table in load(name).reads} | dict(parts), values)
 
 

@@ -90,11 +90,9 @@ def listings(engine: Engine) -> Mapping[str, Catalog]:
 
 
 def _as_written_today(text: str) -> str:
-    """The text of an object as DuckDB 2.0 stores it: older versions store lists and truth values in other words.
-
-    No other text of a release has these words: in a string, its quotes would be doubled, and a function of this name in the
-    file would be an object too many.
-    """
+    """The text of an object as DuckDB 2.0 stores it: older versions store lists and truth values in other words. No other
+    text of a release has these words: in a string, its quotes would be doubled, and a function of this name in the file
+    would be an object too many."""
     for old, new in _OLD_WORDS:
         text = text.replace(old, new)
     return text
@@ -193,11 +191,8 @@ def _compared(there: Catalog, manifest: dict[str, str], kind: Kind) -> SealedCat
 
 
 def objects_digest(there: Catalog, release_id: str) -> str:
-    """The digest of the objects of a catalog, whatever its release id.
-
-    Two catalogs have the same digest only if the texts of one are those of the other with the release id replaced: the parts
-    between its occurrences are digested.
-    """
+    """The digest of the objects of a catalog, whatever its release id. Two catalogs have the same digest only if the texts
+    of one are those of the other with the release id replaced: the parts between its occurrences are digested."""
     return _digest([(*entry, text.split(release_id), said) for entry, (text, said) in sorted(there.items())])
 
 

@@ -31,10 +31,8 @@ class CodedRelease:
 
     @cached_property
     def transactions(self) -> Table:
-        """``(tid, item, copies)``, each pair once; ``tid`` is the ``transaction_id``.
-
-        Transactions without items have no row here: see ``ids``.
-        """
+        """``(tid, item, copies)``, each pair once; ``tid`` is the ``transaction_id``. Transactions without items have no row
+        here: see ``ids``."""
         rows = NamedRows("release/coded_transactions", {"items": self.items, **self._rows}, {})
         query = reads.rows(rows, "tid, item, copies", order="tid, item")  # joins by tid take half the time then
         if int(self._engine.scalar("release/out_of_order", self._rows)):  # merging takes 15 times as long
@@ -48,10 +46,8 @@ class CodedRelease:
 
     @cached_property
     def classes(self) -> Table:
-        """``(content_id, content, complete, support)``: the distinct transactions, and the number of copies of each.
-
-        A content is a sorted list of the numbers 2^32 x item + copies, one for each item.
-        """
+        """``(content_id, content, complete, support)``: the distinct transactions, and the number of copies of each. A
+        content is a sorted list of the numbers 2^32 x item + copies, one for each item."""
         return self._make("frozen_contents", "verify/classes", transactions=self.transactions, ids=self.ids)
 
     def _make(self, target: str, name: str | exp.Query, **tables: Table | exp.Query | NamedRows) -> Table:

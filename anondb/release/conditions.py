@@ -44,11 +44,9 @@ def record_columns(attributes: Sequence[ReleasedAttribute]) -> dict[str, str]:
 
 
 def judged_records(schema: str, attributes: Sequence[ReleasedAttribute]) -> exp.Query:
-    """Build the query (transaction_id, must, may, chance) over the conditions on all attributes, for the macro's body.
-
-    Its shape depends on the attributes. A condition is a parameter of the macro with the name of its attribute; all
-    columns are qualified, because a parameter replaces an unqualified column of the same name.
-    """
+    """Build the query (transaction_id, must, may, chance) over the conditions on all attributes, for the macro's body. Its
+    shape depends on the attributes. A condition is a parameter of the macro with the name of its attribute; all columns are
+    qualified, because a parameter replaces an unqualified column of the same name."""
     if not attributes:
         ids = exp.alias_(Table("", schema, "transaction_ids").expression(), "stored", table=True)
         yes = [exp.true().as_("must"), exp.true().as_("may"), exp.cast(exp.convert(1), "DOUBLE").as_("chance")]

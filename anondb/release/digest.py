@@ -45,11 +45,9 @@ def file_digest(path: Path) -> str:
 def content_digest(
     engine: Engine, schema: SchemaName, kind: Kind, counts: Mapping[str, int] | None = None, *, modelled: bool = True
 ) -> str:
-    """The content digest, with its prefix ``content:``. Check the catalog of the release first.
-
-    ``counts`` (the number of rows of each table) is read from the release unless the caller has it. Without ``modelled``, it
-    is the digest of the release as it is without modelled rows and their key in the manifest, from which these are drawn.
-    """
+    """The content digest, with its prefix ``content:``. Check the catalog of the release first. ``counts`` (the number of
+    rows of each table) is read from the release unless the caller has it. Without ``modelled``, it is the digest of the
+    release as it is without modelled rows and their key in the manifest, from which these are drawn."""
     counts = table_counts(engine, schema, kind) if counts is None else counts
     manifest = read_manifest(engine, schema)
     left_out = {SIGNATURE} if modelled else {SIGNATURE, MODELLED}
@@ -126,10 +124,8 @@ def _text_digest(engine: Engine, schema: SchemaName, name: str, kind: Kind, rows
 
 
 def _ranges(engine: Engine, table: Table, place: exp.Expr, rows: int) -> list[tuple[int, int] | None]:
-    """Ranges of places (numbers or blocks) whose rows fit in memory at once; a single one, None, if all do.
-
-    Rows without a place (a file that somebody changed may have them) are in no range, so that nothing is divided.
-    """
+    """Ranges of places (numbers or blocks) whose rows fit in memory at once; a single one, None, if all do. Rows without a
+    place (a file that somebody changed may have them) are in no range, so that nothing is divided."""
     limit = engine.memory_limit if rows > _BLOCK else None
     at_once = _AT_ONCE if limit is None else min(_AT_ONCE, limit // _ROW_BYTES)
     if rows <= at_once:

@@ -65,10 +65,8 @@ def file_findings(path: Path) -> list[Finding]:
 
 
 def _strange_bytes(path: Path) -> int:
-    """Count the header bytes that are neither fields nor zero; a malformed version or source counts in full.
-
-    The third header may begin like the first: DuckDB writes it from the same memory.
-    """
+    """Count the header bytes that are neither fields nor zero; a malformed version or source counts in full. The third
+    header may begin like the first: DuckDB writes it from the same memory."""
     with path.open("rb") as handle:
         main, *others = (handle.read(_HEADER) for _ in range(HEADER_BYTES // _HEADER))
     strange = 0
@@ -314,11 +312,9 @@ _FORMS = {  # those of parameters follow from the model
 
 
 def order_figures(engine: Engine, schema: SchemaName, kind: Kind) -> tuple[int, dict[str, float]]:
-    """N, and rank correlations that are near 0 if the transactions (buckets of an anatomy) are in random order.
-
-    Four figures of each transaction, its length and the first, the last and the sum of its items' alphabetical ranks, are
-    correlated (Spearman, ties averaged) with the number of the transaction and with the transaction before it.
-    """
+    """N, and rank correlations that are near 0 if the transactions (buckets of an anatomy) are in random order. Four figures
+    of each transaction, its length and the first, the last and the sum of its items' alphabetical ranks, are correlated
+    (Spearman, ties averaged) with the number of the transaction and with the transaction before it."""
     shapes = engine.query("release/order_shapes", _numbered_rows(schema, kind))
     number = shapes.pop("transaction_id").astype(np.float64)
     figures = {}

@@ -49,11 +49,9 @@ class ReadBack:
 
 
 def write_tables(sealed: Path, kind: objects.Kind, manifest: Mapping[str, str], folder: Path) -> None:
-    """Write the tables of a sealed file as Parquet files into a folder, by a process that never opened raw data.
-
-    The files are compressed; row groups have a fixed number of rows, in the order of the table, so that their statistics
-    follow from the rows alone.
-    """
+    """Write the tables of a sealed file as Parquet files into a folder, by a process that never opened raw data. The files
+    are compressed; row groups have a fixed number of rows, in the order of the table, so that their statistics follow from
+    the rows alone."""
     catalog = "sealed"
     attached = exp.alias_(exp.Literal.string(str(sealed)), exp.to_identifier(catalog, quoted=True))
     statements: list[exp.Expr] = [
@@ -111,11 +109,9 @@ def as_file(folder: str | os.PathLike[str], scripts: Scripts, memory_limit: str 
 
 
 def read_back(folder: Path, directory: Path, scripts: Scripts, memory_limit: str | None = None) -> ReadBack:
-    """Check a folder, and write its rows into a sealed file in a private directory, by a clean process.
-
-    Nothing but the Parquet files of the tables is read, on a connection that can read no other file. The SQL files must be
-    those that anondb writes for such a release, and the content digest that of the rows: it stands for the whole folder.
-    """
+    """Check a folder, and write its rows into a sealed file in a private directory, by a clean process. Nothing but the
+    Parquet files of the tables is read, on a connection that can read no other file. The SQL files must be those that anondb
+    writes for such a release, and the content digest that of the rows: it stands for the whole folder."""
     folder = valid_path(folder)
     if (stated := _stated(folder)) is None:
         return _refused("catalog", f"{MANIFEST_FILE} is not one that anondb writes")

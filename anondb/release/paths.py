@@ -47,10 +47,8 @@ def valid_path(path: str | os.PathLike[str]) -> Path:
 
 @contextlib.contextmanager
 def build_directory(parent: Path) -> Iterator[Path]:
-    """Make a private directory (mode 0700) beside the target, and remove it at the end, also after an error.
-
-    First it removes those left behind by anondb processes of this machine that have ended.
-    """
+    """Make a private directory (mode 0700) beside the target, and remove it at the end, also after an error. First it
+    removes those left behind by anondb processes of this machine that have ended."""
     sweep(parent, _BUILD_PREFIX)
     try:
         build = new_private(parent, _BUILD_PREFIX)

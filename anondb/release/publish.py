@@ -155,9 +155,7 @@ def _completed(
     memory_limit: str | None,
 ) -> str:
     """Draw modelled rows from those that were handed over, and sign all of them; the manifest gets the keys that say so.
-
-    Returns the content digest.
-    """
+    Returns the content digest."""
     files = {name: str(build / rows_file(name)) for name in kind.tables}
     engine = reader_engine(list(files.values()), build, memory_limit)
     with contextlib.closing(engine):
@@ -210,9 +208,7 @@ def file_source(path: str) -> exp.Table:
 
 def _hand_over(engine: Engine, schema: SchemaName, kind: Kind, build: Path, verified: RowSums | None) -> RowSums | None:
     """Write the released rows under fresh numbers into ``build``, one sorted file for each table; drop the work tables.
-
-    Returns the sums that the sealed rows must have, if the rows are those that were ``verified``, else None.
-    """
+    Returns the sums that the sealed rows must have, if the rows are those that were ``verified``, else None."""
     old_numbers = reads.rows(schema.table(kind.numbered), f"{kind.number} AS tid", distinct=True)
     try:
         numbered = number_transactions(engine, old_numbers)
@@ -290,10 +286,8 @@ def _check_sealed(
     check: RowSums | Check | None,
     memory_limit: str | None,
 ) -> str:
-    """Check that the finished file holds exactly the release, and return its content digest.
-
-    ``check`` is what the rows are compared with, or what is called with them.
-    """
+    """Check that the finished file holds exactly the release, and return its content digest. ``check`` is what the rows are
+    compared with, or what is called with them."""
     if file_findings(built):
         raise InternalError("The sealed file was not closed cleanly.")
     reader = locked_engine(built, memory_limit=memory_limit)

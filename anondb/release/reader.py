@@ -57,10 +57,8 @@ class SealedRelease(StoredRelease):
 
 
 def locked_engine(path: str | os.PathLike[str], **settings: Any) -> tuple[DuckDBEngine, SchemaName, Path]:
-    """Open a file that may be a sealed release, unchecked; return an engine, the schema, and the absolute path.
-
-    ``settings`` are those of ``engine.untrusted.locked_engine``.
-    """
+    """Open a file that may be a sealed release, unchecked; return an engine, the schema, and the absolute path. ``settings``
+    are those of ``engine.untrusted.locked_engine``."""
     place = existing_file(path)
     return _engine_on([place], settings), SchemaName(LOCKED_CATALOG, SEALED_SCHEMA), place
 
@@ -143,12 +141,10 @@ def _checked(engine: DuckDBEngine, places: Sequence[Path], names: Sequence[str],
 
 
 def _read_anew(engine: DuckDBEngine, places: Sequence[Path], names: Sequence[str]) -> list[Path]:
-    """Put private files with the rows of sealed files, whose catalogs are checked first, in their place.
-
-    A digest covers rows, but a file also has statistics, by which DuckDB skips rows that do not fit a condition: whoever
-    changes these hides rows from every question, and from no digest. All rows are read here, without a condition, and
-    DuckDB writes their statistics.
-    """
+    """Put private files with the rows of sealed files, whose catalogs are checked first, in their place. A digest covers
+    rows, but a file also has statistics, by which DuckDB skips rows that do not fit a condition: whoever changes these hides
+    rows from every question, and from no digest. All rows are read here, without a condition, and DuckDB writes their
+    statistics."""
     releases = _checked(engine, places, names, ANYBODY)
     return [strangers.rewrite(engine, r.schema.catalog, r.path, partial(_rows_of, r)) for r in releases]
 

@@ -138,17 +138,9 @@ class OwnerReport:
 
 
 def collect(engine: DuckDBEngine, name: str, *, queries: int = 1000, individuals: int = 1000, seed: int = 0) -> OwnerReport:
-    """Collect the report on a release in the owner's database, which may be read-only.
-
-    Args:
-        engine: the owner's engine, outside a transaction.
-        queries: the number of random COUNT queries of each size.
-        individuals: the number of persons whom attackers look for.
-        seed: the seed of the queries and of the persons.
-
-    Raises:
-        InputError: ``no_such_release``; ``no_report``: the ledger has no entry of it.
-    """
+    """Collect the report on a release in the owner's database, which may be read-only, outside a transaction; for
+    ``queries`` of each size, and as many ``individuals`` whom attackers look for, drawn with ``seed``. Raises InputError:
+    ``no_such_release``; ``no_report``: the ledger has no entry of it."""
     Workload(queries, 1, seed)  # checks them
     check_count("queries", queries)  # a report measures
     catalog = stored.current_catalog(engine)

@@ -108,10 +108,8 @@ def _held(accuracy: Accuracy, must_hold: bool) -> Accuracy:
 
 @dataclass(frozen=True)
 class AnatomyFigures:
-    """Additional figures of an anatomy: of its buckets, and of the association rules that a reconstruction keeps.
-
-    ``rules`` is None if mlxtend is not installed.
-    """
+    """Additional figures of an anatomy: of its buckets, and of the association rules that a reconstruction keeps. ``rules``
+    is None if mlxtend is not installed."""
 
     buckets: BucketFigures
     rules: RuleAccuracy | None
@@ -176,8 +174,7 @@ def measure_release(
     load: Callable[[DuckDBEngine, str], tuple[ledger.LedgerEntry, Dataset]] = load_source,
 ) -> Accuracy:
     """Measure the accuracy of an existing release on its current source, which is loaded by ``load``, and store the answers
-    in the ledger.
-    """
+    in the ledger."""
     catalog = current_catalog(engine)
     if not workload.queries and workload.table is None:
         raise InputError("There is no query to measure.", code="bad_parameter", hint="Raise --queries.")

@@ -163,10 +163,8 @@ def _drawn(
     *,
     everyone: bool,
 ) -> tuple[Table, Table]:
-    """Draw random persons ``(person)``, and known items of each ``(person, item)``.
-
-    Persons are drawn from those with an item that an attacker can know, or from all.
-    """
+    """Draw random persons ``(person)``, and known items of each ``(person, item)``. Persons are drawn from those with an
+    item that an attacker can know, or from all."""
     secret = [n for n, label in enumerate(dataset.labels) if label in hidden]
     hiding = engine.put("hidden", {"item": ("INTEGER", secret)})
     rows = engine.create("knowable", reads.among(dataset.transactions, hiding, "item", "tid, item", absent=True))

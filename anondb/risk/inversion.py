@@ -186,11 +186,9 @@ def _publishes(engine: Engine, baskets: Sequence[Basket], view: ReaderView, mode
 
 
 def inference_warning(engine: Engine, policy: Policy, task: Task, frozen: FrozenRelease, model: Model) -> tuple[str, ...]:
-    """The warning for the owner of a small release, just made, from which the algorithm lets readers infer more.
-
-    Releases without item supports, in another database, of more than ``FEW_TRANSACTIONS`` transactions, or with more than
-    ``FEW_ORIGINALS`` originals are not tried.
-    """
+    """The warning for the owner of a small release, just made, from which the algorithm lets readers infer more. Releases
+    without item supports, in another database, of more than ``FEW_TRANSACTIONS`` transactions, or with more than
+    ``FEW_ORIGINALS`` originals are not tried."""
     if not frozen.kind.item_supports or task.runner is not None:
         return ()
     algorithm = str(policy.algorithm)

@@ -131,11 +131,9 @@ def _measured(
 
 @contextlib.contextmanager
 def _as_original(engine: Engine, entry: ledger.LedgerEntry | None, view: ledger.View | None, asked: str) -> Iterator[None]:
-    """Inside the block, make the original rows of a release available under the table name that analysts use.
-
-    Nothing is needed if the source is that table. Else a temporary view shows the rows of the anonymized view or of the
-    source; each transaction has an item once, or one list, as in the release.
-    """
+    """Inside the block, make the original rows of a release available under the table name that analysts use. Nothing is
+    needed if the source is that table. Else a temporary view shows the rows of the anonymized view or of the source; each
+    transaction has an item once, or one list, as in the release."""
     table = None if view is None else plain_table(view.query)
     if entry is None or (asked == entry.source_table and (view is None or table is not None)):
         yield

@@ -64,18 +64,10 @@ class Request:
 
 
 def build_taxonomy(engine: Engine, transactions: Any, request: Request) -> Taxonomy:
-    """Build a taxonomy with the items of the transactions as its leaves.
-
-    Args:
-        engine: the engine, outside a transaction.
-        transactions: a table, view, file or data frame; for ``categories`` it also has the columns with the groups.
-        request: how to build it.
-
-    Raises:
-        InputError: ``bad_parameter``; for ``categories`` also ``bad_type``: the items are lists; ``several_categories``: an
-            item is in several groups.
-        BudgetExceeded: too many items to be ordered by similarity.
-    """
+    """Build a taxonomy with the items of the transactions as its leaves, outside a transaction; for ``categories`` they also
+    have the columns with the groups. Raises InputError: ``bad_parameter``; for ``categories`` also ``bad_type``: the items
+    are lists; ``several_categories``: an item is in several groups. BudgetExceeded: too many items to be ordered by
+    similarity."""
     check_request(request, BUILDERS)
     with engine.transaction(), open_source(engine, transactions, "transactions") as source:
         dataset = load_transactions(engine, source)
@@ -168,9 +160,7 @@ def _by_similarity(engine: Engine, dataset: Dataset, labels: Sequence[str], weig
 
 def _chain(together: npt.NDArray[np.float32], supports: Ints) -> list[int]:
     """Order the items so that neighbours are similar: first the most frequent one, then always the most similar of the rest.
-
-    The similarity is the cosine of the numbers of transactions with each other item.
-    """
+    The similarity is the cosine of the numbers of transactions with each other item."""
     np.fill_diagonal(together, supports)
     lengths = np.linalg.norm(together, axis=1)
     left = np.ones(len(supports), dtype=np.bool_)

@@ -72,10 +72,8 @@ def members_of(engine: Engine, target: str, items: Table, released_items: Table)
 
 
 def true_counts(engine: Engine, dataset: Dataset, workload: Workload) -> Table:
-    """Make the work table ``(set_id, support)``: how many transactions of the data hold each query.
-
-    Queries that no transaction holds, and those without items, may be missing.
-    """
+    """Make the work table ``(set_id, support)``: how many transactions of the data hold each query. Queries that no
+    transaction holds, and those without items, may be missing."""
     if workload.supports is not None:
         numbers = np.arange(1, workload.n_queries + 1)
         return engine.put("set_supports", {"set_id": ("INTEGER", numbers), "support": ("BIGINT", workload.supports)})

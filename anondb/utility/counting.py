@@ -34,11 +34,8 @@ def count_itemsets(runner: Runner, transactions: Table, itemsets: Ints) -> Ints:
 
 
 def count_groups(runner: Runner, transactions: Table, groups: Sequence[Ints]) -> list[Ints]:
-    """The supports of the sets of each group, which have the same size.
-
-    Each set is searched from the item that is rarest in a piece of the transactions, so the cost depends on the rarest
-    items and not on the longest transactions.
-    """
+    """The supports of the sets of each group, which have the same size. Each set is searched from the item that is rarest in
+    a piece of the transactions, so the cost depends on the rarest items and not on the longest transactions."""
     if not isinstance(runner, DuckDBEngine):
         return [_count_there(runner, transactions, sets) for sets in groups]
     supports = [np.zeros(len(sets), dtype=np.int64) for sets in groups]

@@ -51,12 +51,10 @@ def ncp_of(size: int, domain: int) -> Fraction:
 def global_loss(
     dataset: Dataset, recoding: GlobalRecoding, taxonomy: Taxonomy | None = None, *, items: int | None = None
 ) -> Loss:
-    """LM and NCP of a global recoding, from the supports of the original items only.
-
-    The domain has M items: the leaves of the taxonomy, or without one ``items``, by default those of the data. An
-    occurrence costs (size - 1) / (M - 1) in LM and size / M in NCP if its released item stands for several items, 1 in
-    both if it is suppressed, and 0 if it is unchanged (docs/algorithms/metrics.md).
-    """
+    """LM and NCP of a global recoding, from the supports of the original items only. The domain has M items: the leaves of
+    the taxonomy, or without one ``items``, by default those of the data. An occurrence costs (size - 1) / (M - 1) in LM and
+    size / M in NCP if its released item stands for several items, 1 in both if it is suppressed, and 0 if it is unchanged
+    (docs/algorithms/metrics.md)."""
     domain = taxonomy.n_leaves if taxonomy is not None else dataset.n_items if items is None else items
     kept, sizes = recoding.image >= 0, recoding.sizes
     weights = dataset.supports[kept]
@@ -112,10 +110,8 @@ def suppressed_items(recoding: GlobalRecoding | LocalRecoding | BucketRecoding, 
 
 
 def generalized_items(recoding: GlobalRecoding | LocalRecoding | BucketRecoding, cover: Cover | None = None) -> Ints:
-    """The items that a released item with several members stands for: the pool of the papers' queries.
-
-    For a local recoding ``cover`` is needed, and one such transaction is enough. An anatomy generalizes no items.
-    """
+    """The items that a released item with several members stands for: the pool of the papers' queries. For a local recoding
+    ``cover`` is needed, and one such transaction is enough. An anatomy generalizes no items."""
     if isinstance(recoding, GlobalRecoding):
         kept = np.flatnonzero(recoding.image >= 0)
         return np.asarray(kept[recoding.sizes[recoding.image[kept]] > 1], dtype=np.int64)

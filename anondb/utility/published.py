@@ -68,10 +68,8 @@ class Published:
         return int(weight[must].sum()), float((weight * chance).sum()), upper
 
     def _sets(self, items: list[int]) -> tuple[Ints, Flags, Floats]:
-        """Set semantics: the transactions that may hold all items, whether each must, and the probability that it does.
-
-        At most one released item of a transaction stands for an item.
-        """
+        """Set semantics: the transactions that may hold all items, whether each must, and the probability that it does. At
+        most one released item of a transaction stands for an item."""
         place, shown = self.shown(items)
         must, chance = np.ones(len(place), dtype=np.bool_), np.ones(len(place))
         for n, which in enumerate(shown):

@@ -195,10 +195,8 @@ def accuracy_of(
     holders: exp.Query,
 ) -> dict[str, Any] | None:
     """The paper's ARE, and ``RelativeError`` of what the release answers (``holders``: see ``ExpectedEstimator``), of random
-    queries on relational values and items, for the owner's report.
-
-    None if no record has as many values and items. Bounds are not measured, so ``width`` is None.
-    """
+    queries on relational values and items, for the owner's report. None if no record has as many values and items. Bounds
+    are not measured, so ``width`` is None."""
     original = Original.load(engine, dataset, records)
     try:
         asked = original.draw(values, items, queries, seed)

@@ -87,11 +87,8 @@ def rule_accuracy(engine: Engine, original: Table, reconstructed: Table, thresho
 
 
 def mine_rules(engine: Engine, transactions: Table, thresholds: RuleThresholds) -> set[Rule]:
-    """Mine the association rules of transactions with mlxtend's apriori.
-
-    Only items of a frequent pair can be in a rule. SQL selects them, which keeps the matrix for apriori small. Supports
-    and confidences are compared exactly, as counts.
-    """
+    """Mine the association rules of transactions with mlxtend's apriori. Only items of a frequent pair can be in a rule. SQL
+    selects them, which keeps the matrix for apriori small. Supports and confidences are compared exactly, as counts."""
     apriori, association_rules = _mlxtend()
     rows = engine.query("utility/rule_rows", {"transactions": transactions}, min_support=thresholds.min_support)
     if not len(rows["tid"]):

@@ -139,11 +139,9 @@ def _draw(engine: Engine, dataset: Dataset, wanted: int, q: int, seed: int, pool
 
 def _collect(attempt: Callable[[int], Drawn], wanted: int, q: int, draws: int) -> Drawn:
     """Collect the first ``wanted`` distinct itemsets of independent uniform draws: a sample without replacement.
-
-    ``attempt(n)`` makes n draws, ``draws`` at first, and returns the accepted itemsets in draw order. The loop stops after
-    a few rounds, or if nearly all draws are rejected. That depends on the number of accepted itemsets only, so it favours
-    no itemset.
-    """
+    ``attempt(n)`` makes n draws, ``draws`` at first, and returns the accepted itemsets in draw order. The loop stops after a
+    few rounds, or if nearly all draws are rejected. That depends on the number of accepted itemsets only, so it favours no
+    itemset."""
     collected: dict[tuple[int, ...], int] = {}
     for _ in range(MAX_ROUNDS):
         draws = max(draws, MIN_DRAWS)
@@ -181,9 +179,7 @@ def _itemsets_of_transactions(
     number: int,
 ) -> Drawn:
     """Draw uniform occurrences of itemsets and keep each with the probability 1 / support, which makes itemsets uniform.
-
-    Where ``ids`` are given, the numbers of transactions are drawn: these are counted in the order of their ids instead.
-    """
+    Where ``ids`` are given, the numbers of transactions are drawn: these are counted in the order of their ids instead."""
     mass = sum(weight for _, _, weight in classes)
     which = rng.choice(len(classes), size=number, p=[weight / mass for _, _, weight in classes])
     length = np.array([c[0] for c in classes], dtype=np.int64)[which]
@@ -212,10 +208,8 @@ def _itemsets_of_transactions(
 
 
 def _distinct_places(rng: np.random.Generator, limits: Ints, q: int) -> Ints:
-    """Draw q distinct integers below each limit, all subsets equally likely (Floyd's algorithm, row by row).
-
-    Limits are at least q.
-    """
+    """Draw q distinct integers below each limit, all subsets equally likely (Floyd's algorithm, row by row). Limits are at
+    least q."""
     places = np.empty((len(limits), q), dtype=np.int64)
     for column in range(q):
         top = limits - q + column

@@ -49,11 +49,9 @@ def verify_k(engine: Engine, classes: Table, items: Table, model: TransactionalK
 
 
 def verify_k_on(runner: Runner, transactions: Table | exp.Query, ids: Table | exp.Query, k: int) -> int:
-    """The number of classes of equal transactions with fewer than k members, by portable statements.
-
-    Lists are not portable, so the items of a transaction are paired until each transaction has one number: as many
-    statements as the longest transaction has binary digits. ``classes_of`` describes the tables.
-    """
+    """The number of classes of equal transactions with fewer than k members, by portable statements. Lists are not portable,
+    so the items of a transaction are paired until each transaction has one number: as many statements as the longest
+    transaction has binary digits. ``classes_of`` describes the tables."""
     with work(runner) as place:
         places = place.table("places_0", "warehouse/verify/places", {"transactions": transactions})
         last = place.row(reads.rows(places, "CAST(coalesce(max(place), 0) AS BIGINT) AS last"))["last"]

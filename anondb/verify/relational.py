@@ -92,10 +92,8 @@ def _coded(
 def _exposed(
     place: Work[Engine], coded: Table, labels: Table, classes: Table, holding: Table, model: KlmDiversity, wanted: int
 ) -> tuple[int, list[Witness]]:
-    """Count the sets of at most m nonsensitive items whose holders hold a sensitive item with a share above 1/l.
-
-    The empty set is included. The condition is not monotone, so all sizes are checked.
-    """
+    """Count the sets of at most m nonsensitive items whose holders hold a sensitive item with a share above 1/l. The empty
+    set is included. The condition is not monotone, so all sizes are checked."""
     by_class = place.engine.query("verify/exposed_by_class", {"classes": classes, "holding": holding}, ell=model.l)
     columns = (by_class[c].tolist() for c in ("sensitive", "support"))
     exposed: list[Witness] = [SensitiveWitness((), int(n), str(z)) for z, n in zip(*columns, strict=True)]

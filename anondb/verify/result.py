@@ -8,10 +8,8 @@ from anondb.models import AsTable, Model, json_of
 
 @dataclass(frozen=True)
 class Witness(AsTable):
-    """One violating itemset: its labels in code-point order, and its support.
-
-    Labels are released data. They belong in a report for the owner, never in an error message or a log.
-    """
+    """One violating itemset: its labels in code-point order, and its support. Labels are released data. They belong in a
+    report for the owner, never in an error message or a log."""
 
     items: tuple[str, ...]
     support: int

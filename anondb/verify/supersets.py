@@ -16,10 +16,8 @@ NARROWED = 2  # items besides the anchor that are matched one by one before the 
 
 @dataclass(frozen=True)
 class Supersets:
-    """The distinct non-empty transactions that have fewer than k supersets, as work tables.
-
-    ``violations`` is ``(id, support)``, ``sets`` the distinct transactions, ``set_items`` their items as codes.
-    """
+    """The distinct non-empty transactions that have fewer than k supersets, as work tables. ``violations`` is ``(id,
+    support)``, ``sets`` the distinct transactions, ``set_items`` their items as codes."""
 
     count: int
     violations: tuple[Table, ...]
@@ -39,10 +37,8 @@ class Plan:
 
 
 def plan(place: Work[Runner], coded: Table, k: int) -> Plan:
-    """Deduplicate the transactions and give each with fewer than k copies an anchor: a rare pair of its items.
-
-    Only transactions that hold the anchor can be supersets, so ``candidates`` bounds the rows of the join.
-    """
+    """Deduplicate the transactions and give each with fewer than k copies an anchor: a rare pair of its items. Only
+    transactions that hold the anchor can be supersets, so ``candidates`` bounds the rows of the join."""
     lists = reads.rows(coded, "tid, list_sort(list(item)) AS items", group="tid")
     alike = "min(tid) AS id, items, len(items) AS length, count(*) AS copies"
     sets = place.table("sets", reads.rows(lists, alike, group="items"))
@@ -63,8 +59,7 @@ def plan(place: Work[Runner], coded: Table, k: int) -> Plan:
 
 def few_supersets(place: Work[Runner], codes: Table, planned: Plan, k: int) -> Supersets:
     """Find the distinct transactions t with ``|{u : t is a subset of u}| < k``, u over all transactions
-    (docs/algorithms/models.md#kinf).
-    """
+    (docs/algorithms/models.md#kinf)."""
     sets, set_items, anchors = planned.sets, planned.set_items, planned.anchors
     check_budget(planned.candidates, limits.MAX_JOINED_ROWS, "possible supersets")
     single = reads.rows(sets, "id, items[1] AS code", where="length = 1")

@@ -71,10 +71,8 @@ def check_release(
     *,
     witnesses: int = 0,
 ) -> Check:
-    """Apply a release's recoding to a dataset in SQL, and verify the result.
-
-    An anatomy does not recode items: its buckets are verified, and compared with the dataset.
-    """
+    """Apply a release's recoding to a dataset in SQL, and verify the result. An anatomy does not recode items: its buckets
+    are verified, and compared with the dataset."""
     if buckets := model.layout == "buckets":
         knowledge = Knowledge(original=dataset)
         verification = checks.verify_release(engine, schema, model, witnesses, knowledge=knowledge)

@@ -141,12 +141,10 @@ def _part(part: Part, files: dict[str, str]) -> str:
 
 @contextlib.contextmanager
 def readable(engine: DuckDBEngine, text: str) -> Iterator[str]:
-    """Let ordinary SQL select from anonymized views by their names, during the block; returns the statement to run.
-
-    A name that is no table or view of the owner becomes a temporary view of the released rows: ``transactions`` of the
-    release or, of a partitioned view, of all its releases, with the value in front. The statement has it without the
-    database and the schema, which a temporary view does not have.
-    """
+    """Let ordinary SQL select from anonymized views by their names, during the block; returns the statement to run. A name
+    that is no table or view of the owner becomes a temporary view of the released rows: ``transactions`` of the release or,
+    of a partitioned view, of all its releases, with the value in front. The statement has it without the database and the
+    schema, which a temporary view does not have."""
     temporary_views: list[Table] = []
     run = text
     with contextlib.suppress(AnondbError):  # then DuckDB refuses the statement for a better reason

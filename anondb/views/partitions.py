@@ -255,11 +255,9 @@ def _make(engine: DuckDBEngine, view: ledger.View, value: Value, folder: Folder 
 
 
 def _rename_table(engine: DuckDBEngine, view: ledger.View, existing: Sequence[Part], folder: Folder | None) -> None:
-    """Let earlier parts answer for the table of ``view``, in their files, too; call it last in a transaction.
-
-    If a file cannot be written, the next REFRESH makes the part with repeated rows again, and writes all of them. Schemas
-    of PostgreSQL are written after the transaction, or by the next REFRESH.
-    """
+    """Let earlier parts answer for the table of ``view``, in their files, too; call it last in a transaction. If a file
+    cannot be written, the next REFRESH makes the part with repeated rows again, and writes all of them. Schemas of
+    PostgreSQL are written after the transaction, or by the next REFRESH."""
     for part in existing:
         schema = stored.find_release(engine, part.release)
         parts.rename_table(engine, schema, part.release_id, view.table)

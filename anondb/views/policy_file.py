@@ -105,12 +105,10 @@ def _checked(table: str, options: Mapping[str, Any], available: Mapping[str, Par
 
 
 def run(engine: DuckDBEngine, file: PolicyFile) -> Iterator[tuple[str, Result]]:
-    """Make or refresh the releases of a file, one after the other, and yield each result when it is done.
-
-    A release is an anonymized view: it is made if it is not there, made anew if its query or an option has changed, and
-    refreshed otherwise, which does nothing unless an input has changed. A release that was made in another way, with the
-    same options, becomes that view. Raises AnondbError: the error of the first release that fails; earlier ones are kept.
-    """
+    """Make or refresh the releases of a file, one after the other, and yield each result when it is done. A release is an
+    anonymized view: it is made if it is not there, made anew if its query or an option has changed, and refreshed otherwise,
+    which does nothing unless an input has changed. A release that was made in another way, with the same options, becomes
+    that view. Raises AnondbError: the error of the first release that fails; earlier ones are kept."""
     for name, options in file.releases.items():
         with speaking("toml"):
             result = _run_statement(engine, _statement(engine, file, name, dict(options)))
@@ -150,8 +148,7 @@ def _run_statement(engine: DuckDBEngine, statement: CreateView) -> Result:
 
 def _adopted(engine: DuckDBEngine, entry: ledger.LedgerEntry, statement: CreateView, options: Mapping[str, Any]) -> bool:
     """Make a release the view of a statement, if the view would have the same: its options are the same, and no input has
-    changed since. A file where it is published is then its own, or the statement replaces it.
-    """
+    changed since. A file where it is published is then its own, or the statement replaces it."""
     table = of_view(engine, statement.name, statement.query)
     view = ledger.View(statement.name, statement.query, options, table)
     policy = stored.view_policy(view, replace=True)

@@ -80,10 +80,8 @@ class Check(AsTable):
 
 
 class Result:
-    """The result of a statement of anonymized views of the type ``kind``.
-
-    It is available as a sentence (``words``), a table (``columns``, ``fetchall()``) and JSON values (``to_json()``).
-    """
+    """The result of a statement of anonymized views of the type ``kind``. It is available as a sentence (``words``), a table
+    (``columns``, ``fetchall()``) and JSON values (``to_json()``)."""
 
     kind = ""
     said = ""

@@ -56,12 +56,10 @@ NAMES = {
 
 
 def scripts(kind: Kind, manifest: Mapping[str, str]) -> dict[str, str]:
-    """The content of each ``bounds.*.sql``, by the name of the file.
-
-    Spark has releases of a global recoding of sets, without records; Snowflake and BigQuery have those of them that have no
-    item supports; PostgreSQL lacks those with an attribute whose name is that of another argument. Modelled rows are tables
-    in DuckDB and PostgreSQL, and temporary views ``modelled_NAME`` in Spark.
-    """
+    """The content of each ``bounds.*.sql``, by the name of the file. Spark has releases of a global recoding of sets,
+    without records; Snowflake and BigQuery have those of them that have no item supports; PostgreSQL lacks those with an
+    attribute whose name is that of another argument. Modelled rows are tables in DuckDB and PostgreSQL, and temporary views
+    ``modelled_NAME`` in Spark."""
     modelled = modelled_tables(manifest, kind)
     written = {"duckdb": _duckdb(kind, manifest["release_id"], modelled)}
     with contextlib.suppress(InputError):

@@ -225,9 +225,8 @@ class PortableWarehouse(ABC):
 
     def keyed(self, target: str, rows: exp.Query, text: str, key: str) -> Table:
         """The work table of rows with 15 hexadecimal digits, ``digest``, of the SHA-256 of a key and the column ``text``.
-
-        The key reaches the database beside the statements, as a row, and is written once, so that no plan of Spark has it.
-        """
+        The key reaches the database beside the statements, as a row, and is written once, so that no plan of Spark has
+        it."""
         secret = self.put("secret", {"key": ("VARCHAR", [key])})
         table = self.create("key", reads.rows(secret, "key"))
         digest = self.sha256.format(f"other.key || CAST(one.{text} AS TEXT)")

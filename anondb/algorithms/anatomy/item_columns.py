@@ -41,12 +41,10 @@ def item_columns(
 
 
 def phi_squared(engine: Engine, dataset: Dataset, correlation: str = "truncated") -> Floats:
-    """The squared mean-square contingency coefficient of every pair of items, as a symmetric matrix.
-
-    With f the share of transactions that hold an item, it is (f_ab - f_a f_b)^2 / (f_a f_b), one of the four cells of the
-    coefficient (equation 4). ``full`` also divides by (1 - f_a)(1 - f_b), and is NaN for an item that every transaction
-    holds. Raises BudgetExceeded: the matrix would need too much memory.
-    """
+    """The squared mean-square contingency coefficient of every pair of items, as a symmetric matrix. With f the share of
+    transactions that hold an item, it is (f_ab - f_a f_b)^2 / (f_a f_b), one of the four cells of the coefficient (equation
+    4). ``full`` also divides by (1 - f_a)(1 - f_b), and is NaN for an item that every transaction holds. Raises
+    BudgetExceeded: the matrix would need too much memory."""
     m, n = dataset.n_items, dataset.n_transactions
     if m > MAX_ITEMS:
         raise BudgetExceeded(
@@ -66,10 +64,8 @@ def phi_squared(engine: Engine, dataset: Dataset, correlation: str = "truncated"
 
 
 def cluster_items(phi: Floats, columns: int) -> list[list[int]]:
-    """Divide the items into ``columns`` sorted clusters by PAM with the distance 1 - phi^2.
-
-    Items without a coefficient are added one by one to the smallest cluster.
-    """
+    """Divide the items into ``columns`` sorted clusters by PAM with the distance 1 - phi^2. Items without a coefficient are
+    added one by one to the smallest cluster."""
     defined = np.flatnonzero(~np.isnan(phi).all(axis=1))
     distance = np.rint((1 - phi[np.ix_(defined, defined)].clip(0, 1)) * SCALE).astype(np.int64)
     np.fill_diagonal(distance, 0)
@@ -84,11 +80,9 @@ def cluster_items(phi: Floats, columns: int) -> list[list[int]]:
 
 
 def _build(distance: Ints, number: int) -> Ints:
-    """PAM's BUILD: take the item with the least total distance, then always the one that most reduces the cost.
-
-    Ties go by label. The package kmedoids is not used here: its BUILD never takes the first item after the first medoid,
-    and ignores the gain of the new medoid itself.
-    """
+    """PAM's BUILD: take the item with the least total distance, then always the one that most reduces the cost. Ties go by
+    label. The package kmedoids is not used here: its BUILD never takes the first item after the first medoid, and ignores
+    the gain of the new medoid itself."""
     medoids = [int(distance.sum(axis=1).argmin())]
     nearest = distance[medoids[0]].copy()
     while len(medoids) < number:
@@ -100,12 +94,9 @@ def _build(distance: Ints, number: int) -> Ints:
 
 
 def _swap(distance: Ints, medoids: Ints) -> Ints:
-    """PAM's SWAP by the package kmedoids, with one best swap per call.
-
-    Among equally good swaps the package takes the first item in the order of the matrix, then the first medoid in the
-    order of its argument. Since the medoids are sorted before each call, both orders are that of the labels. Integers make
-    the costs exact.
-    """
+    """PAM's SWAP by the package kmedoids, with one best swap per call. Among equally good swaps the package takes the first
+    item in the order of the matrix, then the first medoid in the order of its argument. Since the medoids are sorted before
+    each call, both orders are that of the labels. Integers make the costs exact."""
     if len(medoids) in (1, len(distance)):
         return medoids
     kmedoids = _kmedoids()

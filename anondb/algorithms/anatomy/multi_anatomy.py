@@ -69,10 +69,8 @@ def multi_anatomy(
 
 @dataclass(frozen=True)
 class Records:
-    """Transactions as sets of numbered column values.
-
-    Different columns have different numbers, so a count of each number is enough to check l-diversity.
-    """
+    """Transactions as sets of numbered column values. Different columns have different numbers, so a count of each number is
+    enough to check l-diversity."""
 
     # start, value: transaction r has the values ``value[start[r] : start[r + 1]]``
     start: Ints
@@ -98,11 +96,8 @@ class Records:
                 yield values[left:right]
 
     def round_robin(self) -> Ints:
-        """An order that spreads the transactions of each group evenly; a group shares its most frequent value.
-
-        The i-th of the c transactions of a group (in input order) has the relative position (2i - 1) / 2c; ties go by
-        value.
-        """
+        """An order that spreads the transactions of each group evenly; a group shares its most frequent value. The i-th of
+        the c transactions of a group (in input order) has the relative position (2i - 1) / 2c; ties go by value."""
         if not len(self.value):
             return np.arange(self.number)
         counts = np.bincount(self.value)
@@ -119,10 +114,8 @@ class Records:
 
 
 def _read(engine: Engine, dataset: Dataset, column: Ints, names: Sequence[str], model: Anatomy) -> Records:
-    """Number the column values in SQL, refuse infeasible data, and fetch the values of each transaction.
-
-    With ``empty_values = "count"``, the empty value of column j gets the j-th number after those of the other values.
-    """
+    """Number the column values in SQL, refuse infeasible data, and fetch the values of each transaction. With ``empty_values
+    = "count"``, the empty value of column j gets the j-th number after those of the other values."""
     columns = put_integers(engine, "anatomy_columns", item=np.arange(len(column)), column_id=column)
     sorted_items = "one.tid, other.column_id, array_sort(list(one.item)) AS items"
     held = engine.create(
@@ -201,11 +194,9 @@ class _Bucket:
 
 
 def bucketize(records: Records, l: Fraction, tell: Tell = silent) -> Ints:
-    """The bucket of each transaction, numbered from 1; the whole table must be l-diverse.
-
-    The cost is linear: each value is counted a bounded number of times, and at most ``TRIALS`` closed buckets per
-    transaction of the data are tried for the residue.
-    """
+    """The bucket of each transaction, numbered from 1; the whole table must be l-diverse. The cost is linear: each value is
+    counted a bounded number of times, and at most ``TRIALS`` closed buckets per transaction of the data are tried for the
+    residue."""
     ends = _bucket_ends(records, l, tell)
     bucket = np.repeat(np.arange(len(ends) + 1), np.diff([0, *ends, records.number]))
     left = np.arange(ends[-1] if ends else 0, records.number)
@@ -273,10 +264,8 @@ def _closed_bucket(records: Records, ends: Sequence[int], number: int, l: Fracti
 
 
 def _merge_residue(records: Records, bucket: Ints, closed: int, l: Fraction) -> Ints:
-    """Pool the transactions in no closed bucket with the smallest buckets (ties by number) until the pool is l-diverse.
-
-    At the latest the whole table is. The other buckets keep their order; the pool is the last bucket.
-    """
+    """Pool the transactions in no closed bucket with the smallest buckets (ties by number) until the pool is l-diverse. At
+    the latest the whole table is. The other buckets keep their order; the pool is the last bucket."""
     members = places_of(bucket, closed + 1)
     counts: Counter[int] = Counter()
     size = top = 0

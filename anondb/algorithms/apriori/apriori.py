@@ -135,11 +135,8 @@ class Apriori:
         return None
 
     def _cheapest(self, threat: Nodes) -> Nodes:
-        """The cheapest frequent image of a threat under a coarser cut.
-
-        Images are visited in order of cost, each reached by raising a single node by one step. A raise never makes the cut
-        cheaper.
-        """
+        """The cheapest frequent image of a threat under a coarser cut. Images are visited in order of cost, each reached by
+        raising a single node by one step. A raise never makes the cut cheaper."""
         taxonomy, visited, best = self.postings.taxonomy, {threat}, []
         waiting: list[tuple[int, Nodes]] = [(0, threat)]
         cheapest: int | None = None
@@ -171,10 +168,8 @@ class Apriori:
         return sum(self._cost[v] - int(self._cut_cost[v : int(last[v]) + 1].sum()) for v in image)
 
     def _comes_first(self, image: Nodes, other: Nodes) -> bool:
-        """Whether the sorted labels of the cut raised to ``image`` come before those of the cut raised to ``other``.
-
-        Two sorted lists first differ at the smallest label that only one of them has, and neither cut contains the other.
-        """
+        """Whether the sorted labels of the cut raised to ``image`` come before those of the cut raised to ``other``. Two
+        sorted lists first differ at the smallest label that only one of them has, and neither cut contains the other."""
         (added, removed), (others_added, others_removed) = self._change(image), self._change(other)
         ours = (added - others_added) | (others_removed - removed)
         theirs = (others_added - added) | (removed - others_removed)

@@ -89,10 +89,8 @@ class Postings:
 def load_postings(
     engine: Engine, dataset: Dataset, taxonomy: Taxonomy, bytes_each: int = OCCURRENCE_BYTES
 ) -> tuple[Postings, Ints]:
-    """Load the non-empty transactions of a dataset, and the tid of each.
-
-    ``bytes_each`` is the memory that the algorithm needs for each occurrence.
-    """
+    """Load the non-empty transactions of a dataset, and the tid of each. ``bytes_each`` is the memory that the algorithm
+    needs for each occurrence."""
     check_occurrences(engine, dataset.n_occurrences, bytes_each, "use mhghs, which keeps them in DuckDB")
     nodes = taxonomy.leaf_nodes(dataset)
     leaves = put_integers(engine, "leaves", item=np.arange(len(nodes)), node=nodes)

@@ -20,10 +20,8 @@ from anondb.recoding import Decision, GlobalRecoding
 def parts(
     postings: Postings, model: KmAnonymity, order: list[int], tops: Sequence[int], tell: Tell = silent
 ) -> tuple[set[int], list[Decision]]:
-    """Recode each part and return the union of the cuts and the raises; ``tell`` is told of the progress.
-
-    A part that some, but fewer than k, transactions hold becomes its top node.
-    """
+    """Recode each part and return the union of the cuts and the raises; ``tell`` is told of the progress. A part that some,
+    but fewer than k, transactions hold becomes its top node."""
     taxonomy = postings.taxonomy
     cut: set[int] = set()
     decisions: list[Decision] = []

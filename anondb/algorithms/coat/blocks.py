@@ -60,11 +60,8 @@ def _positions(item: Ints32, support: Ints) -> list[Ints32]:
 
 
 class Blocks:
-    """Generalized items and their transactions.
-
-    Each merge looks at all blocks for the cheapest union. Heaps of the blocks by size gained nothing at 30,000 to 100,000
-    items, where reading the transactions of a block takes the time.
-    """
+    """Generalized items and their transactions. Each merge looks at all blocks for the cheapest union. Heaps of the blocks
+    by size gained nothing at 30,000 to 100,000 items, where reading the transactions of a block takes the time."""
 
     def __init__(self, n: int, n_transactions: int, tid: Ints32, item: Ints32, group: Ints, weights: Weights | None) -> None:
         """Make one block of each of n items, with block numbers below n. The occurrences ``tid, item`` are sorted by
@@ -162,10 +159,8 @@ class Blocks:
         return bool(self.support[block] * _DENSE >= self.n_transactions)
 
     def _bitmap(self, block: int) -> Words:
-        """The transactions that hold a block as bits.
-
-        Only frequent blocks have bitmaps, so all of them together are no larger than the occurrences.
-        """
+        """The transactions that hold a block as bits. Only frequent blocks have bitmaps, so all of them together are no
+        larger than the occurrences."""
         if (bits := self._bitmaps.get(block)) is None:
             tids = self.tid[self.position[block]]
             self._seen[tids] = True

@@ -57,10 +57,8 @@ class Explicit:
         return None
 
     def _evaluate_pairs(self, constraints: Ints, bound: int) -> None:
-        """Do the same as ``_evaluate`` for all constraints of two items in two blocks.
-
-        One row of co-occurrences per block is enough: for each pair, that of the block that changed last.
-        """
+        """Do the same as ``_evaluate`` for all constraints of two items in two blocks. One row of co-occurrences per block
+        is enough: for each pair, that of the block that changed last."""
         blocks = self._blocks
         constraints = constraints[self._start[constraints + 1] - self._start[constraints] == 2]
         a = blocks.block_of[self._item[self._start[constraints]]]

@@ -235,10 +235,8 @@ class Implicit:
         batch.words = self._order.words([self._ceiling - batch.support, *(whole[:, i] for i in range(self._m))])
 
     def _representatives(self, sets: Sets) -> Ints:
-        """The smallest m-itemset whose image is a set of blocks, for each set.
-
-        It has the least item of each block, and then the smallest other items of these blocks and of the suppressed items.
-        """
+        """The smallest m-itemset whose image is a set of blocks, for each set. It has the least item of each block, and then
+        the smallest other items of these blocks and of the suppressed items."""
         blocks, m = self._blocks, self._m
         least = blocks.least[sets]
         if missing := m - sets.shape[1]:

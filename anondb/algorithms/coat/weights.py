@@ -54,10 +54,8 @@ class TaxonomyWeights:
         return cls(np.array(leaf, dtype=np.int64), taxonomy)
 
     def keys(self, block: int, others: Ints) -> Ints:
-        """The number of leaves below the lowest common ancestor.
-
-        In preorder that is the lowest node above the first leaf whose subtree includes the last leaf.
-        """
+        """The number of leaves below the lowest common ancestor. In preorder that is the lowest node above the first leaf
+        whose subtree includes the last leaf."""
         tree = self._taxonomy
         first = np.minimum(self._first[others], self._first[block])
         last = np.maximum(self._last[others], self._last[block])

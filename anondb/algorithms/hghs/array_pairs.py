@@ -29,11 +29,9 @@ PIECE = 4_000_000  # occurrences of nodes that are extended at once
 
 
 class ArrayPairs:
-    """Counts pairs of nodes in a triangle of numbers, one for each pair of the requested nodes.
-
-    The triangle, the occurrences that are kept between requests, and the ancestors of the leaves share
-    ``Engine.array_bytes``. If the triangle has no room it is counted in ranges of its rows, with one pass for each.
-    """
+    """Counts pairs of nodes in a triangle of numbers, one for each pair of the requested nodes. The triangle, the
+    occurrences that are kept between requests, and the ancestors of the leaves share ``Engine.array_bytes``. If the triangle
+    has no room it is counted in ranges of its rows, with one pass for each."""
 
     def __init__(self, extended: Extended, k: int) -> None:
         self._taxonomy, self._k = extended.taxonomy, k

@@ -149,11 +149,9 @@ class Search:
                 heapq.heappush(self._candidates, (self._alone(node, children), self._rank[node], node))
 
     def _best_child(self, cost_of_threats: int) -> tuple[int, int, int] | None:
-        """(change of cost, breadth-first rank, node) of the cheapest child cut, or None where none is cheaper.
-
-        Candidates are evaluated in ascending order of their change of cost without threats. A replacement saves at most the
-        current cost of threats, so the search ends once that bound exceeds the best change.
-        """
+        """(change of cost, breadth-first rank, node) of the cheapest child cut, or None where none is cheaper. Candidates
+        are evaluated in ascending order of their change of cost without threats. A replacement saves at most the current
+        cost of threats, so the search ends once that bound exceeds the best change."""
         best: tuple[int, int, int] | None = None
         seen = []
         while self._candidates:

@@ -16,11 +16,9 @@ def rounds(
     engine: Runner, dataset: Dataset, taxonomy: Taxonomy, model: KmAnonymity, miner: ThreatMiner
 ) -> Iterator[Anonymization]:
     """Yield the result of each round i = 1..m: HgHs for k^i-anonymity on the taxonomy truncated at the cut of round i-1.
-
     Each round decides suppression from scratch; costs stay those of the original taxonomy. Once no antichain of i nodes is
-    frequent among the nodes that the search reaches, all later rounds have the same threats and end in the same cut, so
-    they are not run.
-    """
+    frequent among the nodes that the search reaches, all later rounds have the same threats and end in the same cut, so they
+    are not run."""
     costs = Costs.of(taxonomy, dataset)
     floor = None
     last = int(min(model.m, max(dataset.longest, 1)))

@@ -32,10 +32,8 @@ class Triples:
 
 @dataclass(frozen=True)
 class Extension:
-    """Nodes whose threats of two nodes are asked for in addition to known ones.
-
-    All are frequent. They have one role each, but ``entered`` nodes may be ``missing``, too.
-    """
+    """Nodes whose threats of two nodes are asked for in addition to known ones. All are frequent. They have one role each,
+    but ``entered`` nodes may be ``missing``, too."""
 
     active: Ints  # nodes among which all threats are known
     entered: Ints  # nodes that join them; their threats with ``active`` and with their siblings are known
@@ -44,12 +42,9 @@ class Extension:
 
 
 class PairCounter(Protocol):
-    """Counts the transactions that hold two nodes.
-
-    A rare pair consists of two nodes, neither above the other, that at least one and fewer than k transactions hold.
-    ``SqlPairs`` is the reference, for every runner; ``ArrayPairs`` finds the same pairs from arrays of occurrences, and
-    ``SpreadPairs`` from such arrays in the workers of a ``Spread``.
-    """
+    """Counts the transactions that hold two nodes. A rare pair consists of two nodes, neither above the other, that at least
+    one and fewer than k transactions hold. ``SqlPairs`` is the reference, for every runner; ``ArrayPairs`` finds the same
+    pairs from arrays of occurrences, and ``SpreadPairs`` from such arrays in the workers of a ``Spread``."""
 
     supports: Ints  # the support of each node, by node (0 if it does not occur)
 
@@ -58,8 +53,7 @@ class PairCounter(Protocol):
 
     def added(self, extension: Extension) -> Pairs:
         """The rare pairs among ``entered``, between these and ``passive``, of ``missing`` with ``active`` and ``entered``,
-        and of ``missing`` with their siblings there; a pair may be listed twice.
-        """
+        and of ``missing`` with their siblings there; a pair may be listed twice."""
 
     def triples(self, nodes: Ints, family: Ints) -> Triples | None:
         """All threats of three of the frequent nodes that are not of two families; None if ``Growth`` has to mine them."""

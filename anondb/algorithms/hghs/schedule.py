@@ -20,11 +20,8 @@ AT_ONCE = 1_000_000  # the largest number of occurrences of the nodes that are m
 
 
 class KnownThreats:
-    """The known threats of two and more nodes.
-
-    Each threat is a row of nodes in the order in which suppression is decided: if all its other nodes are kept, the last
-    one is suppressed.
-    """
+    """The known threats of two and more nodes. Each threat is a row of nodes in the order in which suppression is decided:
+    if all its other nodes are kept, the last one is suppressed."""
 
     def __init__(self, size: int, order: Ints) -> None:
         self._size, self._order = size, order
@@ -121,12 +118,10 @@ class MiningSchedule:
         self.threats.move(node, children)
 
     def mine_for(self, cut: set[int], children: list[int]) -> None:
-        """Mine the unknown threats among the cut and the children of one of its nodes.
-
-        All threats are known among the nodes ``_active``, between these and the nodes ``_mined``, and among siblings of
-        the latter. Afterwards the cut lies in the former and the children in the latter, so all threats of a cut are known
-        when its cost is computed, also those of the last cut.
-        """
+        """Mine the unknown threats among the cut and the children of one of its nodes. All threats are known among the nodes
+        ``_active``, between these and the nodes ``_mined``, and among siblings of the latter. Afterwards the cut lies in the
+        former and the children in the latter, so all threats of a cut are known when its cost is computed, also those of the
+        last cut."""
         if self.m < 2:
             return
         nodes = np.asarray(sorted(cut))

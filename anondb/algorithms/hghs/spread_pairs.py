@@ -27,10 +27,8 @@ COLUMNS = {"n1": "INTEGER", "n2": "INTEGER", "support": "INTEGER"}
 
 class SpreadPairs(PairCounter):
     """Counts the pairs of all nodes that may be frequent, once; each request selects among the rare ones, where they lie.
-
     These nodes are the inner ones, and the leaves that k transactions hold. If the workers have no room for a triangle of
-    all of them, it is counted in ranges of its rows, with one pass for each.
-    """
+    all of them, it is counted in ranges of its rows, with one pass for each."""
 
     def __init__(self, extended: Extended, workers: Spread, k: int) -> None:
         self._engine, self._taxonomy = extended.engine, extended.taxonomy

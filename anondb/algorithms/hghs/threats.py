@@ -96,10 +96,8 @@ def _as_threats(rare: Pairs | Triples) -> Threats:
 
 
 class Growth:
-    """Mines the threats of sizes 3 to m among some nodes, by SQL, level by level.
-
-    A level joins occurrences (tid, prefix, member) of frequent (s-1)-antichains that share all but the last element.
-    """
+    """Mines the threats of sizes 3 to m among some nodes, by SQL, level by level. A level joins occurrences (tid, prefix,
+    member) of frequent (s-1)-antichains that share all but the last element."""
 
     def __init__(self, engine: Runner, k: int) -> None:
         self._engine, self._k = engine, k
@@ -187,10 +185,8 @@ def _with_members(counted: Table | exp.Query, frequent: Table, size: int, more: 
 
 
 def _minimal(counted: Table, frequent: Table, size: int, k: int) -> exp.Select:
-    """The threats among the counted sets: support below k, and all (s-1)-subsets frequent.
-
-    The two subsets without y or without z are frequent by construction; the others drop one member of the prefix.
-    """
+    """The threats among the counted sets: support below k, and all (s-1)-subsets frequent. The two subsets without y or
+    without z are frequent by construction; the others drop one member of the prefix."""
     rare = reads.rows(counted, "prefix, y, z, support", where=exp.column("support") < k)
     query, members = _with_members(rare, frequent, size), [f"n{i}" for i in range(1, size + 1)]
     for dropped in range(size - 2):

@@ -28,10 +28,8 @@ class Triangle:
         self._row[: self.rows] = self._begin - np.arange(self.rows) - 1
 
     def add(self, node: Ints32, begin: Ints, length: Ints) -> None:
-        """Count the pairs of transactions, whose nodes are ascending.
-
-        Transactions are taken by descending length, so that those with a j-th node are the first ones of a group.
-        """
+        """Count the pairs of transactions, whose nodes are ascending. Transactions are taken by descending length, so that
+        those with a j-th node are the first ones of a group."""
         most = int(length.max(initial=0))
         shorter = (most - length).astype(np.min_scalar_type(most))  # small integers are sorted by radix
         order = np.argsort(shorter, kind="stable")

@@ -192,11 +192,9 @@ class MoleMiner:
         return (rows, candidates["support"][minimal]), (first[fine], second[fine], without[fine], support[fine])
 
     def _subsets(self, level: _Level, first: Ints, second: Ints) -> Ints:
-        """For each candidate and position j, the number of the set without its item j; -1 if that contains a mole.
-
-        The candidate without its last item is the first of the two joined sets, without the last but one the second. For
-        any other item, remove it from the first set and add the last item of the candidate.
-        """
+        """For each candidate and position j, the number of the set without its item j; -1 if that contains a mole. The
+        candidate without its last item is the first of the two joined sets, without the last but one the second. For any
+        other item, remove it from the first set and add the last item of the candidate."""
         n, last = self._dataset.n_items, level.items[second, -1]
         others = (level.find(level.without[first, j] * n + last) for j in range(level.items.shape[1] - 1))
         return np.column_stack([*others, second, first])

@@ -103,10 +103,7 @@ class Merging:
 
     def chosen(self, seed: int, by: str, limit: int | None = None) -> int | None:
         """The cluster with which a variant merges the seed: the first in its order with which ``total`` is at most the
-        limit.
-
-        For ``rt`` only the first clusters of both orders are looked at: the ranks of any other have a larger sum.
-        """
+        limit. For ``rt`` only the first clusters of both orders are looked at: the ranks of any other have a larger sum."""
         union = self.united(seed)
         if by == "r":
             return self.first_within(seed, head(union, 1), union, limit)

@@ -96,10 +96,8 @@ class BtdOrder:
         return np.asarray((apart + 1) / (common + 1), dtype=np.float64)
 
     def _bounds(self, seed: int, begin: int, end: int) -> tuple[Floats, Floats]:
-        """A lower and an upper bound of BTD(C u X) for these clusters X; infinity for clusters that are no more.
-
-        It compares pairs of their longest records whose ranks have a small sum; the pairs of the next sum bound all others.
-        """
+        """A lower and an upper bound of BTD(C u X) for these clusters X; infinity for clusters that are no more. It compares
+        pairs of their longest records whose ranks have a small sum; the pairs of the next sum bound all others."""
         reach, mine = self._reach[:, begin:end], self._reach[:, seed, None] + 1
         apart = np.zeros(reach.shape[1], dtype=np.int32)  # the most of pairs without a common item
         unknown = (reach[0] + mine[0]) // 2  # the most of other pairs, and of those not looked at
@@ -175,11 +173,9 @@ class BtdOrder:
         return self._exact(seed, others, np.maximum(self._inner[others], self._inner[seed]))
 
     def first(self, seed: int, count: int) -> Ints:
-        """The first ``count`` other clusters by BTD.
-
-        No cluster is nearer than the largest distance within the seed. Many have just this distance, and ties go to the
-        first, so most often it is enough to compare the first clusters of all.
-        """
+        """The first ``count`` other clusters by BTD. No cluster is nearer than the largest distance within the seed. Many
+        have just this distance, and ties go to the first, so most often it is enough to compare the first clusters of
+        all."""
         low, high = self._of_seed.get(seed) or self._bounds(seed, 0, 16 * count)
         limit, last = self._inner[seed], len(low)
         while True:

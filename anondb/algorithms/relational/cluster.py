@@ -58,12 +58,9 @@ def in_order(clusters: Iterable[Ints]) -> list[Ints]:
 
 
 class Neighbours:
-    """The nearest records of a record, by the NCP of the pair, among those that are left.
-
-    Records are kept in blocks of similar ones. The union of a record with the core of a block (``Generalization.cores``)
-    costs no more than its union with any record of the block. So a block is skipped if the former costs more than the
-    nearest records so far.
-    """
+    """The nearest records of a record, by the NCP of the pair, among those that are left. Records are kept in blocks of
+    similar ones. The union of a record with the core of a block (``Generalization.cores``) costs no more than its union with
+    any record of the block. So a block is skipped if the former costs more than the nearest records so far."""
 
     def __init__(self, measure: Generalization) -> None:
         self._measure = measure

@@ -98,10 +98,8 @@ class _Blocks:
         return np.flatnonzero(self.alive)
 
     def violation(self) -> tuple[list[int], list[int] | None]:
-        """The first violating set of blocks, and the violating sensitive items; None for these without a violation.
-
-        The list of sensitive items is empty if the violation is that too few records hold the set.
-        """
+        """The first violating set of blocks, and the violating sensitive items; None for these without a violation. The list
+        of sensitive items is empty if the violation is that too few records hold the set."""
         here = self._order()
         single = here[self._bad.diagonal()[here]]
         if len(single):

@@ -30,10 +30,8 @@ _COLUMNS = 4096  # records of one matrix product: single precision counts them e
 
 
 def set_recoder(items: ItemSets, k: int, m: int | float, tree: ItemTree | None = None) -> Recoder:
-    """Make T by PCTA with all m-itemsets of a cluster as constraints; ``tree`` weighs unions by a taxonomy.
-
-    If fewer than k records of a cluster hold items, all of its items are suppressed (docs/algorithms/rum_tum_bound.md#r2).
-    """
+    """Make T by PCTA with all m-itemsets of a cluster as constraints; ``tree`` weighs unions by a taxonomy. If fewer than k
+    records of a cluster hold items, all of its items are suppressed (docs/algorithms/rum_tum_bound.md#r2)."""
 
     def recode(records: Ints) -> ClusterRecoding:
         held, marks = items.marks(records)
@@ -66,12 +64,9 @@ def partition(items: Ints, marks: Flags, block: Ints) -> ClusterRecoding:
 
 
 class _Pairs:
-    """PCTA for m <= 2. A block has the number of its smallest item.
-
-    ``_open[a, b]`` (a < b) is the support of the unsatisfied constraint {a, b}, where a and b are the smallest items of
-    two blocks, or the two smallest of one; on the diagonal for m = 1. So the first maximum, row by row, is the constraint
-    of largest support with the smallest items.
-    """
+    """PCTA for m <= 2. A block has the number of its smallest item. ``_open[a, b]`` (a < b) is the support of the
+    unsatisfied constraint {a, b}, where a and b are the smallest items of two blocks, or the two smallest of one; on the
+    diagonal for m = 1. So the first maximum, row by row, is the constraint of largest support with the smallest items."""
 
     def __init__(self, marks: Flags, k: int, m: int, leaves: Ints | None) -> None:
         self.n, self.k, self.m = len(marks), k, m
@@ -150,10 +145,8 @@ class _Pairs:
 
 
 def _by_coat(marks: Flags, k: int, m: int | float, weights: TaxonomyWeights | None) -> Ints:
-    """The block of each item for any m, by the main loop of COAT; -1 if suppressed.
-
-    If m is at least the longest transaction, the constraints are those of Pgen (docs/algorithms/coat.md#pgen).
-    """
+    """The block of each item for any m, by the main loop of COAT; -1 if suppressed. If m is at least the longest
+    transaction, the constraints are those of Pgen (docs/algorithms/coat.md#pgen)."""
     record, item = np.nonzero(marks.T)
     n, longest = len(marks), int(marks.sum(axis=0).max(initial=0))
     blocks = Blocks(n, marks.shape[1], record.astype(np.int32), item.astype(np.int32), np.zeros(n, dtype=np.int64), weights)
@@ -215,11 +208,9 @@ def counted_together(rows: npt.NDArray[np.float32], selected: npt.NDArray[np.flo
 
 
 class Companions:
-    """Which generalized item another is united with: the one for which UL (version A) of the union is least.
-
-    UL is (2^size - 1) x support x w. With a taxonomy w is the number of leaves below the lowest common ancestor, so that
-    items that are near each other are united first (docs/algorithms/rum_tum_bound.md#t); else it is 1.
-    """
+    """Which generalized item another is united with: the one for which UL (version A) of the union is least. UL is (2^size -
+    1) x support x w. With a taxonomy w is the number of leaves below the lowest common ancestor, so that items that are near
+    each other are united first (docs/algorithms/rum_tum_bound.md#t); else it is 1."""
 
     def __init__(self, n: int, leaves: Ints | None = None) -> None:
         self.size = np.ones(n, dtype=np.int64)  # the number of items of each block

@@ -89,10 +89,8 @@ class Labels:
         return label if len(supports) and supports[label] < FAR else None
 
     def partner(self, label: int) -> int:
-        """The candidate with the least cost for each rare set that the merge resolves (tie: by label).
-
-        If none resolves any, the label of most support.
-        """
+        """The candidate with the least cost for each rare set that the merge resolves (tie: by label). If none resolves any,
+        the label of most support."""
         others = self._candidates(label)
         beside = np.flatnonzero(self._pairs[label])
         counts = self._pairs[others].take(beside, axis=1)

@@ -41,20 +41,16 @@ class Cells:
         self.opened = 0  # the number of cells that show an item instead of its group
 
     def open(self) -> None:
-        """Open the rows of each item, those of the largest groups first, then those of the fewest rows.
-
-        Large groups gain most. What is opened first constrains the others, and few rows constrain them least.
-        """
+        """Open the rows of each item, those of the largest groups first, then those of the fewest rows. Large groups gain
+        most. What is opened first constrains the others, and few rows constrain them least."""
         order = np.lexsort((self._supports, -self._sizes[self._group]))
         for item in order[self._supports[order] >= self._k].tolist():
             self.opened += self._replace(self._alone[item], int(self._group[item]), len(self._beside) + item)
 
     def divide(self) -> None:
         """Show the second released item of each group in its longest rows: as few as hold half of the cells of its rows.
-
         Each part must have at least 2k rows for each item of the group, before rows are left as they are. Item supports come
-        in buckets of k: on smaller parts they would say less about each item than on the whole group.
-        """
+        in buckets of k: on smaller parts they would say less about each item than on the whole group."""
         n_groups, n_items = len(self._sizes), len(self._group)
         by_group = np.argsort(self.shown, kind="stable")
         ends = np.searchsorted(self.shown[by_group], np.arange(n_groups), side="right")
@@ -74,10 +70,8 @@ class Cells:
 
     def _replace(self, cells: Ints, group: int, other: int) -> int:
         """Show another released item instead of a group, in as many of these cells as keep the promise; return their number.
-
         Until nothing is rare, transactions are left as they are: those in which the other released item would be in a rare
-        pair, and some that the group itself needs.
-        """
+        pair, and some that the group itself needs."""
         if len(cells) < self._k:
             return 0
         length = self._length[self.tid[cells]]

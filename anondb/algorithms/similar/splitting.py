@@ -70,10 +70,8 @@ class Splits:
     # ------------------------------------------------------------------ the choice
 
     def _most_even(self, group: int) -> tuple[int, int] | None:
-        """The places of the earlier label that divides a group most evenly, of those that leave nothing rare.
-
-        Of equally even ones, it is that of the earliest merge.
-        """
+        """The places of the earlier label that divides a group most evenly, of those that leave nothing rare. Of equally
+        even ones, it is that of the earliest merge."""
         items, intervals = self.groups[group], self._earlier[group]
         intervals = intervals[self._perhaps(group, items, intervals)]
         uneven = np.abs(2 * (intervals[:, 1] - intervals[:, 0]) - len(items))
@@ -84,10 +82,8 @@ class Splits:
         return None
 
     def _perhaps(self, group: int, items: Ints, intervals: Ints) -> Flags:
-        """Which of these splits may leave no pair rare, by upper bounds of the supports of pairs.
-
-        The bounds are the sums of the items' own; a bound from 1 to k - 1 is that of a rare pair.
-        """
+        """Which of these splits may leave no pair rare, by upper bounds of the supports of pairs. The bounds are the sums of
+        the items' own; a bound from 1 to k - 1 is that of a rare pair."""
         sums = np.zeros((len(items) + 1, len(self.groups)), dtype=np.int64)
         for place, item in enumerate(items.tolist()):
             sums[place + 1] = self._beside(self._tid[self._places[item]])

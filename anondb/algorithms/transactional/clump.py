@@ -149,10 +149,8 @@ def _recoding(
 
 
 def _branching_above(taxonomy: Taxonomy) -> Ints:
-    """The nearest ancestor with several children of each node, -1 if there is none.
-
-    A node with a single child has the same n as that child, so an LCG has no copy of it.
-    """
+    """The nearest ancestor with several children of each node, -1 if there is none. A node with a single child has the same
+    n as that child, so an LCG has no copy of it."""
     children = np.bincount(taxonomy.parent[1:], minlength=taxonomy.size)
     up = taxonomy.parent.copy()
     for node in range(1, taxonomy.size):  # in preorder, so the ancestors are done
@@ -182,11 +180,9 @@ def _extended(
 
 
 class _Clusters:
-    """The clusters of a block of transactions while they grow; ``extended`` has the rows of its places.
-
-    The index has one entry for each node of each cluster, in the order of nodes. ``_entries`` has the entries in the order
-    of clusters, ``_scan`` in the order of nodes those of the clusters that were open at the last compaction.
-    """
+    """The clusters of a block of transactions while they grow; ``extended`` has the rows of its places. The index has one
+    entry for each node of each cluster, in the order of nodes. ``_entries`` has the entries in the order of clusters,
+    ``_scan`` in the order of nodes those of the clusters that were open at the last compaction."""
 
     def __init__(
         self, engine: Engine, taxonomy: Taxonomy, up: Ints, k: int, extended: Table, length: Ints, objective: str

@@ -40,12 +40,10 @@ class Attempt:
 
 
 class Groups:
-    """The open groups: their transactions, and the inner nodes of their representations.
-
-    A *column* is an inner node of a group's representation that may still be split; the columns of a group are adjacent.
-    A *row* is the range of items (start and size) that a transaction holds below a column. A column without a valid split
-    is ``tried``, until the group becomes smaller.
-    """
+    """The open groups: their transactions, and the inner nodes of their representations. A *column* is an inner node of a
+    group's representation that may still be split; the columns of a group are adjacent. A *row* is the range of items (start
+    and size) that a transaction holds below a column. A column without a valid split is ``tried``, until the group becomes
+    smaller."""
 
     def __init__(self, taxonomy: Taxonomy, contents: Contents) -> None:
         self.taxonomy, self.contents = taxonomy, contents
@@ -87,10 +85,8 @@ class Groups:
         return self.contents.tids[in_order], np.repeat(parts, self.contents.weight[parts])
 
     def move(self, attempt: Attempt, place: Ints, amount: Ints) -> Attempt:
-        """Move ``amount`` of the equal transactions at each place, the first ones, to the leftover of their group.
-
-        If others stay, those that move become a distinct transaction of their own.
-        """
+        """Move ``amount`` of the equal transactions at each place, the first ones, to the leftover of their group. If others
+        stay, those that move become a distinct transaction of their own."""
         group, of_group = np.unique(attempt.group[attempt.kind[place]], return_inverse=True)
         leftover = len(attempt.group) + of_group  # the class of what moves
         whole = amount == self.contents.weight[attempt.members[place]]

@@ -152,11 +152,9 @@ def _listing(server: Server, namespace: int) -> dict[Entry, list[str]]:
 
 
 def _texts(server: Server, namespace: int, schema: str) -> dict[Entry, list[str]]:
-    """The texts of views and functions, with names of the schema unqualified.
-
-    The schema is in the search path while PostgreSQL prints them, so these statements call functions by full names and with
-    arguments of exactly their types: the schema can hide nothing.
-    """
+    """The texts of views and functions, with names of the schema unqualified. The schema is in the search path while
+    PostgreSQL prints them, so these statements call functions by full names and with arguments of exactly their types: the
+    schema can hide nothing."""
     rows = server.query("postgres/text_oids", namespace=namespace)
     listing: dict[Entry, list[str]] = {}
     with _undone(server):

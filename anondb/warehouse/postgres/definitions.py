@@ -117,10 +117,8 @@ def function(
     *,
     replace: bool = False,
 ) -> str:
-    """The statement that makes a function, which runs with the rights of its owner.
-
-    All arguments but the first are NULL unless they are stated.
-    """
+    """The statement that makes a function, which runs with the rights of its owner. All arguments but the first are NULL
+    unless they are stated."""
     listed: list[exp.Expr] = []
     for argument, kind in arguments.items():
         default = [] if not listed else [exp.ColumnConstraint(kind=exp.DefaultColumnConstraint(this=exp.null()))]

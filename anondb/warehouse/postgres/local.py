@@ -78,10 +78,8 @@ def _inspect_union(union: Place, parts: Sequence[Place]) -> Inspection:
 
 
 def copy(where: Place, directory: Path, on_statement: Said = None) -> ReadBack:
-    """Check the schema of a release, and write its rows into a sealed file in a private directory.
-
-    Nothing of the schema runs: its catalog is compared first, and then only plain tables are read.
-    """
+    """Check the schema of a release, and write its rows into a sealed file in a private directory. Nothing of the schema
+    runs: its catalog is compared first, and then only plain tables are read."""
     with contextlib.closing(Server(where, on_statement)) as server, server.undone():
         catalog.check_reference(server)
         if (namespace := catalog.namespace_of(server, str(where.schema))) is None:

@@ -186,8 +186,7 @@ def publish(
     **options: Any,
 ) -> SealedFile:
     """Write a frozen release into a schema of PostgreSQL. Call it inside a transaction of the engine: that of PostgreSQL
-    commits after it. The options are those of ``release.publish.publish``.
-    """
+    commits after it. The options are those of ``release.publish.publish``."""
     server = Server(where, engine.say)
     try:
         server.begin()

@@ -148,10 +148,8 @@ class Server:
     # ------------------------------------------------------------------ statements
 
     def _run(self, text: str, what: str, work: Callable[[Any], Any], stack: contextlib.ExitStack | None = None) -> Any:
-        """Call ``work`` with a statement of the driver, in the worker thread; Ctrl-C cancels it.
-
-        The statement is closed afterwards, or by ``stack``.
-        """
+        """Call ``work`` with a statement of the driver, in the worker thread; Ctrl-C cancels it. The statement is closed
+        afterwards, or by ``stack``."""
         from adbc_driver_manager import AdbcStatement
 
         if self.on_statement is not None:
@@ -304,10 +302,8 @@ def _reader(statement: Any, text: str) -> pa.RecordBatchReader:
 
 
 def _driver() -> tuple[tuple[type[Exception], ...], Callable[[str], tuple[Any, Any]]]:
-    """The driver's errors, and a function that opens a database and a connection of it.
-
-    The driver's DB-API is not used: it imports other libraries of data frames, which takes longer than a small run.
-    """
+    """The driver's errors, and a function that opens a database and a connection of it. The driver's DB-API is not used: it
+    imports other libraries of data frames, which takes longer than a small run."""
     try:
         import adbc_driver_manager
         import adbc_driver_postgresql

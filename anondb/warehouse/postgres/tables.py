@@ -41,9 +41,8 @@ _WRITTEN = {"VARCHAR": "TEXT", "VARCHAR[]": "TEXT[]", "DOUBLE": "DOUBLE PRECISIO
 @dataclass(frozen=True)
 class Column:
     """A column in PostgreSQL: its name, the name of its type, of its elements, the modifier, and whether it is collated.
-
-    Types below domains are named, ``enum`` stands for all enums, and types that are not PostgreSQL's own have their schema.
-    """
+    Types below domains are named, ``enum`` stands for all enums, and types that are not PostgreSQL's own have their
+    schema."""
 
     name: str
     type_name: str
@@ -86,11 +85,8 @@ def source_tables(server: Server, *, wanted: str | None = None, schema: str | No
 
 
 def find_table(server: Server, reference: str) -> SourceTable:
-    """The table or view ``name`` or ``schema.name``; as in DuckDB, the search ignores case.
-
-    A name without a schema is looked up in the search path of the role. Raises InputError: ``no_such_table``;
-    ``ambiguous_table``.
-    """
+    """The table or view ``name`` or ``schema.name``; as in DuckDB, the search ignores case. A name without a schema is
+    looked up in the search path of the role. Raises InputError: ``no_such_table``; ``ambiguous_table``."""
     try:
         node = exp.to_table(reference, dialect="duckdb")
     except (sqlglot.errors.SqlglotError, ValueError):

@@ -23,11 +23,9 @@ if TYPE_CHECKING:
 
 
 class PostgresWarehouse(PortableWarehouse):
-    """The database of a connection. Its work is done in one transaction of the level REPEATABLE READ.
-
-    Every work table is analyzed, since the planner believes that a table without statistics is small. No item, id or key
-    stands in the text of a statement, which administrators can read: texts go to the server by COPY.
-    """
+    """The database of a connection. Its work is done in one transaction of the level REPEATABLE READ. Every work table is
+    analyzed, since the planner believes that a table without statistics is small. No item, id or key stands in the text of a
+    statement, which administrators can read: texts go to the server by COPY."""
 
     name, dialect, schema = "PostgreSQL", "postgres", "pg_temp"
     draw = exp.Anonymous(this="gen_random_uuid")

@@ -36,10 +36,8 @@ def may_exist(spark: Any, folder: str) -> bool:
 
 
 def make_private(spark: Any, place: str) -> str:
-    """Make a private folder (mode 0700) in a place, and delete those that killed runs of this machine have left there.
-
-    If this process is killed, Java deletes the folder. If Java is killed, too, the next run does.
-    """
+    """Make a private folder (mode 0700) in a place, and delete those that killed runs of this machine have left there. If
+    this process is killed, Java deletes the folder. If Java is killed, too, the next run does."""
     path, files = files_of(spark, f"{place.rstrip('/')}/{PREFIX}{uuid.uuid4().hex}")
     path = files.makeQualified(path)
     files.mkdirs(path, spark.sparkContext._jvm.org.apache.hadoop.fs.permission.FsPermission("700"))

@@ -149,10 +149,8 @@ class SparkWarehouse(PortableWarehouse):
         return super().names(reference, id_column, item_column) | {"source": "the data frame"}
 
     def number(self, source: Table) -> Table:
-        """Number the distinct ids in the order of their digests under a key, in many partitions.
-
-        The first digits of a digest are a bucket; the number of an id is its place in its bucket, after all buckets before.
-        """
+        """Number the distinct ids in the order of their digests under a key, in many partitions. The first digits of a
+        digest are a bucket; the number of an id is its place in its bucket, after all buckets before."""
         draws = self.keyed("draws", reads.rows(source, "id", distinct=True), "id", os.urandom(32).hex())
         persons = int(self.fetch(reads.counted(draws), most=1)["n"][0])
         digits = math.ceil(math.log(max(persons / BUCKET, 1), 16))
@@ -187,20 +185,12 @@ class SparkWarehouse(PortableWarehouse):
         )
 
     def release(self, name: str, tables: Mapping[str, exp.Query], check: Callable[[Mapping[str, Table]], None]) -> None:
-        """Create a schema with the tables, the views and the function ``count_bounds`` of a release.
-
-        Args:
-            name: of a schema that does not exist; it may begin with that of a catalog.
-            tables: the rows of each table, sorted.
-            check: called with the written tables before the views are made.
-
-        Raises:
-            InputError: ``release_exists``.
-
-        There is no transaction over several tables: until the check has passed, the schema has neither views nor the
-        function, and an error drops it. If this process is killed, Java deletes the rows, and ``check_target`` of the next
-        run drops the schema: its comment names the private folder of its run, which is gone. Grants follow afterwards.
-        """
+        """Create a schema, perhaps in a catalog, with the tables (their rows, sorted), the views and the function
+        ``count_bounds`` of a release; ``check`` is called with the written tables before the views are made. There is no
+        transaction over several tables: until the check has passed, the schema has neither views nor the function, and an
+        error drops it. If this process is killed, Java deletes the rows, and ``check_target`` of the next run drops the
+        schema: its comment names the private folder of its run, which is gone. Grants follow afterwards. Raises InputError:
+        ``release_exists``."""
         catalog, _, schema = name.rpartition(".")
         place = exp.Table(this=None, db=quoted(schema), catalog=quoted(catalog))
         unfinished = exp.SchemaCommentProperty(this=exp.Literal.string(UNFINISHED + self._folder))
