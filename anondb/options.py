@@ -33,9 +33,7 @@ PUBLICATION: Mapping[str, Parameter] = {
     "analysts": Parameter("In PostgreSQL: roles that may read the published release.", "ROLE,...", panel=OUTPUT),
     "counters": Parameter("In PostgreSQL: roles that may only call count_bounds.", "ROLE,...", panel=OUTPUT),
     "same_database": Parameter(
-        "In PostgreSQL: publish into the database of the raw data; says what shows then.",
-        kinds=(BOOLEAN,),
-        panel=OUTPUT,
+        "In PostgreSQL: publish into the database of the raw data; says what shows then.", kinds=(BOOLEAN,), panel=OUTPUT
     ),
 }
 # Options of a view other than the sources, parameters and workload of a policy.
@@ -49,9 +47,7 @@ _OF_VIEWS: Mapping[str, Parameter] = {
     "workload": Parameter("Your own queries: (query_id, item).", "TABLE|FILE", panel=OUTPUT),
     "partition_by": Parameter("Make a release for each value of this column, of disjoint persons."),
     "publish": Parameter(
-        "Also seal the release into this file or folder, or postgresql://HOST/DATABASE/SCHEMA.",
-        "FILE|URL",
-        panel=OUTPUT,
+        "Also seal the release into this file or folder, or postgresql://HOST/DATABASE/SCHEMA.", "FILE|URL", panel=OUTPUT
     ),
     "time_limit": Parameter(
         "Seconds until the release must be made; nothing is kept after that.", "SECONDS", kinds=(NUMBER,), panel=OUTPUT

@@ -142,9 +142,7 @@ class Policy:
     sensitive: Any = parameter(None, "Private items of hkp, sensitive ones of kkm and klm (column item).", "TABLE|FILE")
     privacy_constraints: Any = parameter(None, "Itemsets (constraint_id, item), or pgen.", "TABLE|FILE|pgen")
     utility_constraints: Any = parameter(
-        None,
-        "Groups of items (group_id, item), or from the taxonomy: level:2, siblings:5.",
-        "TABLE|FILE|level:N|siblings:N",
+        None, "Groups of items (group_id, item), or from the taxonomy: level:2, siblings:5.", "TABLE|FILE|level:N|siblings:N"
     )
     countable: Any = parameter(None, "Sets of items whose counts must stay exact (set_id, item).", "TABLE|FILE")
     max_suppression: Fraction | None = parameter(

@@ -21,13 +21,7 @@ from anondb.session.output import BOUNDS_HINT, CHOICES
 from anondb.session.session import Session
 
 SCHEMA = "main"
-_OPTIONS: Mapping[str, type] = {
-    "bounds": str,
-    "memory_limit": str,
-    "max_seconds": float,
-    "threads": int,
-    "trusted": str,
-}
+_OPTIONS: Mapping[str, type] = {"bounds": str, "memory_limit": str, "max_seconds": float, "threads": int, "trusted": str}
 _TYPES: Mapping[str, type[types.TypeEngine[Any]]] = {
     **dict.fromkeys(("TINYINT", "SMALLINT", "UTINYINT"), types.SMALLINT),
     **dict.fromkeys(("INTEGER", "USMALLINT"), types.INTEGER),

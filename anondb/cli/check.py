@@ -269,11 +269,7 @@ def _verify_data(
 
 
 def _verify_release(
-    source: str,
-    release: str,
-    promised: Callable[[Model], Model],
-    knowledge: dict[str, Any],
-    connection: dict[str, Any],
+    source: str, release: str, promised: Callable[[Model], Model], knowledge: dict[str, Any], connection: dict[str, Any]
 ) -> Verification:
     """``verify --release``, on a locked connection because the file may be untrusted."""
     from anondb.api.database import Database

@@ -44,9 +44,7 @@ def check_names(columns: list[str], id_column: str, item_column: str) -> None:
     lowered = {c.lower() for c in columns}
     if id_column.lower() in lowered:
         raise InputError(
-            f"{id_column!r} is the id of the records, a direct identifier.",
-            code="direct_identifier",
-            hint="Leave it out.",
+            f"{id_column!r} is the id of the records, a direct identifier.", code="direct_identifier", hint="Leave it out."
         )
     if item_column.lower() in lowered:
         raise InputError(
@@ -137,8 +135,7 @@ def domain_of_numbers(name: str, domain: Domain, decimals: int) -> tuple[int, in
     except ArithmeticError:
         pass
     raise InputError(
-        f"The domain of {name!r} must be two numbers with at most as many decimals as the column has.",
-        code="bad_domain",
+        f"The domain of {name!r} must be two numbers with at most as many decimals as the column has.", code="bad_domain"
     )
 
 

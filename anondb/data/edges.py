@@ -166,9 +166,7 @@ def _from_source(engine: Engine, source: Source) -> Edges:
     rows = texts_of(engine, source, [source.column(name, "--taxonomy") for name in source.columns])
     if nulls := sum(None in row for row in rows):
         raise InputError(
-            f"{nulls} rows of the taxonomy have a NULL level.",
-            code="null_node",
-            hint="Repeat the value of the finer level.",
+            f"{nulls} rows of the taxonomy have a NULL level.", code="null_node", hint="Repeat the value of the finer level."
         )
     levels = [tuple(str(v) for v in row) for row in rows]
     finest = list(source.columns.values())[-1 if _root_to_leaf(levels) else 0]

@@ -286,9 +286,7 @@ def _write_paths(taxonomy: Taxonomy, path: Path, replace: bool) -> None:
         ) from None
     except OSError:
         raise InputError(
-            f"The file {path.name!r} cannot be written.",
-            code="unwritable",
-            hint="Check the folder and its permissions.",
+            f"The file {path.name!r} cannot be written.", code="unwritable", hint="Check the folder and its permissions."
         ) from None
 
 

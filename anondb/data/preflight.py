@@ -37,12 +37,7 @@ class Finding:
 
 
 def findings(
-    engine: Engine,
-    dataset: Dataset,
-    *,
-    item_domains: bool = False,
-    ids_here: bool = True,
-    attributes: Collection[str] = (),
+    engine: Engine, dataset: Dataset, *, item_domains: bool = False, ids_here: bool = True, attributes: Collection[str] = ()
 ) -> list[Finding]:
     """The findings of a dataset, before an algorithm runs: ``item_domains`` says whether the owner knows that items have the
     names of their columns before them, ``ids_here`` whether the ids lie in the engine; ``attributes`` are released columns

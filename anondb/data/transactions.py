@@ -107,13 +107,7 @@ def _ids_of(snapshot: Table) -> exp.Select:
     return reads.rows(snapshot, "id, CAST(NULL AS VARCHAR) AS item")
 
 
-def load_transactions(
-    engine: Engine,
-    source: Source,
-    *,
-    more_ids: Source | None = None,
-    bags: bool = False,
-) -> Dataset:
+def load_transactions(engine: Engine, source: Source, *, more_ids: Source | None = None, bags: bool = False) -> Dataset:
     """Read a source with its columns of ids and items once, and code its transactions as integers; ``more_ids`` has the same
     id column, and its additional ids become empty transactions. Items may be a LIST, or several columns separated by commas,
     which become one (``anondb.data.layouts``). If an id has several lists, or an item several times (unless these count in

@@ -86,8 +86,7 @@ def clean_writer(directory: Path) -> Iterator[CleanWriter]:
         )
     except OSError as error:
         raise EngineError(
-            f"The process that writes the sealed file could not be started ({type(error).__name__}).",
-            code="writer_failed",
+            f"The process that writes the sealed file could not be started ({type(error).__name__}).", code="writer_failed"
         ) from None
     try:
         yield CleanWriter(process)

@@ -72,9 +72,7 @@ def write_private(path: str | os.PathLike[str], text: str) -> None:
         write_file(path, text)
     except OSError:
         raise InputError(
-            f"The file {Path(path).name!r} cannot be written.",
-            code="bad_path",
-            hint="Name a file in a directory of yours.",
+            f"The file {Path(path).name!r} cannot be written.", code="bad_path", hint="Name a file in a directory of yours."
         ) from None
 
 

@@ -25,12 +25,7 @@ _NAMED = re.compile(
     r'(?:with name|column|table|function|object) "?([^"\n!]+?)"?(?: does not exist| not found| already exists| is of type|!)'
 )
 _MACRO = re.compile(r"\b(macro|function)\b", re.IGNORECASE)
-_PLAIN = (
-    duckdb.StatementType.SELECT,
-    duckdb.StatementType.INSERT,
-    duckdb.StatementType.UPDATE,
-    duckdb.StatementType.DELETE,
-)
+_PLAIN = (duckdb.StatementType.SELECT, duckdb.StatementType.INSERT, duckdb.StatementType.UPDATE, duckdb.StatementType.DELETE)
 _PARSING = (duckdb.ParserException, duckdb.SyntaxException, duckdb.InvalidInputException)
 
 

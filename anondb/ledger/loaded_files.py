@@ -26,11 +26,7 @@ class SourceFile:
     @property
     def words(self) -> str:
         """The status as a sentence."""
-        said = {
-            "unchanged": "the same as when it was read",
-            "changed": "changed since it was read",
-            "missing": "not there",
-        }
+        said = {"unchanged": "the same as when it was read", "changed": "changed since it was read", "missing": "not there"}
         return f"{self.file} is {said[self.status]}"
 
     def to_json(self) -> dict[str, Any]:

@@ -204,11 +204,7 @@ def lines(title: str, x_name: str, y_name: str, series: Mapping[str, Points], nu
 
 
 def scatter(
-    title: str,
-    x_name: str,
-    y_name: str,
-    points: Sequence[tuple[float, float, str, str, bool]],
-    numbers: Mapping[str, int],
+    title: str, x_name: str, y_name: str, points: Sequence[tuple[float, float, str, str, bool]], numbers: Mapping[str, int]
 ) -> str:
     """Plot points with the marks of their series; those on the frontier get a ring, and are joined. A point is x, y, the
     name of its series, what the pointer shows, and whether it is on the frontier; for the rest see ``lines``."""

@@ -118,12 +118,7 @@ def _named_task(engine: DuckDBEngine, clock: Clock, policy: Policy, catalog: str
 
 
 def _loaded(
-    engine: DuckDBEngine,
-    clock: Clock,
-    policy: Policy,
-    catalog: str,
-    counts: dict[str, int],
-    persons: Persons | None = None,
+    engine: DuckDBEngine, clock: Clock, policy: Policy, catalog: str, counts: dict[str, int], persons: Persons | None = None
 ) -> Task:
     """Check the database, load, check the name of the release, and count the data."""
     _check_database(engine, catalog)
@@ -150,9 +145,7 @@ def _resumed(engine: DuckDBEngine, clock: Clock, policy: Policy, catalog: str) -
     """Load and recode, each in a transaction of its own that keeps the result; or take what an earlier run has kept."""
     if engine.one_shot or not engine.runs_sql:
         raise InputError(
-            "Unfinished work is kept in a DuckDB file.",
-            code="bad_usage",
-            hint="Load the data into one, with anondb load.",
+            "Unfinished work is kept in a DuckDB file.", code="bad_usage", hint="Load the data into one, with anondb load."
         )
     work = Unfinished(engine, catalog)
     clock.kept = "the steps that were finished are kept for --resume"

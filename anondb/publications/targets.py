@@ -116,8 +116,7 @@ def check_mode(where: Any, mode: Any) -> int | None:
     number = int(mode, 8) if digits else mode
     if not isinstance(number, int) or isinstance(number, bool) or number & ~0o755 or number & 0o600 != 0o600:
         raise InputError(
-            "mode must be permissions such as 0644: the owner reads and writes, and no other writes.",
-            code="bad_parameter",
+            "mode must be permissions such as 0644: the owner reads and writes, and no other writes.", code="bad_parameter"
         )
     if where is None or isinstance(where, Place) or is_url(where):
         hint = "Name it with --publish." if where is None else "In PostgreSQL, name the readers with --analysts."

@@ -178,9 +178,7 @@ def _rows_of_sheet(path: Path, reading: Reading, name: str) -> Iterator[Sequence
         import openpyxl
     except ImportError:
         raise InputError(
-            f"{name} needs the package openpyxl.",
-            code="missing_extra",
-            hint="Install anondb[excel], or save it as CSV.",
+            f"{name} needs the package openpyxl.", code="missing_extra", hint="Install anondb[excel], or save it as CSV."
         ) from None
     try:
         sheets, formulas = (_cells(openpyxl.load_workbook(path, read_only=True, data_only=d)) for d in (True, False))

@@ -22,15 +22,7 @@ from anondb.reading.cells import rewritten
 from anondb.reading.dialect import BY_SUFFIX, dialect_of
 from anondb.reading.formats import Format, decompressed, digest_of, encoded, format_of, plain_text
 from anondb.reading.options import DETECTED, OF_LINES, Dialect, Reading
-from anondb.reading.shape import (
-    Lines,
-    Survey,
-    count_records,
-    counted,
-    lines_of,
-    records,
-    survey,
-)
+from anondb.reading.shape import Lines, Survey, count_records, counted, lines_of, records, survey
 
 _WRITTEN = Dialect(",", '"', "\n", header=False)  # of a file that ``rewritten`` makes
 NO_VALUE = ("", "\\N")  # without quotes: no value; the second is that of MySQL and PostgreSQL

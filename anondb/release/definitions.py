@@ -57,11 +57,7 @@ def view_queries(kind: Kind) -> dict[str, str]:
     """The named query of each view."""
     if kind is ANATOMY:
         return {"item_counts": "release/item_counts_buckets"}
-    return {
-        "transactions": "release/transactions",
-        "baskets": "release/baskets",
-        "item_counts": _query_of(_COUNTS, kind),
-    }
+    return {"transactions": "release/transactions", "baskets": "release/baskets", "item_counts": _query_of(_COUNTS, kind)}
 
 
 def _query_of(names: tuple[str, str, str], kind: Kind) -> str:
@@ -92,15 +88,7 @@ def definition_queries(kind: Kind) -> list[tuple[str, str]]:
         parts += ["judged_category", "judged_range"]
     if kind is not ANATOMY:
         expected = "expected_local" if kind.by_transaction else "expected_global"
-        parts += [
-            "wanted_items",
-            "asked_labels",
-            "all_labels",
-            "middles",
-            expected,
-            "weighted_members",
-            "supported_blocks",
-        ]
+        parts += ["wanted_items", "asked_labels", "all_labels", "middles", expected, "weighted_members", "supported_blocks"]
         parts += [] if kind.item_supports else ["no_item_supports"]
     return [*queries, *((part, f"release/{part}") for part in parts)]
 

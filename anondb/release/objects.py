@@ -28,13 +28,7 @@ SEALED_TABLES = ("manifest", "released_items")  # of each kind of release
 _PREFIX = "release_"
 
 MANIFEST = {"key": "VARCHAR", "value": "VARCHAR"}
-SUPPORTS = {
-    "released_item": "VARCHAR",
-    "item": "VARCHAR",
-    "at_least": "BIGINT",
-    "at_most": "BIGINT",
-    "weight": "DOUBLE",
-}
+SUPPORTS = {"released_item": "VARCHAR", "item": "VARCHAR", "at_least": "BIGINT", "at_most": "BIGINT", "weight": "DOUBLE"}
 
 
 @dataclass(frozen=True)

@@ -83,8 +83,7 @@ def verify_constraints(
         tables = {"constraints": constraints, "released_items": released_items, "items": items}
         images = place.table("images", "constraint_images", {**tables, "transactions": transactions})
         lists = place.table(
-            "lists",
-            reads.rows(images, "constraint_id, list(item ORDER BY support, item) AS items", group="constraint_id"),
+            "lists", reads.rows(images, "constraint_id, list(item ORDER BY support, item) AS items", group="constraint_id")
         )
         number = "CAST(row_number() OVER (ORDER BY items) AS INTEGER) AS id, items"
         shapes = place.table("shapes", reads.rows(reads.rows(lists, "items", distinct=True), number))
@@ -111,10 +110,7 @@ def _violations(place: Work[Engine], transactions: Table, shapes: Table, k: int)
     whole = place.table("whole", "constraint_whole", {**named, **content})
     place.drop(candidates)
     open_lists = place.table(
-        "open",
-        "constraint_open",
-        {"shapes": shapes, "whole": whole, "basket_items": basket_items},
-        chunk=limits.CHUNK_ROWS,
+        "open", "constraint_open", {"shapes": shapes, "whole": whole, "basket_items": basket_items}, chunk=limits.CHUNK_ROWS
     )
     number = "coalesce(max(one.part) + 1, 0) AS parts, count(*) AS rows_"
     size = place.row(reads.joined(open_lists, basket_items, "item", number))

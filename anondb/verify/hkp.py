@@ -23,13 +23,7 @@ from anondb.verify.work import Work, lengths, work
 
 
 def verify_hkp(
-    engine: Engine,
-    transactions: Table,
-    items: Table,
-    model: HkpCoherence,
-    private: Collection[str],
-    *,
-    witnesses: int = 0,
+    engine: Engine, transactions: Table, items: Table, model: HkpCoherence, private: Collection[str], *, witnesses: int = 0
 ) -> Verification:
     """Check (h,k,p)-coherence of published transactions by the definition.
 
@@ -97,11 +91,7 @@ def _check_size(rows: int, size: int) -> None:
 
 
 def _witnesses(
-    engine: Engine,
-    items: Table,
-    levels: list[tuple[Ints, Ints]],
-    moles: dict[str, npt.NDArray[np.generic]],
-    wanted: int,
+    engine: Engine, items: Table, levels: list[tuple[Ints, Ints]], moles: dict[str, npt.NDArray[np.generic]], wanted: int
 ) -> list[Witness]:
     """The first moles of one size, by labels."""
     names = engine.select(reads.rows(items, "item, label", order="item"))

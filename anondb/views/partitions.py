@@ -180,13 +180,7 @@ def _late(view: ledger.View, survey: Survey) -> InputError:
 
 
 def _make_all(
-    engine: DuckDBEngine,
-    view: ledger.View,
-    values: Sequence[Value],
-    folder: Folder | None,
-    *,
-    replacing: bool,
-    fresh: bool,
+    engine: DuckDBEngine, view: ledger.View, values: Sequence[Value], folder: Folder | None, *, replacing: bool, fresh: bool
 ) -> list[MadePart]:
     """Make the release of each value, and publish it into the folder; values that are too small are left out, and named at
     the end. A view of the name that is ``replacing`` is dropped with the first release; ``fresh`` says whether the view is

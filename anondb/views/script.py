@@ -78,12 +78,7 @@ class StatementResult:
         head = {"statement": self.number, "line": self.line, "kind": self.kind}
         if self.view is not None:
             return {**head, "result": self.view.to_json()}
-        return {
-            **head,
-            "columns": self.columns,
-            "rows": [[_json(v) for v in r] for r in self.rows],
-            "changed": self.changed,
-        }
+        return {**head, "columns": self.columns, "rows": [[_json(v) for v in r] for r in self.rows], "changed": self.changed}
 
 
 def _json(value: Any) -> Any:
@@ -258,10 +253,7 @@ def _placed(error: AnondbError, number: int, line: int, column: int | None = Non
     """Add the position in the script to an error, once."""
     if error.place is None or "statement" not in error.place:
         place, words = error.place, str(error)
-        error.place = {
-            "statement": number,
-            **(place or {"line": line, **({} if column is None else {"column": column})}),
-        }
+        error.place = {"statement": number, **(place or {"line": line, **({} if column is None else {"column": column})})}
         if place is None:
             words = f"line {line}: {words}" if column is None else f"line {line}, column {column}: {words}"
         error.args = (f"statement {number}, {words}",)

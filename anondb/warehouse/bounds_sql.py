@@ -46,13 +46,7 @@ _WORDS = {
 -- Then: SELECT * FROM release.count_bounds(['a', 'b']);
 """,
 }
-NAMES = {
-    "duckdb": "DuckDB",
-    "postgres": "PostgreSQL",
-    "spark": "Spark",
-    "snowflake": "Snowflake",
-    "bigquery": "BigQuery",
-}
+NAMES = {"duckdb": "DuckDB", "postgres": "PostgreSQL", "spark": "Spark", "snowflake": "Snowflake", "bigquery": "BigQuery"}
 
 
 def scripts(kind: Kind, manifest: Mapping[str, str]) -> dict[str, str]:

@@ -297,10 +297,7 @@ def classes(warehouse: Any, seeds: Sequence[int] = range(4)) -> None:
         columns = {c: ("INTEGER", [row[p] for row in rows]) for p, c in enumerate(("tid", "item", "copies"))}
         persons = {"tid": range(3, 3 + len(drawn)), "complete": [whole for _, whole in drawn]}
         with warehouse.snapshot():
-            tables = (
-                warehouse.put("rows", columns),
-                warehouse.put("ids", {c: ("INTEGER", v) for c, v in persons.items()}),
-            )
+            tables = (warehouse.put("rows", columns), warehouse.put("ids", {c: ("INTEGER", v) for c, v in persons.items()}))
             few = verify_k_on(warehouse, *tables, 3)
         _same(few, sum(n < 3 for n in Counter(drawn).values()), "Small classes")
 

@@ -119,8 +119,7 @@ def _read(engine: Engine, dataset: Dataset, column: Ints, names: Sequence[str], 
     columns = put_integers(engine, "anatomy_columns", item=np.arange(len(column)), column_id=column)
     sorted_items = "one.tid, other.column_id, array_sort(list(one.item)) AS items"
     held = engine.create(
-        "anatomy_held",
-        reads.joined(dataset.transactions, columns, "item", sorted_items, group="one.tid, other.column_id"),
+        "anatomy_held", reads.joined(dataset.transactions, columns, "item", sorted_items, group="one.tid, other.column_id")
     )
     number = "CAST(row_number() OVER (ORDER BY column_id, items) - 1 AS INTEGER) AS value, column_id, items, copies"
     numbers = engine.create("anatomy_numbers", reads.rows(reads.counted(held, "column_id, items", count="copies"), number))

@@ -127,8 +127,7 @@ class _Blocks:
         for size in range(3, top + 1):
             if sum(comb(len(h), size) for h in held) > MAX_SETS:
                 raise BudgetExceeded(
-                    f"The sets of {size} items of a cluster are too many.",
-                    hint="Lower m, or leave sensitive items out.",
+                    f"The sets of {size} items of a cluster are too many.", hint="Lower m, or leave sensitive items out."
                 )
             counts = Counter(x for h in held for x in combinations(h, size))
             with_item = [Counter(x for r in g.tolist() for x in combinations(held[r], size)) for g in self.groups]

@@ -119,12 +119,7 @@ Recoder = Callable[[Ints], ClusterRecoding]
 
 
 def recoding(
-    items: Ints,
-    marks: Flags,
-    block: Ints,
-    keys: tuple[tuple[int, ...] | int, ...],
-    sizes: Ints,
-    lost: Iterable[int] = (),
+    items: Ints, marks: Flags, block: Ints, keys: tuple[tuple[int, ...] | int, ...], sizes: Ints, lost: Iterable[int] = ()
 ) -> ClusterRecoding:
     """Make a cluster's recoding with its UL; ``marks`` has a row for each item."""
     held = np.zeros((len(keys), marks.shape[1]), dtype=np.bool_)

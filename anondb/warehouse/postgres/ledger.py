@@ -11,27 +11,10 @@ from anondb.errors import EngineError, InputError
 from anondb.release.definitions import create_views_and_macros
 from anondb.release.objects import ROW_ORDER, SchemaName, read_manifest, read_release, schema_names
 from anondb.warehouse.postgres.catalog import default_privileges, namespace_of
-from anondb.warehouse.postgres.fetched import (
-    BEFORE,
-    CATALOG,
-    LEDGER,
-    Fetched,
-    changes,
-    duckdb_table,
-    kept_value,
-    rows_apart,
-)
+from anondb.warehouse.postgres.fetched import BEFORE, CATALOG, LEDGER, Fetched, changes, duckdb_table, kept_value, rows_apart
 from anondb.warehouse.postgres.place import check_name
 from anondb.warehouse.postgres.server import Server
-from anondb.warehouse.postgres.tables import (
-    SourceTable,
-    creation,
-    place,
-    reading,
-    removals,
-    schema_creation,
-    source_tables,
-)
+from anondb.warehouse.postgres.tables import SourceTable, creation, place, reading, removals, schema_creation, source_tables
 
 _STATE = "state"
 
@@ -189,9 +172,7 @@ class LedgerEngine(DuckDBEngine):
         self.server.run(schema_creation(schema, exists=exists), "making a schema")
         if (namespace := namespace_of(self.server, schema)) is None:
             raise EngineError(
-                "Another process made the ledger at the same time.",
-                code="conflict",
-                hint="Nothing was kept: run it again.",
+                "Another process made the ledger at the same time.", code="conflict", hint="Nothing was kept: run it again."
             )
         if self.server.query("postgres/grants", namespace=namespace)["grantee"]:
             raise default_privileges("on the ledger and the frozen releases")

@@ -56,10 +56,7 @@ def inspect_release(url: str, trusted: str | os.PathLike[str] | Keys | None = No
         if copied.file is None:
             return Inspection(Path(str(place.schema)), {}, {"release": place.shown}, copied.findings)
         inspection = inspect(copied.file, trusted, **how)
-    figures = {
-        "release": place.shown,
-        **{n: text for n, text in inspection.figures.items() if n not in ("wal", "bytes")},
-    }
+    figures = {"release": place.shown, **{n: text for n, text in inspection.figures.items() if n not in ("wal", "bytes")}}
     return replace(
         inspection, path=Path(str(place.schema)), figures=figures, findings=(*copied.findings, *inspection.findings)
     )

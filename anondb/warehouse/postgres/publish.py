@@ -85,9 +85,7 @@ def _check(engine: DuckDBEngine, server: Server, where: Place, replace: bool) ->
         _check_beside(server, str(where.schema))
     elif not replace:
         raise InputError(
-            f"There is a schema at {where.shown} already.",
-            code="target_exists",
-            hint="Choose another name, or replace it.",
+            f"There is a schema at {where.shown} already.", code="target_exists", hint="Choose another name, or replace it."
         )
 
 
@@ -111,9 +109,7 @@ def _check_role(server: Server, role: str) -> None:
     facts = server.query("postgres/roles", role_name=role)
     if not facts["powerful"]:
         raise InputError(
-            f"There is no role {role!r}.",
-            code="no_such_role",
-            hint="An administrator makes it: CREATE ROLE name NOLOGIN.",
+            f"There is no role {role!r}.", code="no_such_role", hint="An administrator makes it: CREATE ROLE name NOLOGIN."
         )
     _check_rights(facts, role)
 
@@ -177,13 +173,7 @@ def _connects(server: Server, role: str) -> bool:
 
 
 def publish(
-    engine: DuckDBEngine,
-    release_schema: SchemaName,
-    where: Place,
-    *,
-    kind: Kind,
-    replace: bool = False,
-    **options: Any,
+    engine: DuckDBEngine, release_schema: SchemaName, where: Place, *, kind: Kind, replace: bool = False, **options: Any
 ) -> SealedFile:
     """Write a frozen release into a schema of PostgreSQL. Call it inside a transaction of the engine: that of PostgreSQL
     commits after it. The options are those of ``release.publish.publish``."""
