@@ -4,6 +4,7 @@ import contextlib
 import socket
 from importlib.util import find_spec
 from pathlib import Path
+from secrets import token_urlsafe
 from typing import Annotated, Any
 
 import typer
@@ -40,7 +41,7 @@ def serve(
     a password, until Ctrl-C."""
     try:
         from anondb.serve.conversation import Door
-        from anondb.serve.login import new_password, read_password, verifier_of
+        from anondb.serve.login import read_password, verifier_of
         from anondb.serve.server import HOST
         from anondb.serve.server import serve as serve_clients
     except ImportError:
@@ -55,7 +56,7 @@ def serve(
     options: dict[str, Any] = {"memory_limit": memory_limit, "max_seconds": max_seconds, "trusted": trusted}
     with open_session(file, **options) as session:  # what is wrong with the file is said here
         tables = ", ".join(session.tables)
-    password = new_password() if password_file is None else read_password(password_file)
+    password = token_urlsafe(24) if password_file is None else read_password(password_file)
     door = Door(file, options, bounds, verifier_of(password), idle_seconds)
     with _listening(HOST, port) as listener:
         address = f"{HOST}:{listener.getsockname()[1]}"

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 from anondb.compare.copies import Copies, copying
 from anondb.compare.limits import parse_size
 from anondb.compare.merits import name_of, recommended
-from anondb.compare.report import runs_tables, write_report
+from anondb.compare.report import comparison as report_page
+from anondb.compare.report import runs_tables
 from anondb.compare.results import digest, is_table, keep, row, stored_results, write_csv
 from anondb.compare.runs import Result, Run, Setting, plan, run_all
 from anondb.data.frames import is_frame
@@ -21,6 +22,7 @@ from anondb.data.sources import is_file, open_source, reading_as
 from anondb.data.taxonomy import load_taxonomy
 from anondb.data.transactions import fingerprint, load_transactions
 from anondb.engine import DuckDBEngine
+from anondb.engine.files import write_private
 from anondb.engine.spill import private_directory
 from anondb.errors import InputError
 from anondb.ledger.stored import check_writable, current_catalog
@@ -91,7 +93,7 @@ class Comparison:
 
     def report(self, path: str | os.PathLike[str]) -> None:
         """Write a page with the recommendation, plots and all figures. Raises an ``InputError`` if it cannot be written."""
-        write_report(os.fspath(path), self.runs, self.setting, self.facts)
+        write_private(os.fspath(path), report_page(self.runs, self.setting, self.facts))
 
     def to_json(self) -> dict[str, Any]:
         """The comparison as JSON values."""

@@ -25,18 +25,11 @@ from anondb.compare.merits import (
     useful_error,
 )
 from anondb.compare.runs import Result, Setting
-from anondb.engine.files import write_private
 from anondb.models.named import make_model
 from anondb.pages.html import page, table
 from anondb.pages.plots import bars, lines, mark, scatter
 from anondb.pages.text import label, number, or_dash, percent, raised
 from anondb.promises import PROMISES
-
-
-def write_report(path: str, results: Sequence[Result], setting: Setting, facts: Mapping[str, Any]) -> None:
-    """Write the report to a file, which is replaced: the results in the order of the runs, their shared inputs and limits,
-    and the transactions, items, occurrences and longest transaction of the source."""
-    write_private(path, comparison(results, setting, facts))
 
 
 def comparison(results: Sequence[Result], setting: Setting, facts: Mapping[str, Any]) -> str:

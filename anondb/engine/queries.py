@@ -62,15 +62,9 @@ _HEADER = re.compile(r"^--\s*(reads|params|returns|grain):\s*(.*)$")
 _READS = re.compile(r"(\w+)\(([^)]*)\)")
 
 
-def _sql_root() -> Path:
-    """The folder of the queries: inside an installed package (``anondb/sql``), beside it in a source tree (``sql``). It is
-    found relative to this module. An editable install imports the source tree, so the copy that the build leaves in
-    ``site-packages`` is never read."""
-    installed = _PACKAGE / "sql"
-    return installed if installed.is_dir() else _PACKAGE.parent / "sql"
-
-
-SQL_ROOT = _sql_root()
+# inside an installed package, beside it in a source tree, which an editable install imports: the copy that the build leaves
+# in site-packages is never read
+SQL_ROOT = _PACKAGE / "sql" if (_PACKAGE / "sql").is_dir() else _PACKAGE.parent / "sql"
 
 Value = int | float | str | bool | None
 _E = TypeVar("_E", bound=exp.Expr)
@@ -126,8 +120,8 @@ class NamedQuery:
         cte_names = {cte.alias for cte in tree.find_all(exp.CTE)}
         calls = list(tree.find_all(exp.Anonymous))
         for node in list(tree.find_all(exp.Table)):
-            if not _is_parameter(node, cte_names):
-                continue
+            if not isinstance(node.this, exp.Identifier) or node.db or node.name in cte_names:
+                continue  # a CTE, a table function or a qualified system table
             table = bound(tables[node.name], node.alias or node.name)
             for key in ("joins", "laterals", "pivots"):
                 if node.args.get(key):
@@ -149,11 +143,6 @@ def bound(rows: Table | exp.Query | NamedRows, alias: str) -> exp.Expression:
     if isinstance(rows, NamedRows):
         return exp.Subquery(this=rows.tree(), alias=name)
     return exp.Subquery(this=rows if rows.parent is None else rows.copy(), alias=name)  # copies take a tenth of the time
-
-
-def _is_parameter(node: exp.Table, cte_names: set[str]) -> bool:
-    """Whether a table node is a name to bind: not a CTE, not a table function, not a qualified system table."""
-    return isinstance(node.this, exp.Identifier) and not node.db and node.name not in cte_names
 
 
 def _header(name: str, text: str) -> dict[str, str]:

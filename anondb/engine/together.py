@@ -80,8 +80,7 @@ def together_text(name: str, parts: Sequence[Tables]) -> str:
     """The text of a named query without values on several sets of tables: its rows in no order, with their sets' numbers."""
     if len(parts) == 1:
         return named_text(name, parts[0], {})
-    texts = (named_text(name, tables, {}).join(_frame(n)) for n, tables in enumerate(parts))
-    return _UNITED.join(texts)
+    return _UNITED.join(named_text(name, tables, {}).join(_frame(n)) for n, tables in enumerate(parts))
 
 
 @lru_cache(maxsize=MOST)

@@ -1,6 +1,6 @@
 """The tables of an owner's database, among which transactions, taxonomies and records are chosen."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -33,12 +33,9 @@ def words(engine: Engine) -> str:
     found = tables(engine)
     if not found:
         return "The database has no tables."
-    shown = [f"{table.name} ({_ten(list(table.columns))})" for table in found[:10]]
+    ten = [[*table.columns][:10] + ["..."] * (len(table.columns) > 10) for table in found[:10]]
+    shown = [f"{table.name} ({', '.join(names)})" for table, names in zip(found, ten, strict=False)]
     return plain(f"The database has {', '.join(shown)}{f' and {len(found) - 10} more' * (len(found) > 10)}.")
-
-
-def _ten(names: Sequence[str]) -> str:
-    return ", ".join([*names[:10], *["..."] * (len(names) > 10)])
 
 
 def _named(table: str, schema: str | None) -> str:

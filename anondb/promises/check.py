@@ -11,12 +11,11 @@ from anondb.engine import DuckDBEngine
 from anondb.errors import InputError
 from anondb.models import Model
 from anondb.models.anatomy import Anatomy
-from anondb.models.named import model_of
 from anondb.promises import PROMISES
 from anondb.promises.spec import Knowledge, Subject
 from anondb.release.coded import CodedRelease
 from anondb.release.item_supports import SupportRule
-from anondb.release.objects import ANATOMY, Kind, SchemaName, read_manifest, release_kind
+from anondb.release.objects import ANATOMY, Kind, SchemaName, release_kind
 from anondb.verify import Verification
 from anondb.verify.anatomy import AnatomyVerification
 from anondb.verify.item_supports import verify_item_supports
@@ -148,21 +147,6 @@ def verify_buckets(
         checked = verify_subject(Subject(engine, source.query, None, Knowledge(original=original)), model, witnesses)
         assert isinstance(checked, AnatomyVerification)
         return checked
-
-
-def verify_sealed(
-    engine: DuckDBEngine,
-    schema: SchemaName,
-    model: Model | None = None,
-    witnesses: int = 0,
-    privacy_constraints: Any = None,
-    sensitive: Any = None,
-) -> Verification:
-    """Check the rows of a sealed file against a model, its manifest's by default."""
-    with engine.transaction():
-        promised = model or model_of(read_manifest(engine, schema))
-        knowledge = read_knowledge(engine, promised, privacy_constraints, sensitive)
-        return verify_release(engine, schema, promised, witnesses, knowledge=knowledge)
 
 
 def read_knowledge(

@@ -63,7 +63,7 @@ def publish(
             for file in built.iterdir():
                 os.chmod(file, mode)
                 paths.sync(file)
-            os.chmod(built, folder_mode(mode))
+            os.chmod(built, mode | (mode & 0o444) >> 2)  # who may read the files may enter the folder and list them
             paths.sync(built)
             _move(built, target, build / "old", replace)
             paths.sync(target.parent)
@@ -71,11 +71,6 @@ def publish(
             raise paths.described(error) from None
     size = sum(file.stat().st_size for file in target.iterdir())
     return replace_fields(sealed, path=target, size=size, sha256=file_digest(target / paths.MANIFEST_FILE))
-
-
-def folder_mode(mode: int) -> int:
-    """The permissions of a folder whose files have these: who may read them may enter it and list them."""
-    return mode | (mode & 0o444) >> 2
 
 
 def _move(built: Path, target: Path, old: Path, replace: bool) -> None:

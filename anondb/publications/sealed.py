@@ -135,7 +135,9 @@ def verify_file(
         promise = model_of(sealed.manifest)
         if promised is not None:
             promise = promised(promise)
-        verification = checks.verify_sealed(sealed.engine, sealed.schema, promise, witnesses, privacy_constraints, sensitive)
+        with sealed.engine.transaction():
+            knowledge = checks.read_knowledge(sealed.engine, promise, privacy_constraints, sensitive)
+            verification = checks.verify_release(sealed.engine, sealed.schema, promise, witnesses, knowledge=knowledge)
         digested = Path(path) / MANIFEST_FILE if is_parquet_release(path) else sealed.path
         checked = _identified(sealed, digested, verification, expect, publications)
         checked = replace(checked, modelled_rows=modelled_rows_hold(sealed), tables=tables_of(sealed.manifest))

@@ -15,14 +15,14 @@ element; NULL is ``-``. Modelled rows, in the order of all their columns, have b
 """
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from pathlib import Path
 
 import numpy as np
 from sqlglot import exp
 
-from anondb.engine import Columns, Engine, Table, reads
+from anondb.engine import Engine, Table, reads
 from anondb.engine.queries import source_digest
 from anondb.release.definitions import definition_queries
 from anondb.release.modelled import StoredTable, modelled_tables
@@ -95,17 +95,11 @@ def _numbers_digest(engine: Engine, schema: SchemaName, name: str, kind: Kind, r
     digest = hashlib.sha256()
     for part in _ranges(engine, table, number, rows):
         chosen = query if part is None else query.where(number.copy().between(*part))
-        for row_bytes in _bytes(engine.select(chosen, "the digest of a table")):
-            digest.update(row_bytes)
+        arrays = list(engine.select(chosen, "the digest of a table").values())
+        for start in range(0, len(arrays[0]), _BLOCK):
+            portion = [np.ma.filled(a[start : start + _BLOCK].astype("<i8"), _NULL) for a in arrays]
+            digest.update(np.column_stack(portion).tobytes())
     return digest.hexdigest()
-
-
-def _bytes(columns: Columns) -> Iterator[bytes]:
-    """The rows as bytes, a portion at a time."""
-    arrays = list(columns.values())
-    for start in range(0, len(arrays[0]), _BLOCK):
-        portion = [np.ma.filled(a[start : start + _BLOCK].astype("<i8"), _NULL) for a in arrays]
-        yield np.column_stack(portion).tobytes()
 
 
 def _text_digest(engine: Engine, schema: SchemaName, name: str, kind: Kind, rows: int, left_out: AbstractSet[str]) -> str:

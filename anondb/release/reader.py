@@ -20,7 +20,7 @@ from anondb.engine import untrusted as strangers
 from anondb.engine.answering import DEFAULT_MEMORY, DEFAULT_SECONDS
 from anondb.engine.files import no_file
 from anondb.engine.locked import HAS_TIME_LIMIT, LOCKED_CATALOG, locked_catalog, open_for_analysts
-from anondb.errors import AnondbError, DamagedFile, InputError, InternalError
+from anondb.errors import AnondbError, DamagedFile, InputError, InternalError, VerificationFailed
 from anondb.models import check_count
 from anondb.release.catalog import listed, sealed_catalogs
 from anondb.release.definitions import build_statements
@@ -36,7 +36,7 @@ from anondb.release.objects import (
     StoredRelease,
 )
 from anondb.release.paths import valid_path, wal_of
-from anondb.release.signing import ANYBODY, Keys, check_signature, trusted_keys
+from anondb.release.signing import ANYBODY, Keys, fault_of, trusted_keys
 
 MAX_SECONDS = 3_600.0  # limit for one of anondb's own statements on a sealed file
 
@@ -127,15 +127,18 @@ def _checked(engine: DuckDBEngine, places: Sequence[Path], names: Sequence[str],
     releases = []
     for name, place, schema, catalog in zip(names, places, schemas, sealed_catalogs(engine, schemas), strict=True):
         kind, manifest = catalog.kind, catalog.manifest
-        if kind is None or not catalog.is_release or not manifest.keys() >= MANIFEST_KEYS or _has_log(place):
+        # DuckDB reads the rows of a log as those of the file, which has other bytes
+        has_log = any(os.path.lexists(wal_of(Path(path))) for path in (place, os.path.realpath(place)))
+        if kind is None or not catalog.is_release or not manifest.keys() >= MANIFEST_KEYS or has_log:
             raise InputError(
                 f"The file {name!r} is not a sealed release.",
                 code="not_a_release",
                 hint="anondb inspect FILE lists what is wrong with it. Get it from its publisher again.",
             )
         digest = content_digest(engine, schema, kind) if keys else None
-        if digest is not None:
-            check_signature(name, manifest, digest, keys)
+        if digest is not None and (fault := fault_of(manifest, digest, keys)) is not None:
+            hint = "Get it from its publisher again, and the key over another channel."
+            raise VerificationFailed(f"{name!r} is refused: {fault}.", code="not_trusted", hint=hint)
         releases.append(SealedRelease(schema, kind, manifest, engine, place, digest))
     return releases
 
@@ -163,11 +166,6 @@ def _rows_of(release: SealedRelease, catalog: str) -> list[exp.Expr | str]:
     """The statements that write a release into another database, the current one."""
     source = release.schema.catalog
     return build_statements(catalog, release.kind, release.manifest, lambda table: table.place(source).expression())
-
-
-def _has_log(place: Path) -> bool:
-    """Whether a write-ahead log lies beside a file: DuckDB reads its rows as those of the file, which has other bytes."""
-    return any(os.path.lexists(wal_of(Path(path))) for path in (place, os.path.realpath(place)))
 
 
 @contextlib.contextmanager

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anondb.engine.files import write_file
-from anondb.errors import AnondbError, InputError, VerificationFailed
+from anondb.errors import AnondbError, InputError
 from anondb.models.named import model_of
 from anondb.release.objects import SIGNATURE
 
@@ -128,13 +128,6 @@ def fault_of(manifest: Mapping[str, str], digest: str, trusted: Keys) -> str | N
     except (InvalidSignature, ValueError, AnondbError):
         return "its signature is not that of its content"
     return None
-
-
-def check_signature(name: str, manifest: Mapping[str, str], digest: str, trusted: Keys) -> None:
-    """Refuse a release that no trusted key signed. Raises VerificationFailed: ``not_trusted``."""
-    if (fault := fault_of(manifest, digest, trusted)) is not None:
-        hint = "Get it from its publisher again, and the key over another channel."
-        raise VerificationFailed(f"{name!r} is refused: {fault}.", code="not_trusted", hint=hint)
 
 
 def _library() -> tuple[Any, Any]:

@@ -139,7 +139,8 @@ def invert(
     weights = [0, 0]
     with contextlib.closing(engine):
         for chosen in product(*(combinations_with_replacement(preimages[c], n) for c, n in classes.items())):
-            weight = prod(_arrangements(part) for part in chosen)
+            # in how many ways these originals can be those of the persons
+            weight = prod(factorial(len(part)) // prod(map(factorial, Counter(part).values())) for part in chosen)
             baskets = [b for part in chosen for b in part]
             if not _possible(baskets, view.item_supports):
                 continue
@@ -250,11 +251,6 @@ def _preimages(released: Basket, members: Mapping[str, Sequence[str]], hidden: S
 
 def _subsets(items: Sequence[str]) -> Iterator[tuple[str, ...]]:
     return chain.from_iterable(combinations(items, n) for n in range(len(items) + 1))
-
-
-def _arrangements(part: Sequence[Basket]) -> int:
-    """The number of ways to assign these originals to the persons of a class."""
-    return factorial(len(part)) // prod(factorial(n) for n in Counter(part).values())
 
 
 def _gives(

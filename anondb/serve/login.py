@@ -1,7 +1,6 @@
 """The password of the server, by SCRAM-SHA-256 (RFC 7677), which scramp computes."""
 
 import os
-import secrets
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,11 +12,6 @@ MECHANISM = "SCRAM-SHA-256"
 Verifier = tuple[bytes, bytes, bytes, int]
 """Salt, stored key, server key and iterations: they check a password, and do not tell it."""
 _LEAST = 12  # characters of a password
-
-
-def new_password() -> str:
-    """A random password of 192 bits."""
-    return secrets.token_urlsafe(24)
 
 
 def read_password(path: Path) -> str:

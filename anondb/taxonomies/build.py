@@ -75,7 +75,10 @@ def build_taxonomy(engine: Engine, transactions: Any, request: Request) -> Taxon
             groups = _paths_of_categories(engine, source, source.item, request.columns)
             tree = tree_of(dataset.labels, [groups[label] for label in dataset.labels], named_by_key, request.root)
         else:
-            similarity: tuple[Builder, Name] = (partial(_by_similarity, engine, dataset), _named_by_first)
+            similarity: tuple[Builder, Name] = (
+                partial(_by_similarity, engine, dataset),
+                lambda _, members: f"{members[0]} and {len(members) - 1} more",
+            )
             builder, name = BY_LABELS.get(request.by, similarity)
             tree = tree_of(dataset.labels, builder(dataset.labels, dataset.supports, request), name, request.root)
         return replace(tree, kind=dataset.item_kind)
@@ -239,10 +242,6 @@ def _named_by_range(key: Hashable, members: Sequence[str]) -> str:
     """The first and the last of the items, in the order of names."""
     ordered = sorted(members, key=_natural)
     return f"{ordered[0]} to {ordered[-1]}"
-
-
-def _named_by_first(key: Hashable, members: Sequence[str]) -> str:
-    return f"{members[0]} and {len(members) - 1} more"
 
 
 Builder = Callable[[Sequence[str], Ints, Request], list[Path]]

@@ -12,7 +12,7 @@ from sqlglot import exp
 from anondb.engine import Table
 from anondb.errors import InputError
 from anondb.warehouse import portable
-from anondb.warehouse.portable import PortableWarehouse, no_driver
+from anondb.warehouse.portable import PortableWarehouse
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -37,7 +37,8 @@ class DataFusionWarehouse(PortableWarehouse):
         try:
             from datafusion import SessionContext
         except ImportError:
-            raise no_driver("DataFusion", "datafusion") from None
+            words = "DataFusion needs a package that is not installed."
+            raise InputError(words, code="no_driver", hint="pip install 'anondb[datafusion]'.") from None
         self._context: Any = SessionContext()
         self._folder = Path(folder)
 

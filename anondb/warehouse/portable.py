@@ -17,17 +17,7 @@ from anondb.engine.failures import at_most, encodable
 from anondb.engine.queries import Value
 from anondb.engine.telling import Progress
 from anondb.errors import AnondbError, EngineError, InputError
-from anondb.warehouse.statements import (
-    PREFIX,
-    arrow_rows,
-    bad_type,
-    columns_of,
-    creation_of,
-    limited,
-    text_in,
-    tree_of,
-    what,
-)
+from anondb.warehouse.statements import PREFIX, arrow_rows, bad_type, columns_of, limited, text_in, tree_of, what
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -114,7 +104,10 @@ class PortableWarehouse(ABC):
     def create(self, target: str, name: str | exp.Query | NamedRows, tables: Tables | None = None, **values: Value) -> Table:
         """Create a work table from a named query or a tree."""
         table = self.work_table(target)
-        self.run(creation_of(table, tree_of(name, tables, values), temporary=self.temporary), what(name))
+        temporary = exp.Properties(expressions=[exp.TemporaryProperty()]) if self.temporary else None
+        rows = tree_of(name, tables, values)
+        creation = exp.Create(this=table.expression(), kind="TABLE", expression=rows, properties=temporary)
+        self.run(creation, what(name))
         return table
 
     def put(self, target: str, columns: Mapping[str, tuple[str, Iterable[Any]]]) -> Table:
@@ -275,13 +268,6 @@ def column_named(columns: Iterable[str], wanted: str) -> str:
             hint="Name the columns with --id and --item (in Python id and item).",
         )
     return exact[0]
-
-
-def no_driver(engine: str, extra: str) -> InputError:
-    """The error for an engine whose driver is not installed."""
-    return InputError(
-        f"{engine} needs a package that is not installed.", code="no_driver", hint=f"pip install 'anondb[{extra}]'."
-    )
 
 
 def opened(kind: Callable[..., PortableWarehouse], source: str, **told: Callable[[str], None] | None) -> tuple[Any, str]:

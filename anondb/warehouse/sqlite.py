@@ -73,8 +73,7 @@ class SQLiteWarehouse(PortableWarehouse):
     def load(self, table: Table, kinds: Mapping[str, str], rows: pa.Table) -> None:
         """Create a temporary table with rows."""
         self.run(create_table(table, kinds), "creating")
-        places = [exp.Placeholder() for _ in kinds]
-        insertion = exp.insert(exp.values([tuple(places)]), table.expression())
+        insertion = exp.insert(exp.values([tuple(exp.Placeholder() for _ in kinds)]), table.expression())
         self._connection.executemany(
             text_in(self.dialect, insertion), zip(*(c.to_pylist() for c in rows.columns), strict=True)
         )

@@ -70,12 +70,6 @@ def _dialect(name: str) -> Dialect:
     return Dialect.get_or_raise(name)
 
 
-def creation_of(table: Table, rows: exp.Query, *, temporary: bool) -> exp.Create:
-    """The statement that creates a work table with the rows of a query."""
-    properties = exp.Properties(expressions=[exp.TemporaryProperty()]) if temporary else None
-    return exp.Create(this=table.expression(), kind="TABLE", expression=rows, properties=properties)
-
-
 def limited(query: exp.Query, most: int) -> exp.Query:
     """The query, for one row more than ``most``: enough to refuse it."""
     return query if query.args.get("limit") else query.limit(most + 1)
