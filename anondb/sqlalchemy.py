@@ -82,8 +82,6 @@ class AnondbDialect(DefaultDialect):
             raise ArgumentError(f"The option {BOUNDS_HINT}")
         return [url.database or ""], options
 
-    # ---------------------------------------------------------------- reflection
-
     def _get_default_schema_name(self, connection: Connection) -> str:
         """The single schema."""
         return SCHEMA

@@ -128,9 +128,6 @@ class UtilityConstraints(ItemSets):
         return of_label, (*self.ids, REST)
 
 
-# ---------------------------------------------------------------------- reading
-
-
 Sets = TypeVar("Sets", bound=ItemSets)
 
 
@@ -203,9 +200,6 @@ def in_order(ids: Collection[str]) -> list[str]:
     return sorted(ids, key=lambda i: (int(i) if numbers else 0, i))
 
 
-# ---------------------------------------------------------------------- utility constraints from a taxonomy
-
-
 def utility_of_level(taxonomy: Taxonomy, level: int) -> UtilityConstraints:
     """Make one group of leaves for each node at ``level`` (the root is level 0); a leaf above that level is a group. Raises
     InputError: ``bad_parameter``, if the taxonomy has no such level."""
@@ -225,9 +219,6 @@ def utility_of_siblings(taxonomy: Taxonomy, size: int) -> UtilityConstraints:
         raise InputError(f"The size of groups must be an integer of at least 1, not {size!r}.", code="bad_parameter")
     leaves = [taxonomy.labels[leaf] for leaf in taxonomy.leaves(0).tolist()]
     return UtilityConstraints.of([leaves[i : i + size] for i in range(0, len(leaves), size)])
-
-
-# ---------------------------------------------------------------------- sets that must stay countable
 
 
 @dataclass(frozen=True, eq=False, repr=False)

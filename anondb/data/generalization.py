@@ -165,8 +165,6 @@ class Generalization:
         # type of cost arrays: int64, or object where sums over all records could overflow int64
         self.dtype: type = np.int64 if self.beyond * 2 * max(records.n, 1) < _SMALL else object
 
-    # ------------------------------------------------------------------ costs
-
     def _weighted(self, lengths: Sequence[Ints], n: int) -> Costs:
         total: Costs = np.zeros(n, dtype=self.dtype)
         for factor, length in zip(self._factor, lengths, strict=True):
@@ -237,8 +235,6 @@ class Generalization:
                     )
                 lengths.append(length)
         return self._weighted(lengths, len(rows))
-
-    # ------------------------------------------------------------------ groups
 
     def groups(self, members: Sequence[Ints]) -> Groups:
         """Generalize groups of records, none of which may be empty."""

@@ -205,8 +205,6 @@ def _check_truth(engine: Engine, source: Source, columns: Sequence[str]) -> None
         )
 
 
-# ---------------------------------------------------------------------- lists in a cell
-
 # A cell as a list of texts; NULL if it is neither a JSON array, nor [a, b], nor {a,b}. Only JSON has escapes, and only the
 # other reading has numbers with their digits.
 _BRACKETED = """

@@ -151,8 +151,6 @@ class DuckDBEngine(Telling, Elsewhere, ForMany):
         """Interrupt the statement that is running, from any thread."""
         self._connection.interrupt()
 
-    # ------------------------------------------------------------------ the worker thread
-
     def call(self, work: Callable[[], _T]) -> _T:
         """Run ``work`` in the worker thread; Ctrl-C and the time limit interrupt the running statement at once. Raises
         BudgetExceeded: the time limit was reached."""
@@ -204,8 +202,6 @@ class DuckDBEngine(Telling, Elsewhere, ForMany):
         except duckdb.Error as error:
             failure = describe(error)
         raise failure  # outside the handler, which would keep the DuckDB error as its context
-
-    # ------------------------------------------------------------------ queries and tables
 
     def work_table(self, name: str) -> Table:
         """The identity of the work table ``name``; it need not exist yet."""
@@ -333,8 +329,6 @@ class DuckDBEngine(Telling, Elsewhere, ForMany):
         """Whether a table or view of this name exists."""
         place = {"catalog_name": table.catalog, "schema": table.schema, "lower_name": table.name.lower()}
         return bool(self.scalar("engine/named", None, **place))
-
-    # ------------------------------------------------------------------ transactions
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:

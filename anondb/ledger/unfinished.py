@@ -139,9 +139,6 @@ class Unfinished:
         return _TYPES[kind](**{name: self._decoded(part) for name, part in content.items()})
 
 
-# ---------------------------------------------------------------------- keys
-
-
 def key_of_load(engine: Engine, policy: Policy) -> str:
     """A digest of the persons of a policy, which costs one scan and no sorting: ``load`` has the same result for the same
     key. DuckDB's hashes may change between its versions, so that its version is part of the key."""

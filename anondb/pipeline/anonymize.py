@@ -104,9 +104,6 @@ def anonymize(
     return report if file is None else published(report, file)
 
 
-# ---------------------------------------------------------------------- parts of the steps
-
-
 def _named_task(engine: DuckDBEngine, clock: Clock, policy: Policy, catalog: str, task: Task | None) -> Task:
     """The task, loaded unless the caller has it; its release has a name that is free."""
     if task is not None:

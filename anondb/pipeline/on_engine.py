@@ -182,9 +182,6 @@ def verify_on(
     return Verification(model, violations == 0, violations)
 
 
-# ---------------------------------------------------------------------- for the pipeline
-
-
 def read(engine: DuckDBEngine, policy: Policy) -> tuple[Dataset, Table | None, PortableWarehouse | None]:
     """Read the transactions of a policy: the coded ones, the table of its records, and the database if they stay there."""
     warehouse, reference = _warehouse_for(engine, policy)

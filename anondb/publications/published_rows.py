@@ -52,9 +52,6 @@ class PublishedRows:
         return group_size(self.manifest)
 
 
-# ---------------------------------------------------------------------- where the rows are
-
-
 def find(engine: Engine, catalog: str, name: str, release_id: str) -> PublishedRows | None:
     """The rows of a release, from its schema or from the ledger; None if they are gone."""
     schema = objects.find_schema(engine, objects.release_schema(catalog, name))
@@ -146,9 +143,6 @@ def drop_release(engine: Engine, catalog: str, name: str) -> None:
     keep(engine, catalog, schema)
     drop_schema(engine, schema)
     ledger.mark_dropped(engine, catalog, name)
-
-
-# ---------------------------------------------------------------------- the difference of two releases
 
 
 def compare(

@@ -45,9 +45,6 @@ class ReadBack:
     findings: tuple[Finding, ...]  # the defects of the folder or the schema
 
 
-# ---------------------------------------------------------------------- writing
-
-
 def write_tables(sealed: Path, kind: objects.Kind, manifest: Mapping[str, str], folder: Path) -> None:
     """Write the tables of a sealed file as Parquet files into a folder, by a process that never opened raw data. The files
     are compressed; row groups have a fixed number of rows, in the order of the table, so that their statistics follow from
@@ -80,9 +77,6 @@ def _manifest_text(content: Mapping[str, Any]) -> str:
     maps = {name: dict(sorted(content[name].items())) for name in ("manifest", "files")}
     ordered = {name: maps.get(name, content[name]) for name in ("format", "manifest", "content_digest", "files")}
     return json.dumps(ordered, ensure_ascii=False, indent=1) + "\n"
-
-
-# ---------------------------------------------------------------------- reading
 
 
 @contextlib.contextmanager

@@ -142,9 +142,6 @@ def _move(built: Path, target: Path, mode: int, replace: bool) -> tuple[int, str
     return size, sha256
 
 
-# ---------------------------------------------------------------------- handing the rows to the clean process
-
-
 def _completed(
     build: Path,
     kind: Kind,

@@ -111,8 +111,6 @@ class Translator:
                 name.replace(exp.to_identifier(lowered(name.name), quoted=True))
         return tree.sql("duckdb")
 
-    # ---------------------------------------------------------------- the connection
-
     def _with_values(self, tree: exp.Query) -> bool:
         """Put values in the place of functions of the connection; whether there are some."""
         calls = [(node, value) for node in tree.walk() if (value := self._value(node)) is not None]
@@ -132,8 +130,6 @@ class Translator:
             value: exp.Expr = arguments[1].copy()
             return value
         return None if name not in self._values else exp.convert(self._values[name])
-
-    # ---------------------------------------------------------------- the catalog
 
     def _with_functions(self, tree: exp.Expr) -> None:
         """Write NULL for functions that DuckDB lacks, and names of functions without a schema."""

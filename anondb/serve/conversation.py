@@ -128,8 +128,6 @@ class Conversation:
             self._socket.sendall(self._out)
             self._out.clear()
 
-    # ---------------------------------------------------------------- the login
-
     def _logged_in(self, received: Iterator[pg.PGMessage]) -> bool:
         first = next(received)
         while isinstance(first, pg.SSLRequest | pg.GSSEncRequest):  # there is no TLS: the server is on this computer
@@ -171,8 +169,6 @@ class Conversation:
 
     def _refuse(self, failure: Failure) -> None:
         self._send(pg.ErrorResponse(fields=failure.fields("FATAL")), flush=True)
-
-    # ---------------------------------------------------------------- questions and answers
 
     def _answer(self, message: pg.PGMessage) -> None:
         """Answer one message; after an error, nothing until the client begins again."""

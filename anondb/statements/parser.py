@@ -73,8 +73,6 @@ class _Parser:
     def __init__(self, text: str, tokens: list[Token]) -> None:
         self.text, self.tokens, self.at = text, tokens, 0
 
-    # ------------------------------------------------------------------ the statements
-
     def statement(self) -> Statement:
         start = self.tokens[0].start
         word = self.tokens[0].text.upper()
@@ -176,8 +174,6 @@ class _Parser:
             if schema and self._kind(begun + n + 1) == TokenType.DOT:
                 raise self._error("an anonymized view cannot read its own release.", "Select from the original table.")
         self.at = end
-
-    # ------------------------------------------------------------------ names and options
 
     def _begins(self) -> int:
         """Where the next token begins in the text."""
@@ -283,8 +279,6 @@ class _Parser:
         if _WORD.fullmatch(token.text) and token.token_type not in (TokenType.IDENTIFIER, TokenType.NULL):
             raise self._error(f"expected a value for {name}.", f"Texts are quoted: '{token.text}'.")
         raise self._error(f"expected a value for {name}: a text in quotes, a number, true or false.")
-
-    # ------------------------------------------------------------------ tokens
 
     def _kind(self, i: int) -> TokenType | None:
         return self.tokens[i].token_type if i < len(self.tokens) else None

@@ -52,9 +52,6 @@ class Workload:
     supports: Ints | None = field(default=None, compare=False)
 
 
-# ---------------------------------------------------------------------- drawn queries
-
-
 def random_workload(
     engine: Engine,
     dataset: Dataset,
@@ -241,9 +238,6 @@ def _sample_all(runner: Runner, transactions: Table, q: int, rng: np.random.Gene
     chosen = runner.fetch(asked, most=min(wanted, total))
     runner.drop(table, picks)
     return np.stack([chosen[c].astype(np.int64) for c in columns], axis=1), chosen["support"].astype(np.int64)
-
-
-# ---------------------------------------------------------------------- the owner's queries
 
 
 def _first_column(source: Source, names: tuple[str, ...], what: str) -> str:

@@ -23,8 +23,6 @@ from anondb.views.parts import Part, parts_of
 from anondb.views.results import Described, Renamed, Stated
 from anondb.views.views import partitioned_view, stored_view
 
-# ---------------------------------------------------------------------- defining
-
 
 def check_not_its_own(engine: DuckDBEngine, statement: CreateView) -> None:
     """Refuse a query that reads the release of the view that it defines, also through views of the owner. Raises InputError:
@@ -44,9 +42,6 @@ def check_not_its_own(engine: DuckDBEngine, statement: CreateView) -> None:
                 hint="Select from the original table.",
             )
         unread += [texts.pop(word) for word in words if word in texts]
-
-
-# ---------------------------------------------------------------------- renaming
 
 
 def rename(engine: DuckDBEngine, name: str, new_name: str) -> Renamed:
@@ -91,9 +86,6 @@ def _move(engine: Engine, old: SchemaName, new: SchemaName) -> None:
     drop_schema(engine, release.schema)
 
 
-# ---------------------------------------------------------------------- describing
-
-
 def describe(engine: DuckDBEngine, name: str, statement: bool) -> Described | Stated:
     """The facts on a view, or the statement that makes it."""
     partitioned = partitioned_view(engine, name)
@@ -134,9 +126,6 @@ def _parameters(entry: ledger.LedgerEntry) -> list[tuple[str, Any]]:
 def _part(part: Part, files: dict[str, str]) -> str:
     file = files.get(part.release_id)
     return f"{part.transactions:,} transactions, " + (file or "not published")
-
-
-# ---------------------------------------------------------------------- reading
 
 
 @contextlib.contextmanager

@@ -33,8 +33,6 @@ from anondb.views.partition_values import Survey, among, column_of, rows_of_view
 from anondb.views.parts import Part, Value
 from anondb.warehouse.postgres.place import Place
 
-# ---------------------------------------------------------------------- the statements
-
 
 def create(engine: DuckDBEngine, view: ledger.View, replacing: bool) -> Partitioned:
     """Make a release for each value of a new view, or of one that replaces another, and publish each into the folder. All
@@ -94,9 +92,6 @@ def refresh(engine: DuckDBEngine, view: ledger.View, ignore_late_rows: bool) -> 
         ignored=len(survey.late),
         folder=None if folder is None else str(folder),
     )
-
-
-# ---------------------------------------------------------------------- checks before the long work
 
 
 def _check_names_are_free(engine: Engine, view: ledger.View, values: Sequence[Value], replacing: bool) -> None:
@@ -174,9 +169,6 @@ def _late(view: ledger.View, survey: Survey) -> InputError:
         hint=f"Leave them out: REFRESH ANONYMIZED VIEW {name} WITH (late_rows = 'ignore'). Or give them a value of their"
         f" own in the query, or make all anew: {overlap.allowing_anew(view.name)}.",
     )
-
-
-# ---------------------------------------------------------------------- making and publishing
 
 
 def _make_all(

@@ -206,9 +206,6 @@ def _check_place(engine: DuckDBEngine, text: str, statement: OnView) -> None:
         )
 
 
-# ---------------------------------------------------------------------- DuckDB's statements and errors
-
-
 def _split(engine: DuckDBEngine, text: str, part: Ordinary) -> list[tuple[user_sql.UserStatement, Ordinary]]:
     """The statements of ordinary SQL, split by DuckDB."""
     try:

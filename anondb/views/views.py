@@ -46,8 +46,6 @@ from anondb.views.results import Created, Dropped, Kept, Refreshed, RefreshedAll
 from anondb.warehouse.at_hand import at_hand
 from anondb.warehouse.postgres.place import Place
 
-# ---------------------------------------------------------------------- the statements
-
 
 def create(engine: DuckDBEngine, statement: CreateView) -> Created | Partitioned | Kept:
     """Make the release of a view, publish it if requested, and record the view in the ledger, all or nothing; for a
@@ -207,9 +205,6 @@ def _status(engine: DuckDBEngine, entry: ledger.LedgerEntry, view: ledger.View) 
         if error.code == "transaction_open":
             raise
         return "unknown"
-
-
-# ---------------------------------------------------------------------- parts
 
 
 def partitioned_view(engine: Engine, name: str) -> ledger.View | None:

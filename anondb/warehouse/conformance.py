@@ -61,9 +61,6 @@ def _same(ours: Any, theirs: Any, what: str) -> None:
         raise Failed(f"{what} differ from those of DuckDB")
 
 
-# ---------------------------------------------------------------------- rows of the checks
-
-
 def kind_of(query: str, table: str, column: str) -> str:
     """The type of a column that a portable statement reads."""
     texts = table in ("source", "labels", "members", "released_items", "item_supports", "held")
@@ -127,9 +124,6 @@ def random_case(rnd: random.Random) -> tuple[Taxonomy, list[tuple[int, str]]]:
         leaves, place = leaves + below, place + len(below)
     pairs = [(t, i) for t in range(rnd.randint(4, 20)) for i in leaves if rnd.random() < 0.4]
     return from_edges(edges), pairs or [(0, leaves[0])]
-
-
-# ---------------------------------------------------------------------- the checks
 
 
 def statements(warehouse: Any, names: Sequence[str] = STATEMENTS, seed: int = 0) -> None:

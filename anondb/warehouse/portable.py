@@ -56,8 +56,6 @@ class PortableWarehouse(ABC):
         self._work: set[Table] = set()
         self.fetched = 0  # the number of rows fetched so far
 
-    # ------------------------------------------------------------------ what an engine adds
-
     @abstractmethod
     def run(self, statement: exp.Expr, what: str) -> None:
         """Run a statement without a result; ``what`` names it in errors."""
@@ -74,8 +72,6 @@ class PortableWarehouse(ABC):
     def described(self, reference: Any, columns: Sequence[str]) -> tuple[exp.Table, dict[str, str]]:
         """A table of the user, and the types of all of its columns, in DuckDB's words. Those of the named ones are exact.
         Raises InputError: ``no_such_table``."""
-
-    # ------------------------------------------------------------------ work tables and queries
 
     @contextlib.contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -160,8 +156,6 @@ class PortableWarehouse(ABC):
     def wrapped(self, error: Exception, what: str) -> AnondbError:
         """The typed error for one of the driver."""
         return EngineError(f"{self.name} refused a statement ({what}: {type(error).__name__}).", code="refused")
-
-    # ------------------------------------------------------------------ sources
 
     def source(self, reference: Any, id_column: str, item_column: str) -> Table:
         """The work table ``(id, item)`` of a table: ids and items as texts that are compared by their code points, or as

@@ -64,9 +64,6 @@ def multi_anatomy(
     return BucketRecoding(column, bucket, names)
 
 
-# ---------------------------------------------------------------------- transactions as numbered values
-
-
 @dataclass(frozen=True)
 class Records:
     """Transactions as sets of numbered column values. Different columns have different numbers, so a count of each number is
@@ -158,9 +155,6 @@ def _check_feasible(tops: Sequence[int], transactions: int, names: Sequence[str]
         f" largest l that is feasible with these columns is {shown}.",
         hint="Lower --l, choose other --columns, or use --empty-values=ignore if the empty value is the frequent one.",
     )
-
-
-# ---------------------------------------------------------------------- buckets
 
 
 class _Bucket:

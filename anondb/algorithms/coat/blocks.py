@@ -97,8 +97,6 @@ class Blocks:
         self._bitmaps: dict[int, Words] = {}
         self._cached: tuple[int, int, Ints] = (-1, -1, np.empty(0, dtype=np.int64))
 
-    # ------------------------------------------------------------------ supports
-
     def slots_of(self, block: int) -> tuple[Ints32, Ints]:
         """The blocks in the transactions that hold ``block``, one transaction after the other, and the start of each."""
         return self._slots(self.tid[self.position[block]])
@@ -197,8 +195,6 @@ class Blocks:
         image = np.unique(blocks[blocks >= 0])
         return sorted(image.tolist(), key=self.least.item)
 
-    # ------------------------------------------------------------------ the choice of what to merge
-
     def has_companion(self, block: int) -> bool:
         """Whether the utility constraint of a block holds another block."""
         return self._alive[int(self.group[block])] > 1
@@ -258,8 +254,6 @@ class Blocks:
         if self._weights is None:
             return loss
         return loss * self._weights.exact(int(self._weights.keys(block, np.array([block]))[0]))
-
-    # ------------------------------------------------------------------ the two operations
 
     def merge(self, a: int, b: int) -> int:
         """Generalize two blocks together (Algorithm 2) and return the number of the union."""

@@ -270,9 +270,6 @@ def recode(run: Run, dataset: Dataset) -> GlobalRecoding:
     )
 
 
-# ---------------------------------------------------------------------- labels of generalized items
-
-
 def group_label(labels: list[str]) -> str:
     """A readable label for a group of sorted items: all of them, or the first few and their number."""
     if len(labels) <= LABEL_LENGTH and sum(map(len, labels)) + len(labels) < LABEL_LENGTH:

@@ -104,8 +104,6 @@ class Implicit:
             if len(supports):
                 self._small.append(_Batch(np.column_stack(columns), supports.astype(np.int64), clock=0))
 
-    # ------------------------------------------------------------------ the interface for the main loop
-
     def choose(self) -> tuple[Ints, int] | None:
         """The items of the unsatisfied constraint with the largest support, and that support; None if all hold."""
         for block in self._fresh:
@@ -142,8 +140,6 @@ class Implicit:
         """The name of a constraint in messages, without its items, which are data."""
         return f"a constraint of all itemsets of {len(items)} items"
 
-    # ------------------------------------------------------------------ threats among unchanged items, in order
-
     def _walk(self, columns: Sequence[Items], supports: Items) -> None:
         words = self._order.words([self._ceiling - supports, *columns])
         self._at = 0
@@ -178,8 +174,6 @@ class Implicit:
             self._at += len(untouched)
             step = min(step * 2, 2**16)
         return None
-
-    # ------------------------------------------------------------------ threats of merged blocks
 
     def _first_of_batches(self) -> tuple[Key, Sets, int] | None:
         """The first threat of all batches: its key, its blocks and its support."""
@@ -266,8 +260,6 @@ class Implicit:
             first = whole[_least([whole[:, i] for i in range(self._m)], np.arange(len(whole)))]
             best = first if best is None or first.tolist() < best.tolist() else best
         return None if best is None else (best, 0)
-
-    # ------------------------------------------------------------------ one row for each merge
 
     def _add_threats(self, block: int) -> None:
         """Add the threats of up to m blocks that hold ``block``."""

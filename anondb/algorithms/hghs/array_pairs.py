@@ -91,8 +91,6 @@ class ArrayPairs:
         self._count(triangle, nodes)
         return int(self._frequent(triangle, nodes, family)[2].sum(dtype=np.int64))
 
-    # ------------------------------------------------------------------ counting
-
     def _frequent(self, triangle: Triangle, nodes: Ints, family: Ints) -> tuple[Ints, Ints, Ints32]:
         """The frequent pairs that are not of two families, neither node above the other, by the numbers of the nodes."""
         a, b, support = triangle.frequent(self._k)

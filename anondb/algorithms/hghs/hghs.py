@@ -80,8 +80,6 @@ class Search:
         """The children of a node in the truncated taxonomy."""
         return [] if self.floor is not None and node in self.floor else list(self.taxonomy.children(node))
 
-    # ---------------------------------------------------------------- inner loop: the suppression scenario
-
     def scenario(
         self, entering: Iterable[tuple[int, ...]] = (), without: int | None = None
     ) -> tuple[set[int], dict[int, tuple[int, ...]]]:
@@ -110,8 +108,6 @@ class Search:
     def node_cost(self, node: int) -> int:
         """The cost of a node of the cut without threats of size >= 2: generalization, and suppression if infrequent."""
         return self.costs.generalization[node] + (self.costs.suppression[node] if self.infrequent[node] else 0)
-
-    # ---------------------------------------------------------------- outer loop: the cut
 
     def run(self, round_number: int = 1) -> Anonymization:
         """Search greedily from the cut {root} downwards: take the cheapest child cut (tie: breadth-first order of the

@@ -92,9 +92,6 @@ class SpreadPairs(PairCounter):
         return ranges
 
 
-# ---------------------------------------------------------------------- what workers run
-
-
 def counts(
     nodes: Ints, after: Ints, above: Ints32, cells: int, batches: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:

@@ -91,8 +91,6 @@ class _Blocks:
         whole = together[0]
         return np.asarray((whole > 0) & ((whole < self.k) | (together[1:] * self.ell > whole).any(axis=0)))
 
-    # ------------------------------------------------------------------ violations
-
     def _order(self) -> Ints:
         """The blocks in the order that decides ties."""
         return np.flatnonzero(self.alive)
@@ -144,8 +142,6 @@ class _Blocks:
             if h and int(rows[list(h)].all(axis=0).sum()) < self.k:
                 return [int(here[i]) for i in h], []
         return [], None
-
-    # ------------------------------------------------------------------ generalization
 
     def run(self) -> list[int]:
         """Raise until no violation is left; return the numbers of the sensitive items that still violate at the end."""

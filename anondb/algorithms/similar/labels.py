@@ -80,8 +80,6 @@ class Labels:
     def _rare_pairs(self, counts: Ints32) -> Flags:
         return np.asarray((counts > 0) & (counts < self._pair_k))
 
-    # ------------------------------------------------------------------ the choice
-
     def rarest(self) -> int | None:
         """The label of least support that is rare or in a rare pair (tie: by label); None if there is no such label."""
         supports = np.where(self._rare > 0, self._support, FAR)
@@ -162,8 +160,6 @@ class Labels:
         few = (self._support[others] < self._k).astype(np.int64) - (union < self._k)
         return np.asarray(pairs + few + int(self._support[label] < self._k))
 
-    # ------------------------------------------------------------------ the merge
-
     def merge(self, a: int, b: int) -> None:
         """Make two labels one, which has the smaller number."""
         kept, gone = min(a, b), max(a, b)
@@ -221,8 +217,6 @@ class Labels:
         self._places = [self._places[label] for label in alive.tolist()]
         for name in ("_least", "_support", "_size", "_occurrences", "_beside", "_held", "_rare"):
             setattr(self, name, getattr(self, name)[alive])
-
-    # ------------------------------------------------------------------ the result
 
     def supports(self) -> Ints32:
         """The number of transactions that hold each two labels, and on the diagonal those that hold each label."""

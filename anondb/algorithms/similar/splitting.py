@@ -67,8 +67,6 @@ class Splits:
             pairs[group] = pairs[:, group] = self._beside(self._holding(self.groups[group]))
         return pairs
 
-    # ------------------------------------------------------------------ the choice
-
     def _most_even(self, group: int) -> tuple[int, int] | None:
         """The places of the earlier label that divides a group most evenly, of those that leave nothing rare. Of equally
         even ones, it is that of the earliest merge."""
@@ -110,8 +108,6 @@ class Splits:
     def _rare(self, counts: Ints) -> Flags:
         return np.asarray((counts > 0) & (counts < self._pair_k))
 
-    # ------------------------------------------------------------------ counts
-
     def _holding(self, items: Ints) -> Ints32:
         """The transactions that hold one of these items, each once."""
         return np.unique(np.concatenate([self._tid[self._places[item]] for item in items.tolist()]))
@@ -120,8 +116,6 @@ class Splits:
         """How many of these transactions hold each group."""
         places = stretches(self._start[tids], self._length[tids])
         return np.bincount(self._shown[places], minlength=len(self.groups) + 1)[1:]
-
-    # ------------------------------------------------------------------ the split
 
     def _part(self, group: int, begin: int, end: int) -> int:
         """Leave the items of an interval of places to a group; the others become a new one, whose number is returned."""

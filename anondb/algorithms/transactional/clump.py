@@ -278,8 +278,6 @@ class _Clusters:
         self._indexed = self._cluster[self._scan]
         self._at = np.searchsorted(self._node[self._scan], np.arange(self.taxonomy.size + 1))
 
-    # ---------------------------------------------------------------- the best cluster
-
     def _best(self, nodes: Ints, counts: Ints, limit: int | None) -> int:
         """The open cluster with the least GGD, or the least increase, after the transaction has joined (tie: the first)."""
         heavy = self.weight[nodes] > 0
@@ -345,8 +343,6 @@ class _Clusters:
         self.cluster[place] = cluster
         self.size[cluster] += 1
         self.occurrences[cluster] += self.length[place]
-
-    # ---------------------------------------------------------------- the result
 
     def _labels(self) -> Clustering:
         """The LCG of every cluster: n(v) minus the sum of n over its children."""

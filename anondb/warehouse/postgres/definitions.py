@@ -165,9 +165,6 @@ def comment(kind: str, schema: str, name: str) -> exp.Comment:
     return exp.Comment(this=place(schema, name), kind=kind, expression=words)
 
 
-# ---------------------------------------------------------------------- DuckDB's functions in PostgreSQL
-
-
 def _converted(query: exp.Query) -> exp.Query:
     """A query of DuckDB with functions of PostgreSQL; the generator of sqlglot writes the rest."""
     whole = exp.Subquery(this=query)

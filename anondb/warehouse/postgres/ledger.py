@@ -53,8 +53,6 @@ class LedgerEngine(DuckDBEngine):
                     hint="Cast the column to text in a view, and use that.",
                 ) from None
 
-    # ------------------------------------------------------------------ ledger and releases: fetching
-
     def _refresh(self) -> None:
         """Fetch the ledger if it has changed; list the releases, and forget those that have changed."""
         owned = self.server.query("postgres/owned")
@@ -122,8 +120,6 @@ class LedgerEngine(DuckDBEngine):
         if (release := read_release(self, schema)) is not None:
             create_views_and_macros(self, schema, release.release_id, release.kind)
             self._fetched.releases[name] = release.release_id
-
-    # ------------------------------------------------------------------ ledger and releases: writing
 
     def _write_back(self) -> None:
         """Write what the transaction changed of the ledger and of the releases."""
@@ -203,8 +199,6 @@ class LedgerEngine(DuckDBEngine):
         relation = self.relation(rows)
         unread = EngineError("Rows could not be read.", code="refused")
         self.server.insert(schema, table, self.guarded(relation.to_arrow_table, lambda _: unread))
-
-    # ------------------------------------------------------------------ schemas here
 
     def _releases(self) -> list[str]:
         return [name for name in schema_names(self, CATALOG) if name.lower().startswith("release_")]

@@ -72,8 +72,6 @@ class PostgresEngine(LedgerEngine):
         self.server.close()
         super().close()
 
-    # ------------------------------------------------------------------ transactions
-
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:
         """Run the block as one transaction here and one in PostgreSQL, which sees one snapshot."""
@@ -111,8 +109,6 @@ class PostgresEngine(LedgerEngine):
             self._fetched.releases = dict.fromkeys(self._releases(), "")
             self._fetched.kept = True
             raise
-
-    # ------------------------------------------------------------------ the owner's tables
 
     def warehouse(self) -> PostgresWarehouse:
         """The database as a warehouse, which works in its transaction."""

@@ -145,8 +145,6 @@ class Server:
             self._connection.close()
             self._database.close()
 
-    # ------------------------------------------------------------------ statements
-
     def _run(self, text: str, what: str, work: Callable[[Any], Any], stack: contextlib.ExitStack | None = None) -> Any:
         """Call ``work`` with a statement of the driver, in the worker thread; Ctrl-C cancels it. The statement is closed
         afterwards, or by ``stack``."""
@@ -227,8 +225,6 @@ class Server:
 
         with self._inside():
             self._run(f"-- rows into {table} by COPY", "writing rows", copied)
-
-    # ------------------------------------------------------------------ transactions
 
     def begin(self, *, read_only: bool = False) -> None:
         """Begin a transaction: one snapshot of the whole database. The settings end with it."""

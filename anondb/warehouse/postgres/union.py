@@ -159,9 +159,6 @@ def _values(server: Server, where: Place, kind: Kind) -> dict[str, str]:
     return {name: part[1] for name, part in said.items() if part is not None and name != where.schema}
 
 
-# ---------------------------------------------------------------------- what the schema holds
-
-
 def statements(schema: str, values: Values, kind: Kind) -> Iterator[exp.Expr | str]:
     """The statements that make the views and functions of a union in a schema, or replace them, with their comments."""
     relations = {**kind.tables, **kind.views}

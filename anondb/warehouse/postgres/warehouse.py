@@ -86,8 +86,6 @@ class PostgresWarehouse(PortableWarehouse):
         with self._server.stream(query, "fetching rows") as batches:
             yield batches
 
-    # ------------------------------------------------------------------ sources
-
     def described(self, reference: str, columns: Sequence[str]) -> tuple[exp.Table, dict[str, str]]:
         """A table, and the types of the named columns in DuckDB. Raises InputError: ``collation``: PostgreSQL treats
         different texts of a column as equal; ``endless_date``."""

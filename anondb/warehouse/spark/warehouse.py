@@ -106,8 +106,6 @@ class SparkWarehouse(PortableWarehouse):
         with contextlib.suppress(Exception):
             delete(self._user, self._folder)
 
-    # ------------------------------------------------------------------ work tables and queries
-
     def create(self, target: str, name: str | exp.Query | NamedRows, tables: Tables | None = None, **values: Value) -> Table:
         """Write the rows of a named query or a tree as Parquet files, and name them as a temporary view."""
         query = tree_of(name, tables, values)
@@ -135,8 +133,6 @@ class SparkWarehouse(PortableWarehouse):
 
         words = "counting pairs in Python; with workers=False SQL counts them"
         return self.guarded(counted, words)
-
-    # ------------------------------------------------------------------ sources and releases
 
     def source(self, reference: str | DataFrame, id_column: str, item_column: str) -> Table:
         """Copy two columns of a table or a data frame (``PortableWarehouse.source``)."""
@@ -236,8 +232,6 @@ class SparkWarehouse(PortableWarehouse):
         if rows.num_rows > most:
             raise BudgetExceeded(f"A table has more than {most:,} rows.")
         return rows
-
-    # ------------------------------------------------------------------ one statement
 
     def _frame(self, reference: str | DataFrame) -> DataFrame:
         return self._user.table(reference) if isinstance(reference, str) else reference
