@@ -31,6 +31,7 @@ from anondb.data.sources import open_source
 from anondb.data.taxonomy import load_taxonomy
 from anondb.data.transactions import load_transactions
 from anondb.demo import make_shop
+from anondb.guide.estimates import TERMS as ALL_TERMS
 from anondb.guide.estimates import Estimate, Features, estimates, features, terms
 from anondb.guide.knowledge import what_attackers_find
 from anondb.taxonomies.check import checked
@@ -138,13 +139,17 @@ def fit(rows: list[tuple[Features, float]], names: tuple[str, ...]) -> dict[str,
     return {name: float(f"{c:.3g}") for name, c in zip(names, coefficients, strict=True) if c > 0}
 
 
+def cells(coefficients: dict[str, float]) -> str:
+    """Coefficients in the order of all terms, separated by commas."""
+    return ",".join(f"{coefficients[name]:g}" if name in coefficients else "" for name in ALL_TERMS).rstrip(",")
+
+
 def print_fit(runs: Runs, known_features: dict[str, Features]) -> None:
-    """Print the coefficients of every algorithm, from the runs on ``FITTED``."""
+    """Print the coefficients of every algorithm, from the runs on ``FITTED``, as ``anondb.guide.estimates`` has them."""
     for algorithm in ALGORITHMS:
         of = [(known_features[d], f) for d in FITTED if (f := runs.figures(d, algorithm)) is not None]
         names = OTHER_TERMS.get(algorithm, TERMS)
-        seconds, mib = (fit([(figures, values[i]) for figures, values in of], names) for i in (0, 1))
-        print(f'    "{algorithm}": Cost({seconds}, {mib}),'.replace("'", '"'))
+        print(algorithm, *(cells(fit([(figures, values[i]) for figures, values in of], names)) for i in (0, 1)))
 
 
 def main() -> None:

@@ -58,7 +58,8 @@ def measured(items: Path, records: Path, algorithm: str, attributes: str, k: str
 
 
 def print_fit(runs: Iterable[Row]) -> None:
-    """The coefficients of the cost of each algorithm, none below 0, with the least sum of squared relative errors."""
+    """The coefficients of the cost of each algorithm, as ``anondb.guide.estimates`` has them: none below 0, with the least
+    sum of squared relative errors."""
     by_algorithm: dict[str, list[Row]] = defaultdict(list)
     for run in runs:
         by_algorithm[run["algorithm"]].append(run)
@@ -68,7 +69,7 @@ def print_fit(runs: Iterable[Row]) -> None:
         for what in ("cpu_seconds", "peak_mib"):
             rows = [[v[name] / run[what] for name in names] for v, run in zip(values, of, strict=True)]
             found = nnls(np.array(rows), np.ones(len(rows)))[0]
-            print(algorithm, what, {n: float(f"{c:.3g}") for n, c in zip(names, found, strict=True) if c > 0})
+            print(algorithm, what, ",".join(f"{c:.3g}" if c > 0 else "" for c in found))
 
 
 def main() -> None:

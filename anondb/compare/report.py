@@ -299,17 +299,14 @@ def _measures(setting: Setting, results: Sequence[Result]) -> str:
     width, loss = MEANINGS["bounds' width"], MEANINGS["loss (NCP)"]
     own = "".join(f"<li>{name}: {words}.</li>" for name, words in terms(results).items() if name not in MEANINGS)
     return (
-        "<h2>How to read the figures</h2><ul>"
-        f"{own}<li>NCP: {loss}. A suppressed item counts fully. LM: from 0 % to 100 %, too.</li>"
-        f"<li>Errors: |truth - estimate| / truth over {asked}. The median over the queries with truth &ge; k is the expected"
-        " error of a count that k persons or more share; the rarest queries decide the mean over all. Answer 0: the error of"
-        " answering 0 to every query. A release answers 0 for deleted items, so its error comes close to this; if the error"
-        " of a release is larger, its estimates are worse than 0, and only its bounds are useful. Bounds' width:"
-        f" {width}.</li>"
-        f"<li>Chance of a guess: {MEANINGS['chance of a guess']}. Persons alone: {MEANINGS['persons alone']}.</li>"
-        f"<li>Suppressed: {MEANINGS['suppressed']}. A run that deletes more than half of"
-        " the items or occurrences is not named as best: deleting makes errors small without better answers.</li>"
-        "<li>Time and memory: those of the whole process, from reading the source to the verified release; limits were"
-        f" {setting.time_limit:g} s and {label(str(setting.memory_limit))} for each run.</li>"
-        "</ul>"
+        f"<h2>How to read the figures</h2><ul>{own}<li>NCP: {loss}. A suppressed item counts fully. LM: from 0 % to 100 %, "
+        f"too.</li><li>Errors: |truth - estimate| / truth over {asked}. The median over the queries with truth &ge; k is "
+        "the expected error of a count that k persons or more share; the rarest queries decide the mean over all. Answer 0: "
+        "the error of answering 0 to every query. A release answers 0 for deleted items, so its error comes close to this; "
+        "if the error of a release is larger, its estimates are worse than 0, and only its bounds are useful. Bounds' "
+        f"width: {width}.</li><li>Chance of a guess: {MEANINGS['chance of a guess']}. Persons alone: "
+        f"{MEANINGS['persons alone']}.</li><li>Suppressed: {MEANINGS['suppressed']}. A run that deletes more than half of "
+        "the items or occurrences is not named as best: deleting makes errors small without better answers.</li><li>Time "
+        "and memory: those of the whole process, from reading the source to the verified release; limits were "
+        f"{setting.time_limit:g} s and {label(str(setting.memory_limit))} for each run.</li></ul>"
     )

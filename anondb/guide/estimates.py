@@ -3,8 +3,8 @@
 A run is a process that reads the source, makes, verifies and freezes the release for m = 2, and measures its accuracy on
 1,000 queries, as ``anondb compare`` runs it. Its cost is linear in a few figures of the data (``Features``). ``COSTS`` has
 the coefficients, which ``benchmarks/estimates.py --fit`` computes from runs on real data and on half a million made baskets,
-and ``benchmarks/estimates_people.py FIT`` from runs with the default delta on people with attributes.
-benchmarks/README.md has the estimates beside what runs took: they are within a factor of 2, on the machine of that page.
+and ``benchmarks/estimates_people.py FIT`` from runs with the default delta on people with attributes. benchmarks/README.md
+has the estimates beside what runs took: they are within a factor of 2, on the machine of that page.
 """
 
 from collections.abc import Mapping
@@ -22,8 +22,6 @@ from anondb.taxonomies.check import Checked
 
 M = 2
 DIVERSITY = 1.35  # the time of (k,l^m)-diversity for each person and cluster, beside that of (k,k^m)-anonymity
-Coefficients = Mapping[str, float]
-"""By the name of a term (``terms``)."""
 
 
 @dataclass(frozen=True)
@@ -42,14 +40,6 @@ class Features:
 
 
 @dataclass(frozen=True)
-class Cost:
-    """The coefficients of an algorithm: of its CPU seconds, and of its peak memory in MiB."""
-
-    seconds: Coefficients
-    mib: Coefficients
-
-
-@dataclass(frozen=True)
 class Estimate:
     """What a run takes."""
 
@@ -61,56 +51,33 @@ class Estimate:
     reason: str | None = None  # why not
 
 
-COSTS: Mapping[str, Cost] = {
-    "mhghs": Cost(
-        {"run": 1.1, "occurrences": 2.69, "pair_rows": 0.00255, "items": 0.0792},
-        {"run": 158.0, "occurrences": 132.0, "items": 5.53},
-    ),
-    "hghs": Cost(
-        {"run": 1.15, "occurrences": 2.22, "pair_rows": 0.0904, "items": 0.0533},
-        {"run": 159.0, "occurrences": 137.0, "items": 3.91},
-    ),
-    "apriori": Cost(
-        {"run": 1.12, "occurrences": 2.37, "pair_rows": 0.072, "items": 0.0565},
-        {"run": 153.0, "occurrences": 152.0, "items": 2.65},
-    ),
-    "vpa": Cost(
-        {"run": 1.25, "occurrences": 2.98, "pair_rows": 0.0005, "items": 0.0437},
-        {"run": 152.0, "occurrences": 158.0, "items": 2.46},
-    ),
-    "lra": Cost(
-        {"run": 1.2, "occurrences": 4.95, "pair_rows": 0.208, "items": 0.0691},
-        {"run": 157.0, "occurrences": 227.0, "pair_rows": 0.545, "items": 4.25},
-    ),
-    "coat": Cost(
-        {"run": 1.3, "occurrences": 2.49, "pairs": 1.13, "items": 0.227},
-        {"run": 157.0, "occurrences": 128.0, "pairs": 14.3, "items": 6.7},
-    ),
-    "pcta": Cost(
-        {"run": 1.22, "occurrences": 2.33, "pairs": 0.623, "items": 0.286},
-        {"run": 154.0, "occurrences": 147.0, "items": 8.56},
-    ),
-    "mm": Cost(
-        {"run": 1.33, "occurrences": 1.01, "pair_rows": 0.191, "pairs": 0.357, "items": 0.0621},
-        {"run": 156.0, "occurrences": 128.0, "pair_rows": 8.42, "pairs": 106.0},
-    ),
-    "similar": Cost(
-        {"run": 1.49, "occurrences": 6.37, "merges": 15.2, "item_pairs": 0.331},
-        {"run": 166.0, "occurrences": 205.0, "merges": 179.0, "item_pairs": 9.23},
-    ),
-    "partition": Cost({"run": 1.3, "occurrences": 2.99}, {"run": 158.0, "occurrences": 210.0, "items": 2.36}),
-    "clump": Cost(
-        {"run": 1.38, "occurrences": 6.02, "pair_rows": 0.285, "items": 0.225, "clusters": 2.94},
-        {"run": 158.0, "occurrences": 201.0, "pair_rows": 1.43, "pairs": 4.37, "items": 8.04, "clusters": 4.31},
-    ),
-    "rum_bound_rt": Cost({"run": 2.56, "people": 0.0182, "groups": 1.96}, {"run": 220.0, "people": 0.564, "groups": 5.08}),
-    "rum_bound_r": Cost({"run": 2.16, "people": 0.0751, "groups": 0.718}, {"run": 207.0, "people": 2.54}),
-    "rum_bound_t": Cost({"run": 2.27, "people": 0.0801, "groups": 2.48}, {"run": 216.0, "people": 2.16, "groups": 11.4}),
-    "tum_bound_rt": Cost({"run": 2.55, "people": 0.32, "groups": 2.31}, {"run": 217.0, "people": 1.09, "groups": 17.3}),
-    "tum_bound_r": Cost({"run": 0.955, "people": 0.392, "groups": 3.78}, {"run": 209.0, "people": 3.0, "groups": 13.4}),
-    "tum_bound_t": Cost({"run": 1.5, "people": 0.511, "groups": 3.32}, {"run": 210.0, "people": 3.62, "groups": 8.72}),
-    "rfirst": Cost({"run": 2.14, "people": 0.167, "groups": 1.28}, {"run": 217.0, "people": 1.49, "groups": 21.4}),
-    "tfirst": Cost({"run": 2.71, "people": 0.0489, "groups": 0.892}, {"run": 210.0, "people": 0.833, "groups": 19.4}),
+TERMS = ("run", "people", "groups", "occurrences", "pair_rows", "pairs", "items", "merges", "item_pairs", "clusters")
+"""The figures that costs are linear in, see ``terms``."""
+_COSTS = """\
+mhghs 1.1,,,2.69,0.00255,,0.0792 158,,,132,,,5.53
+hghs 1.15,,,2.22,0.0904,,0.0533 159,,,137,,,3.91
+apriori 1.12,,,2.37,0.072,,0.0565 153,,,152,,,2.65
+vpa 1.25,,,2.98,0.0005,,0.0437 152,,,158,,,2.46
+lra 1.2,,,4.95,0.208,,0.0691 157,,,227,0.545,,4.25
+coat 1.3,,,2.49,,1.13,0.227 157,,,128,,14.3,6.7
+pcta 1.22,,,2.33,,0.623,0.286 154,,,147,,,8.56
+mm 1.33,,,1.01,0.191,0.357,0.0621 156,,,128,8.42,106
+similar 1.49,,,6.37,,,,15.2,0.331 166,,,205,,,,179,9.23
+partition 1.3,,,2.99 158,,,210,,,2.36
+clump 1.38,,,6.02,0.285,,0.225,,,2.94 158,,,201,1.43,4.37,8.04,,,4.31
+rum_bound_rt 2.56,0.0182,1.96 220,0.564,5.08
+rum_bound_r 2.16,0.0751,0.718 207,2.54
+rum_bound_t 2.27,0.0801,2.48 216,2.16,11.4
+tum_bound_rt 2.55,0.32,2.31 217,1.09,17.3
+tum_bound_r 0.955,0.392,3.78 209,3,13.4
+tum_bound_t 1.5,0.511,3.32 210,3.62,8.72
+rfirst 2.14,0.167,1.28 217,1.49,21.4
+tfirst 2.71,0.0489,0.892 210,0.833,19.4
+"""  # of an algorithm the coefficients of its CPU seconds and of its peak MiB, in the order of ``TERMS``, empty for 0
+COSTS: Mapping[tuple[str, str], Mapping[str, float]] = {
+    (algorithm, unit): {term: float(cell) for term, cell in zip(TERMS, cells.split(","), strict=False) if cell}
+    for algorithm, *of in map(str.split, _COSTS.splitlines())
+    for unit, cells in zip(("seconds", "mib"), of, strict=True)
 }
 
 
@@ -169,12 +136,11 @@ def estimates(features: Features, k: int, taxonomy: Checked | None) -> tuple[Est
 
 
 def _estimate(name: str, promise: str, features: Features, k: int) -> Estimate:
-    if (cost := COSTS.get(name)) is None:
+    if (name, "seconds") not in COSTS:
         return Estimate(name, promise, None, None, "its cost was not measured")
     if features.pairs is None:
         reason = f"the pairs of items of each person are {features.pair_rows:,} rows, and at most {MAX_ROWS:,} are counted"
         return Estimate(name, promise, None, None, reason)
     values, longer = terms(features, k), ("people", "groups") if features.sensitive else ()
-    seconds = sum(c * values[name] * (DIVERSITY if name in longer else 1) for name, c in cost.seconds.items())
-    mib = sum(c * values[name] for name, c in cost.mib.items())
-    return Estimate(name, promise, round(seconds, 2), round(mib))
+    seconds = sum(c * values[t] * (DIVERSITY if t in longer else 1) for t, c in COSTS[name, "seconds"].items())
+    return Estimate(name, promise, round(seconds, 2), round(sum(c * values[t] for t, c in COSTS[name, "mib"].items())))

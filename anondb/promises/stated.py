@@ -284,9 +284,8 @@ ANATOMY = ModelSpec(
         "most one in {l}. A value is the set of items that a transaction has in the column."
     ),
     uncovered=(
-        "Items are published unchanged: an attacker who knows one rare item may find its bucket and the other "
-        "items of its column. Correlation across columns, values that are frequent everywhere, and presence "
-        "in the data are not covered."
+        "Items are published unchanged: an attacker who knows one rare item may find its bucket and the other items of its "
+        "column. Correlation across columns, values that are frequent everywhere, and presence in the data are not covered."
     ),
     no_item_supports="it publishes the original items already",
 )

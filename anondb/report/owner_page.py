@@ -92,8 +92,7 @@ def _recoding(report: OwnerReport) -> str:
     gone = [Cell(s.label, "suppressed", s.support, 0) for s in report.suppressed if s.support]
     rest = " Orange: suppressed, by the number of transactions that held it." if gone else ""
     return (
-        "<h2>What was generalized and suppressed, and why</h2>"
-        f"<p>{kind_words(contents)} {_why(report)}</p>"
+        f"<h2>What was generalized and suppressed, and why</h2><p>{kind_words(contents)} {_why(report)}</p>"
         + item_map(contents, [*cells(contents.items), *gone], rest)
         + generalized(contents, report.reasons)
         + _suppressed(report)

@@ -137,11 +137,10 @@ def _precision(contents: Contents) -> str:
     title = "Bounds and estimates of single items"
     drawn = both(intervals(title, spread(answers, 24), 1100), intervals(title, spread(answers, 16), 356))
     return (
-        f"<h2>How precise answers are</h2><p>{_exactly(contents)} Below are some items, evenly spaced from the"
-        " most to the least frequent one (<code>item_counts</code> has all). Bounds of two items and more are wider in"
-        " comparison.</p>"
-        f"<figure>{drawn}<figcaption>Bar: from the lower to the upper bound, in transactions, on a logarithmic scale. Dot:"
-        " estimate.</figcaption></figure>"
+        f"<h2>How precise answers are</h2><p>{_exactly(contents)} Below are some items, evenly spaced from the most to the "
+        "least frequent one (<code>item_counts</code> has all). Bounds of two items and more are wider in "
+        f"comparison.</p><figure>{drawn}<figcaption>Bar: from the lower to the upper bound, in transactions, on a "
+        "logarithmic scale. Dot: estimate.</figcaption></figure>"
     )
 
 

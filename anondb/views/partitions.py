@@ -162,9 +162,8 @@ def _late(view: ledger.View, survey: Survey) -> InputError:
     fewer = sum(max(0, parts.rows_of(part.digest) - value.rows) for part, value in survey.late)
     name = exp.to_identifier(view.name, quoted=True).sql(dialect="duckdb")
     return InputError(
-        f"{len(survey.late):,} of {len(survey.kept):,} values of {column_of(view)!r} have other rows than when they"
-        f" were released ({more:,} more, {fewer:,} fewer). A file made anew would show, beside the old one, whose rows came"
-        " late.",
+        f"{len(survey.late):,} of {len(survey.kept):,} values of {column_of(view)!r} have other rows than when they were "
+        f"released ({more:,} more, {fewer:,} fewer). A file made anew would show, beside the old one, whose rows came late.",
         code="late_rows",
         hint=f"Leave them out: REFRESH ANONYMIZED VIEW {name} WITH (late_rows = 'ignore'). Or give them a value of their"
         f" own in the query, or make all anew: {overlap.allowing_anew(view.name)}.",
