@@ -7,7 +7,7 @@ knows the release: no reader ever sees one that the ledger does not know.
 """
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace as replace_fields
 from functools import partial
 from pathlib import Path
@@ -27,7 +27,7 @@ from anondb.release.publish import publish as seal
 from anondb.release.reader import SealedRelease, sealed_release
 from anondb.release.signing import ANYBODY
 from anondb.warehouse.postgres import catalog, union
-from anondb.warehouse.postgres.catalog import default_privileges
+from anondb.warehouse.postgres.catalog import check_rights, rights_of_release, rights_to_read
 from anondb.warehouse.postgres.definitions import schema_of, schema_statements, table_statements
 from anondb.warehouse.postgres.local import checked_kind, write
 from anondb.warehouse.postgres.owner import PostgresEngine
@@ -291,47 +291,3 @@ def _remove(server: Server, where: Place) -> None:
     modelled = [table.name for table in modelled_tables(manifest, kind)]
     drops += removals(schema_of(schema), modelled) if modelled else []
     server.run_all([*drops, *removals(schema, list(kind.tables))], "dropping a release")
-
-
-def rights_of_release(where: Place, schema: str, kind: Kind) -> list[exp.Expr]:
-    """The statements that grant the rights of readers on a schema, and of roles that may only call ``count_bounds``."""
-    statements: list[exp.Expr] = [_right(exp.Revoke, "EXECUTE", "FUNCTION", place(schema, f), "PUBLIC") for f in kind.macros]
-    for role in where.counters:
-        statements.append(_usage(schema, role))
-        statements.append(_right(exp.Grant, "EXECUTE", "FUNCTION", place(schema, "count_bounds"), role))
-    for role in where.analysts:
-        statements += rights_to_read(schema, [*kind.tables, *kind.views], role)
-        statements += [_right(exp.Grant, "EXECUTE", "FUNCTION", place(schema, f), role) for f in kind.macros]
-    return statements
-
-
-def rights_to_read(schema: str, tables: Sequence[str], role: str) -> Iterator[exp.Expr]:
-    """The statements that let a role read tables and views of a schema."""
-    yield _usage(schema, role)
-    yield from (_right(exp.Grant, "SELECT", "TABLE", place(schema, name), role) for name in tables)
-
-
-def check_rights(server: Server, where: Place, namespaces: Sequence[int]) -> None:
-    """Compare the rights on schemas with those that were asked for. Raises InputError: ``default_privileges``."""
-    rights = dict.fromkeys(where.analysts, "SELECT") | dict.fromkeys(where.counters, "EXECUTE")
-    for rows in (server.query("postgres/grants", namespace=namespace) for namespace in namespaces):
-        for grantee, privilege in zip(rows["grantee"], rows["privilege"], strict=True):
-            if rights.get(grantee) != "SELECT" and (grantee not in rights or privilege == "SELECT"):
-                raise default_privileges("on the release")
-
-
-def _usage(schema: str, role: str) -> exp.Expr:
-    return _right(exp.Grant, "USAGE", "SCHEMA", exp.Table(this=exp.to_identifier(schema, quoted=True)), role)
-
-
-def _right(
-    action: type[exp.Grant] | type[exp.Revoke], privilege: str, kind: str, securable: exp.Table, role: str
-) -> exp.Grant | exp.Revoke:
-    """``GRANT privilege ON kind securable TO role``, or ``REVOKE``."""
-    to = exp.var(role) if role == "PUBLIC" and action is exp.Revoke else exp.to_identifier(role, quoted=True)
-    return action(
-        privileges=[exp.GrantPrivilege(this=exp.var(privilege))],
-        kind=kind,
-        securable=securable.copy(),
-        principals=[exp.GrantPrincipal(this=to)],
-    )

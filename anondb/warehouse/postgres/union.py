@@ -17,7 +17,14 @@ from anondb.release.bodies import body_of
 from anondb.release.catalog import Finding
 from anondb.release.modelled import COMMENT as MODELLED_COMMENT
 from anondb.release.objects import ITEM_COUNTS, Kind, partition_of
-from anondb.warehouse.postgres.catalog import TEMPORARY, compared, grant_findings, namespace_of
+from anondb.warehouse.postgres.catalog import (
+    TEMPORARY,
+    check_rights,
+    compared,
+    grant_findings,
+    namespace_of,
+    rights_of_release,
+)
 from anondb.warehouse.postgres.definitions import (
     BOUNDS,
     TRANSACTIONS,
@@ -28,7 +35,6 @@ from anondb.warehouse.postgres.definitions import (
     relation_comments,
 )
 from anondb.warehouse.postgres.place import Place
-from anondb.warehouse.postgres.publish import check_rights, rights_of_release
 from anondb.warehouse.postgres.server import Server
 from anondb.warehouse.postgres.tables import place, removals, schema_creation, source_tables
 
