@@ -28,8 +28,7 @@ from measuring import Line, Measured, Row, least_cpu, plot
 from sqlglot import exp
 
 from anondb.algorithms.apriori.apriori import apriori
-from anondb.algorithms.coat.coat import coat
-from anondb.algorithms.coat.pgen import pgen
+from anondb.algorithms.coat.coat import coat, pgen
 from anondb.algorithms.coat.weights import TaxonomyWeights
 from anondb.data.constraints import (
     ItemSets,

@@ -6,8 +6,13 @@ Nothing is written. What needs the source (the truth, attackers, suppressed item
 import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from typing import Any
 
+import numpy as np
+from sqlglot import exp
+
+from anondb.data.records import Attribute, Records
 from anondb.data.transactions import Dataset, fingerprint
 from anondb.engine import DuckDBEngine, reads, tuples
 from anondb.errors import EngineError, InputError
@@ -25,14 +30,15 @@ from anondb.publications.publish import earlier_of, intersections_of
 from anondb.release.objects import StoredRelease
 from anondb.report.answers import Asked, by_support, figures
 from anondb.report.attributes import Groups, Seen, read_attributes
-from anondb.report.conditions import Conditional, conditional_questions
-from anondb.report.contents import Contents, read_contents
+from anondb.report.contents import Bounds, Contents, Where, bounds_of, read_contents, value_words
 from anondb.risk.accuracy import measure_on, queries_of
 from anondb.risk.attack import USUAL_KNOWLEDGE, Attack, attack, records_as_released
 from anondb.risk.explain import cause
 
 UNCHANGED, CHANGED, GONE = "unchanged", "changed", "gone"
 SIZES = (1, 2, 3)  # the sizes of the queries that are measured
+BANDS = 3  # of a number or a date, of about equally many persons; also how many categories are asked for
+MOST_ATTRIBUTES, ITEMS = 6, 2
 COUNTED = ("km", "k")  # the models whose threats are sets of items, which are counted before and after
 
 
@@ -52,6 +58,20 @@ class RareSets:
     size: int
     before: int
     after: int
+
+
+@dataclass(frozen=True)
+class Conditional:
+    """A question: its item, the condition on an attribute in words, the truth, and the answer."""
+
+    item: str
+    words: str
+    truth: int
+    answer: Bounds
+
+    def to_json(self) -> dict[str, Any]:
+        """The question and its answer as JSON values."""
+        return {"item": self.item, "condition": self.words, "truth": self.truth, **self.answer.to_json()}
 
 
 @dataclass(frozen=True)
@@ -297,3 +317,47 @@ def _why_suppressed(label: str, why: dict[str, str | None], parents: dict[str, s
         node = parents.get(node)
     words = None if node is None else why[node]
     return words if node == label or words is None else f"suppressed as a part of {node!r}: {words}"
+
+
+def conditional_questions(
+    engine: DuckDBEngine, release: StoredRelease, dataset: Dataset, records: Records, counts: tuple[Bounds, ...]
+) -> tuple[Conditional, ...]:
+    """Ask how many persons hold an item, of those with some values of one attribute; the first of ``counts``, the most
+    frequent first, say for which."""
+    number = {label: i for i, label in enumerate(dataset.labels)}
+    ranged = {a.name for a in records.attributes if a.is_range}
+    asked = []
+    for item in [c.items[0] for c in counts if c.items[0] in number][:ITEMS]:
+        holding = reads.rows(dataset.transactions, "tid", where=exp.column("item").eq(exp.convert(number[item])))
+        held = engine.select(holding, "who holds an item")["tid"].astype(np.int64) - 1
+        for where, fits in (w for a in records.attributes[:MOST_ATTRIBUTES] for w in _conditions(a)):
+            answer = bounds_of(engine, release.schema, (item,), (where,))
+            words = value_words(where, ranged=where[0] in ranged)
+            asked.append(Conditional(item, words, int(fits[held].sum()), answer))
+    return tuple(asked)
+
+
+def _conditions(attribute: Attribute) -> list[tuple[Where, np.ndarray[Any, np.dtype[np.bool_]]]]:
+    """Bands of an attribute, or its most frequent categories: the values that the macro takes, and who has one of them."""
+    codes, present = attribute.codes, ~attribute.null
+    values, n = np.unique(codes[present], return_counts=True)
+    if not len(values):
+        return []
+    if not attribute.is_range:
+        often = values[np.argsort(-n, kind="stable")][:BANDS].tolist()
+        return [((attribute.name, (attribute.values[code],)), present & (codes == code)) for code in often]
+    place = np.minimum((np.cumsum(n) - n) * BANDS // int(n.sum()), BANDS - 1)
+    bands = [values[place == band] for band in range(BANDS) if (place == band).any()]
+    return [
+        ((attribute.name, (_value(attribute, band[0]), _value(attribute, band[-1]))), present & np.isin(codes, band))
+        for band in bands
+    ]
+
+
+def _value(attribute: Attribute, code: int) -> Any:
+    """A number or a date as the macro takes it: exactly."""
+    if attribute.kind == "date":
+        moment = np.datetime64(int(code), "us")
+        return str(moment.astype("M8[D]") if attribute.sql_type == "DATE" else moment).replace("T", " ")
+    value = int(code) * attribute.unit
+    return int(value) if value.denominator == 1 else Decimal(value.numerator) / value.denominator

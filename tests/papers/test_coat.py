@@ -9,8 +9,7 @@ import reference as ref
 from coat_cases import dataset_of, image_of, published, published_tables, run
 from realdata import DATA, needs
 
-from anondb.algorithms.coat.coat import coat
-from anondb.algorithms.coat.pgen import pgen
+from anondb.algorithms.coat.coat import coat, pgen
 from anondb.data.constraints import ItemSets, UtilityConstraints, countable
 from anondb.data.sources import open_source
 from anondb.data.transactions import load_transactions

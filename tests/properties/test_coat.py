@@ -19,8 +19,7 @@ from anondb.algorithms.coat import blocks as coat_blocks
 from anondb.algorithms.coat import explicit as coat_explicit
 from anondb.algorithms.coat import implicit as coat_implicit
 from anondb.algorithms.coat import mining as coat_mining
-from anondb.algorithms.coat.coat import UtilityViolated, coat, group_label
-from anondb.algorithms.coat.pgen import pgen
+from anondb.algorithms.coat.coat import UtilityViolated, coat, group_label, pgen
 from anondb.data.constraints import (
     PrivacyConstraints,
     UtilityConstraints,

@@ -19,18 +19,18 @@ from fractions import Fraction
 from typing import Any, Protocol
 
 import numpy as np
+from sqlglot import exp
 
 from anondb.algorithms.coat.blocks import Blocks, Weights
 from anondb.algorithms.coat.explicit import Explicit
 from anondb.algorithms.coat.implicit import Implicit
 from anondb.algorithms.coat.mining import mine, occurrences
-from anondb.algorithms.coat.pgen import pgen
 from anondb.algorithms.coat.weights import ItemWeights, TaxonomyWeights
 from anondb.data.constraints import PrivacyConstraints, UtilityConstraints, load_sets, load_weights
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
-from anondb.engine import Engine
-from anondb.engine.arrays import Ints
+from anondb.engine import Engine, reads
+from anondb.engine.arrays import Ints, run_starts
 from anondb.engine.telling import Tell, silent
 from anondb.errors import InfeasibleError, InputError, quote_list
 from anondb.models.transactional import ConstraintAnonymity, KmAnonymity
@@ -305,3 +305,28 @@ def _weights(engine: Engine, weights: Any, labels: tuple[str, ...]) -> Weights |
     if weights is None or isinstance(weights, Taxonomy):
         return None if weights is None else TaxonomyWeights.of(labels, weights)
     return ItemWeights(labels, load_weights(engine, weights))
+
+
+def pgen(engine: Engine, dataset: Dataset, k: int) -> PrivacyConstraints:
+    """Compute the constraints that make COAT's result k^inf-anonymous, against an attacker who may know any part of any
+    transaction (Algorithm 4; docs/algorithms/coat.md#pgen), numbered from 1, the longest first, equally long ones in the
+    order of their first transactions; none if every maximal transaction has k copies.
+
+    They are the maximal infrequent itemsets of Definition 5.1: at least one and fewer than k transactions hold them, and
+    none holds a proper superset. These are the distinct transactions that no other contains and that have fewer than k
+    copies. The paper compares all pairs of transactions; here SQL compares each with those that hold its two rarest items.
+    """
+    sets = engine.create("pgen_sets", "coat/distinct_sets", {"transactions": dataset.transactions})
+    items = engine.create("pgen_items", reads.rows(sets, "id, unnest(items) AS item"))
+    anchors = engine.create("pgen_anchors", "coat/anchors", {"set_items": items})
+    rows = {"sets": sets, "set_items": items}
+    candidates = engine.create("pgen_candidates", "coat/candidates", {**rows, "anchors": anchors}, k=k)
+    covered = engine.create("pgen_covered", "coat/covered", {**rows, "candidates": candidates})
+    rare = reads.rows(sets, "id", where=exp.column("copies") < k)
+    largest = reads.among(rare, covered, "id", "id", absent=True)
+    maximal = engine.select(reads.joined(items, largest, "id", "one.id, one.item", order="one.id, one.item"))
+    engine.drop(sets, items, anchors, candidates, covered)
+    ids, member = maximal["id"].astype(np.int64), maximal["item"].astype(np.int64)
+    begins = run_starts(ids)
+    start = np.append(begins, len(ids)).astype(np.int64)
+    return PrivacyConstraints(tuple(str(i) for i in range(1, len(begins) + 1)), dataset.labels, start, member)
