@@ -113,7 +113,7 @@ class Result:
 
     def to_json(self) -> dict[str, Any]:
         """The result as JSON values."""
-        return dict(vars(self))
+        return dict(json_of(vars(self)))
 
 
 @dataclass(frozen=True, repr=False)
@@ -239,26 +239,22 @@ class Kept(Result):
 class RefreshedAll(Result):
     """The result of ``REFRESH ALL ANONYMIZED VIEWS``: the results of all views, oldest first."""
 
-    refreshed: tuple[Any, ...]
+    views: tuple[Any, ...]
     kind, head = "refresh all", ("view", "changed")
 
     @property
     def words(self) -> str:
         """A sentence for each view."""
-        return "\n".join(result.words for result in self.refreshed) or "there are no anonymized views"
+        return "\n".join(result.words for result in self.views) or "there are no anonymized views"
 
     @property
     def notes(self) -> list[str]:
         """The notes on all views."""
-        return [note for result in self.refreshed for note in result.notes]
+        return [note for result in self.views for note in result.notes]
 
     def fetchall(self) -> list[tuple[Any, ...]]:
         """A row for each view."""
-        return [(result.view, result.changed) for result in self.refreshed]
-
-    def to_json(self) -> dict[str, Any]:
-        """The results as JSON values."""
-        return {"views": [result.to_json() for result in self.refreshed]}
+        return [(result.view, result.changed) for result in self.views]
 
 
 @dataclass(frozen=True, repr=False)
@@ -334,7 +330,3 @@ class Shown(Result):
     def fetchall(self) -> list[tuple[Any, ...]]:
         """The views as rows."""
         return [tuple(view[c] for c in self.columns) for view in self.views]
-
-    def to_json(self) -> dict[str, Any]:
-        """The result as JSON values."""
-        return dict(json_of(self, "views"))
