@@ -1,8 +1,6 @@
-"""``Method``, the value that describes an algorithm to the rest of anondb.
-
-The ``__init__`` of an algorithm's package defines it without heavy imports, so the command line and the checks of options
-know every option without importing an algorithm.
-"""
+"""``Method``, the value that describes an algorithm to the rest of anondb. The ``__init__`` of an algorithm's package
+defines it without heavy imports, so the command line and the checks of options know every option without importing an
+algorithm."""
 
 from __future__ import annotations
 

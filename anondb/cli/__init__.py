@@ -1,7 +1,5 @@
-"""The command line: parse arguments, call the pipeline, print the result.
-
-stdout holds data, stderr progress and messages. Each command imports its heavy modules itself, which keeps ``--help`` fast.
-"""
+"""The command line: parse arguments, call the pipeline, print the result. stdout holds data, stderr progress and messages.
+Each command imports its heavy modules itself, which keeps ``--help`` fast."""
 
 import contextlib
 import errno

@@ -1,7 +1,5 @@
-"""The process of one run of a comparison: it reads a job as JSON from stdin, and writes its result as JSON to stdout.
-
-The source is only read: the release is frozen, verified and measured in a database in memory, which is then discarded.
-"""
+"""The process of one run of a comparison: it reads a job as JSON from stdin, and writes its result as JSON to stdout. The
+source is only read: the release is frozen, verified and measured in a database in memory, which is then discarded."""
 
 import json
 import sys

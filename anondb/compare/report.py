@@ -1,7 +1,5 @@
-"""Write the report of a comparison: one self-contained HTML file that helps the owner choose a release.
-
-It contains labels and exact figures of the original data: like the ledger, it is for the owner and not for publication.
-"""
+"""Write the report of a comparison: one self-contained HTML file that helps the owner choose a release. It contains labels
+and exact figures of the original data: like the ledger, it is for the owner and not for publication."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence

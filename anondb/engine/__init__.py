@@ -1,7 +1,5 @@
 """Executes SQL on DuckDB: named queries, in whose texts tables and values take their places, and trees, written by sqlglot.
-
-A function that takes an engine is called inside a transaction of it, unless its docstring says outside.
-"""
+A function that takes an engine is called inside a transaction of it, unless its docstring says outside."""
 
 from anondb.engine.binding import Binder, Shape, readable
 from anondb.engine.duckdb_engine import DuckDBEngine

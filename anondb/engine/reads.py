@@ -1,8 +1,6 @@
-"""Plain reads as trees: columns of a table or of two with equal keys, of all rows or of groups, and numbers of rows.
-
-Columns are written in one text, as in SQL: ``"tid, max(item) AS last"``. They are those of anondb's own tables, and names
-that are not quoted. A query that says more, or needs a comment, is a file (``queries.py``).
-"""
+"""Plain reads as trees: columns of a table or of two with equal keys, of all rows or of groups, and numbers of rows. Columns
+are written in one text, as in SQL: ``"tid, max(item) AS last"``. They are those of anondb's own tables, and names that are
+not quoted. A query that says more, or needs a comment, is a file (``queries.py``)."""
 
 import re
 from collections.abc import Sequence

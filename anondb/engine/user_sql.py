@@ -1,8 +1,6 @@
-"""Runs SQL that the user wrote: DuckDB splits it, and its errors are reported without DuckDB's text.
-
-DuckDB's messages contain data values ("could not convert ..."). A report has only the type of the error, the line, and a
-name that occurs in the user's statement.
-"""
+"""Runs SQL that the user wrote: DuckDB splits it, and its errors are reported without DuckDB's text. DuckDB's messages
+contain data values ("could not convert ..."). A report has only the type of the error, the line, and a name that occurs in
+the user's statement."""
 
 import json
 import re

@@ -1,7 +1,5 @@
-"""The owner's ledger: all releases with their sources, information loss, and the decisions of their algorithms.
-
-It is the schema ``anondb`` of the owner's database, and is never published.
-"""
+"""The owner's ledger: all releases with their sources, information loss, and the decisions of their algorithms. It is the
+schema ``anondb`` of the owner's database, and is never published."""
 
 import getpass
 import json

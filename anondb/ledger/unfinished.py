@@ -1,8 +1,6 @@
-"""Unfinished work that the owner asked to keep: the results of finished steps, in the schema ``anondb_work``.
-
-A step is kept in its own transaction, with a key that is a digest of all that it depends on. The next run takes what has
-its key, and throws everything else away. There is one unfinished run in a database at most.
-"""
+"""Unfinished work that the owner asked to keep: the results of finished steps, in the schema ``anondb_work``. A step is kept
+in its own transaction, with a key that is a digest of all that it depends on. The next run takes what has its key, and
+throws everything else away. There is one unfinished run in a database at most."""
 
 import hashlib
 import json

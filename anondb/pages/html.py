@@ -1,8 +1,6 @@
-"""The frame of a page, its style, and its tables.
-
-A page loads nothing and runs no script. It follows the reader's colour scheme, fits a window of 390 pixels, and prints
-on A4. Narrow windows show each row of a table as a block with the names of its columns.
-"""
+"""The frame of a page, its style, and its tables. A page loads nothing and runs no script. It follows the reader's colour
+scheme, fits a window of 390 pixels, and prints on A4. Narrow windows show each row of a table as a block with the names of
+its columns."""
 
 from collections.abc import Iterable, Sequence
 from html import escape, unescape

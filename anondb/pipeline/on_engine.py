@@ -1,8 +1,6 @@
-"""k^m-anonymity without leaving the database: load, search, recode and verify by portable statements.
-
-In PostgreSQL the pipeline does the rest: the recoded rows are fetched, frozen, verified and published as any others.
-In Spark the release is written where the data lie.
-"""
+"""k^m-anonymity without leaving the database: load, search, recode and verify by portable statements. In PostgreSQL the
+pipeline does the rest: the recoded rows are fetched, frozen, verified and published as any others. In Spark the release is
+written where the data lie."""
 
 import math
 from collections.abc import Callable, Mapping

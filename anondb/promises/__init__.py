@@ -1,8 +1,6 @@
 """The models with everything that anondb derives from them: verifier, proof, claims, options. A ``ModelSpec`` for each.
-
 ``models/`` holds plain values; this package combines them with the verifiers and the releases. To add a model, add a
-``ModelSpec`` here.
-"""
+``ModelSpec`` here."""
 
 from anondb.models.named import MODELS
 from anondb.promises.spec import ModelSpec

@@ -1,7 +1,5 @@
-"""Write the proof pack: plain SQL that checks the promise of a sealed file, and a page that explains the check.
-
-The model's ``ModelSpec`` has the query that returns the violations, and the claims of the page.
-"""
+"""Write the proof pack: plain SQL that checks the promise of a sealed file, and a page that explains the check. The model's
+``ModelSpec`` has the query that returns the violations, and the claims of the page."""
 
 import os
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
-"""``ModelSpec``: a model with its verifier, proof and options.
-
-Importing this module loads neither verifiers nor SQL, which keeps the command line fast.
-"""
+"""``ModelSpec``: a model with its verifier, proof and options. Importing this module loads neither verifiers nor SQL, which
+keeps the command line fast."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
-"""Find earlier publications of the same persons, and measure what readers of both releases learn from comparing them.
-
-A release is refused if an earlier publication contains its persons, unless the owner allows it; then both releases are
-compared. The ledger knows the persons of each publication (``persons``). The comparison uses the published rows.
-"""
+"""Find earlier publications of the same persons, and measure what readers of both releases learn from comparing them. A
+release is refused if an earlier publication contains its persons, unless the owner allows it; then both releases are
+compared. The ledger knows the persons of each publication (``persons``). The comparison uses the published rows."""
 
 import contextlib
 from collections.abc import Sequence

@@ -1,8 +1,6 @@
-"""Read the rows of published releases, and compare two of them as their readers can.
-
-While a published release is in its schema, its rows are read there. When it is dropped or replaced, the ledger keeps them
-(``keep``), because its files still exist. The kept rows were published; they contain nothing of the original data.
-"""
+"""Read the rows of published releases, and compare two of them as their readers can. While a published release is in its
+schema, its rows are read there. When it is dropped or replaced, the ledger keeps them (``keep``), because its files still
+exist. The kept rows were published; they contain nothing of the original data."""
 
 import contextlib
 import json

@@ -1,8 +1,6 @@
-"""Counts the records of a text file without DuckDB: a quoted line end belongs to its record, and all have equal fields.
-
-A file is counted by its bytes. Where lines are empty or end differently, a quote stands within a field, or a record has
-another length, Python's ``csv`` counts, and names the first line that differs.
-"""
+"""Counts the records of a text file without DuckDB: a quoted line end belongs to its record, and all have equal fields. A
+file is counted by its bytes. Where lines are empty or end differently, a quote stands within a field, or a record has
+another length, Python's ``csv`` counts, and names the first line that differs."""
 
 import contextlib
 import csv

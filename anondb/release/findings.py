@@ -1,7 +1,5 @@
 """Checks of a sealed file's bytes, storage, rows and row order. Each returns its findings, none if the file is sound.
-
-``publish`` runs the cheap checks on every file, ``inspect`` all of them.
-"""
+``publish`` runs the cheap checks on every file, ``inspect`` all of them."""
 
 import contextlib
 import json

@@ -1,7 +1,5 @@
-"""Item supports: bounds of how often each member of a released item occurs, published beside the rows.
-
-The weight is stored, since it is the root of an equation over all members and ``count_bounds``, one SELECT, cannot iterate.
-"""
+"""Item supports: bounds of how often each member of a released item occurs, published beside the rows. The weight is stored,
+since it is the root of an equation over all members and ``count_bounds``, one SELECT, cannot iterate."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
 """Modelled rows: one table that a release permits, as tables of the original's names and columns in the schema ``modelled``.
-
 They are the first of the possible worlds (``anondb.answers``), a function of the other rows: anybody can draw them again.
-Their ids are values that no person of the original has.
-"""
+Their ids are values that no person of the original has."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress

@@ -1,8 +1,6 @@
-"""Releases as folders of Parquet files: how they are written from a sealed file, and read back into one.
-
-A folder holds a file for each table of the sealed file, with the same columns and in the same order of rows, SQL for the
-bounds in several dialects, and ``manifest.json`` with the digests of all of them.
-"""
+"""Releases as folders of Parquet files: how they are written from a sealed file, and read back into one. A folder holds a
+file for each table of the sealed file, with the same columns and in the same order of rows, SQL for the bounds in several
+dialects, and ``manifest.json`` with the digests of all of them."""
 
 import contextlib
 import json

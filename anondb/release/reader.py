@@ -1,8 +1,6 @@
-"""Open sealed files, which may be untrusted: nothing in a file runs before its catalog is known to be anondb's.
-
-What cannot be opened is an InputError (``bad_path``, ``no_such_file``, ``not_a_database``), a file that a process writes an
-EngineError.
-"""
+"""Open sealed files, which may be untrusted: nothing in a file runs before its catalog is known to be anondb's. What cannot
+be opened is an InputError (``bad_path``, ``no_such_file``, ``not_a_database``), a file that a process writes an
+EngineError."""
 
 import contextlib
 import os

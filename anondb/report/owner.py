@@ -1,7 +1,5 @@
-"""Collect what the owner is told of a release: its contents, the truth beside its answers, and what attackers find.
-
-Nothing is written. What needs the source (the truth, attackers, suppressed items) is left out if the source is gone.
-"""
+"""Collect what the owner is told of a release: its contents, the truth beside its answers, and what attackers find. Nothing
+is written. What needs the source (the truth, attackers, suppressed items) is left out if the source is gone."""
 
 import contextlib
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
-"""Simulate an attacker who knows facts about real persons: count the candidates in the source and in the release.
-
-Only the owner can run it, because it reads the source. It counts persons, items and values, and never shows them.
-"""
+"""Simulate an attacker who knows facts about real persons: count the candidates in the source and in the release. Only the
+owner can run it, because it reads the source. It counts persons, items and values, and never shows them."""
 
 from __future__ import annotations
 

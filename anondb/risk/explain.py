@@ -1,7 +1,5 @@
-"""Explain the released form of an item by the decisions of the algorithm in the ledger, and by the released items.
-
-Decisions and taxonomy are those of the run that made the release; nothing is recomputed, and the source is not read.
-"""
+"""Explain the released form of an item by the decisions of the algorithm in the ledger, and by the released items. Decisions
+and taxonomy are those of the run that made the release; nothing is recomputed, and the source is not read."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
-"""Invert an algorithm on a small release: measure what an attacker who knows it can infer (minimality, downcoding).
-
-Only the owner can run it, because the policy comes from the ledger. It counts persons and items, and never shows them.
-"""
+"""Invert an algorithm on a small release: measure what an attacker who knows it can infer (minimality, downcoding). Only the
+owner can run it, because the policy comes from the ledger. It counts persons and items, and never shows them."""
 
 import contextlib
 from collections import Counter

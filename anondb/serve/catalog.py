@@ -1,7 +1,5 @@
-"""PostgreSQL's SQL about its catalog and about the connection, in words that a session answers.
-
-DuckDB has most of the catalog. A table that it lacks has no rows, a column or a function that it lacks is NULL.
-"""
+"""PostgreSQL's SQL about its catalog and about the connection, in words that a session answers. DuckDB has most of the
+catalog. A table that it lacks has no rows, a column or a function that it lacks is NULL."""
 
 import os
 import re

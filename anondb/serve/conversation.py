@@ -1,7 +1,5 @@
-"""One connection, from the login to its end; pygwire frames the messages and knows their order.
-
-The process serves this connection alone. It answers within the limits of its session, and SIGINT ends the answer at hand.
-"""
+"""One connection, from the login to its end; pygwire frames the messages and knows their order. The process serves this
+connection alone. It answers within the limits of its session, and SIGINT ends the answer at hand."""
 
 import contextlib
 import itertools

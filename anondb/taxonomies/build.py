@@ -1,8 +1,6 @@
 """Build a taxonomy of the items of the data: by their names, by their codes, by categories, by frequency, or by similarity.
-
 Every builder says for each item to which groups it belongs, from the coarsest to the finest; ``tree_of`` makes the tree. A
-group of one group or item alone is left out, because generalizing to it would tell no less.
-"""
+group of one group or item alone is left out, because generalizing to it would tell no less."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Hierarchies of attributes, for owners: build one from the values of records, check some against them, and count persons.
-
-What ``taxonomies.build`` and ``taxonomies.check`` do for the items of persons is done here for the values of an attribute.
-"""
+What ``taxonomies.build`` and ``taxonomies.check`` do for the items of persons is done here for the values of an
+attribute."""
 
 import difflib
 import re

@@ -1,8 +1,6 @@
-"""Cost and protection of an anatomy: accuracy of COUNT queries, faked records, and the largest posterior.
-
-*Privacy Preservation in Transaction Databases based on Anatomy technique* (ICCSE 2010), Lemma 1, Theorem 2 and section V;
-docs/algorithms/metrics.md.
-"""
+"""Cost and protection of an anatomy: accuracy of COUNT queries, faked records, and the largest posterior. *Privacy
+Preservation in Transaction Databases based on Anatomy technique* (ICCSE 2010), Lemma 1, Theorem 2 and section V;
+docs/algorithms/metrics.md."""
 
 import math
 from collections import Counter

@@ -1,8 +1,6 @@
-"""Partitioned views: a release for each value of a column, over disjoint persons.
-
-Each value is made in a transaction of its own, and then published in another. So a process that is killed leaves whole
-releases and whole files; the next REFRESH makes and publishes what is missing.
-"""
+"""Partitioned views: a release for each value of a column, over disjoint persons. Each value is made in a transaction of its
+own, and then published in another. So a process that is killed leaves whole releases and whole files; the next REFRESH makes
+and publishes what is missing."""
 
 import time
 from collections.abc import Sequence

@@ -1,8 +1,6 @@
-"""Run a script of ordinary SQL and statements of anonymized views, in order.
-
-The whole script is parsed before anything runs: a syntax error anywhere changes nothing. Then the first error stops the
-script and names the statement and its line. Earlier statements keep their effect unless the script opened a transaction.
-"""
+"""Run a script of ordinary SQL and statements of anonymized views, in order. The whole script is parsed before anything
+runs: a syntax error anywhere changes nothing. Then the first error stops the script and names the statement and its line.
+Earlier statements keep their effect unless the script opened a transaction."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
-"""``bounds.*.sql``: the tables, views and ``count_bounds`` of a release of Parquet files, for several engines.
-
-The SQL is that of the sealed file (DuckDB), of releases in PostgreSQL, and of those in Spark, of which the texts for
-Snowflake and BigQuery are translations.
-"""
+"""``bounds.*.sql``: the tables, views and ``count_bounds`` of a release of Parquet files, for several engines. The SQL is
+that of the sealed file (DuckDB), of releases in PostgreSQL, and of those in Spark, of which the texts for Snowflake and
+BigQuery are translations."""
 
 import contextlib
 from collections.abc import Mapping, Sequence

@@ -1,8 +1,6 @@
-"""What an engine must do to make releases: checks that anybody can run, each against DuckDB.
-
-``python -m anondb.warehouse.conformance sqlite://shop.sqlite#sales`` checks the engine and, if a table is named, how it is
-read there. The checks make work tables, and drop them.
-"""
+"""What an engine must do to make releases: checks that anybody can run, each against DuckDB. ``python -m
+anondb.warehouse.conformance sqlite://shop.sqlite#sales`` checks the engine and, if a table is named, how it is read there.
+The checks make work tables, and drop them."""
 
 import random
 import sys

@@ -1,8 +1,6 @@
-"""The columns of Multi-Anatomy: clusters of correlated items, by mean-square contingency and PAM.
-
-*Privacy Preservation in Transaction Databases based on Anatomy technique* (ICCSE 2010), section IV.A; PAM is that of
-Kaufman and Rousseeuw (1987); docs/algorithms/multi_anatomy.md.
-"""
+"""The columns of Multi-Anatomy: clusters of correlated items, by mean-square contingency and PAM. *Privacy Preservation in
+Transaction Databases based on Anatomy technique* (ICCSE 2010), section IV.A; PAM is that of Kaufman and Rousseeuw (1987);
+docs/algorithms/multi_anatomy.md."""
 
 from typing import Any
 

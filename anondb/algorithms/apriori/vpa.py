@@ -1,8 +1,6 @@
-"""VPA, vertical partitioning anonymization (Terrovitis, Mamoulis and Kalnis, VLDB Journal 2011; docs/algorithms/vpa.md).
-
-A cut of the taxonomy divides the domain into parts. AA recodes the projection of the data on each part, and then all data,
-starting from the union of the cuts of the parts; all threats left are itemsets across parts.
-"""
+"""VPA, vertical partitioning anonymization (Terrovitis, Mamoulis and Kalnis, VLDB Journal 2011; docs/algorithms/vpa.md). A
+cut of the taxonomy divides the domain into parts. AA recodes the projection of the data on each part, and then all data,
+starting from the union of the cuts of the parts; all threats left are itemsets across parts."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,8 +1,6 @@
-"""Decides which threats HgHs mines, and when; and keeps those that were mined.
-
-The paper first mines the minimal threats over all cuts. A top-down search needs few of them, so this schedule mines them on
-demand: for whole depths of the taxonomy if many are needed, else for single nodes. The choices of the search are the same.
-"""
+"""Decides which threats HgHs mines, and when; and keeps those that were mined. The paper first mines the minimal threats
+over all cuts. A top-down search needs few of them, so this schedule mines them on demand: for whole depths of the taxonomy
+if many are needed, else for single nodes. The choices of the search are the same."""
 
 from collections.abc import Callable, Iterator
 

@@ -1,8 +1,6 @@
-"""The state of the grouping: labels (sets of items), their pair counts, and what it costs to merge two.
-
-Labels are numbered in the order of their smallest items. A merged label keeps the smaller number of the two, so the first of
-equals is the first by label. The numbers change when dead labels are left out; the smallest item of a label identifies it.
-"""
+"""The state of the grouping: labels (sets of items), their pair counts, and what it costs to merge two. Labels are numbered
+in the order of their smallest items. A merged label keeps the smaller number of the two, so the first of equals is the first
+by label. The numbers change when dead labels are left out; the smallest item of a label identifies it."""
 
 from typing import Protocol
 

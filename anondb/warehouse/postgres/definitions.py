@@ -1,8 +1,6 @@
-"""The views and functions of a release in PostgreSQL: those of a sealed file, in PostgreSQL's words.
-
-The queries of ``sql/release`` are converted tree by tree, so their proofs hold here too. The bodies of functions are stored
-as trees (BEGIN ATOMIC): their names are bound when they are made, and no temporary table or other schema can hide one.
-"""
+"""The views and functions of a release in PostgreSQL: those of a sealed file, in PostgreSQL's words. The queries of
+``sql/release`` are converted tree by tree, so their proofs hold here too. The bodies of functions are stored as trees (BEGIN
+ATOMIC): their names are bound when they are made, and no temporary table or other schema can hide one."""
 
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence

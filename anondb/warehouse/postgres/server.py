@@ -1,8 +1,6 @@
 """A connection to a PostgreSQL server, by ADBC: statements, rows as Arrow, and typed errors without PostgreSQL's text.
-
 PostgreSQL's errors quote values and rows, so only their SQLSTATE is kept. Rows travel by COPY in both directions: no
-statement contains a value of the data, so neither the server's log nor ``pg_stat_statements`` does.
-"""
+statement contains a value of the data, so neither the server's log nor ``pg_stat_statements`` does."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
-"""A partitioned view in PostgreSQL: a schema for each value, and one schema that shows all of them as one release.
-
-The schema ``weekly`` has, over ``weekly/1``, ``weekly/2`` and so on, each table and view of a release with the value in
-front of its columns; ``item_counts`` and ``count_bounds`` add up the bounds, since the values have disjoint persons.
-"""
+"""A partitioned view in PostgreSQL: a schema for each value, and one schema that shows all of them as one release. The
+schema ``weekly`` has, over ``weekly/1``, ``weekly/2`` and so on, each table and view of a release with the value in front of
+its columns; ``item_counts`` and ``count_bounds`` add up the bounds, since the values have disjoint persons."""
 
 import contextlib
 from collections.abc import Callable, Iterator, Mapping
