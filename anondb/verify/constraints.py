@@ -70,12 +70,8 @@ def verify_constraints(
     *,
     witnesses: int = 0,
 ) -> ConstraintVerification:
-    """Check privacy constraints on published transactions by the definition.
-
-    Args:
-        constraints: ``(constraint_id VARCHAR, item VARCHAR)``, original items, which need not occur.
-        witnesses: maximal number of unsatisfied constraints to return.
-    """
+    """Check privacy constraints ``(constraint_id VARCHAR, item VARCHAR)``, original items, which need not occur, on
+    published transactions by the definition. A witness is an unsatisfied constraint."""
     with work(engine) as place:
         checked = place.count(reads.rows(constraints, "constraint_id", distinct=True))
         if model.k == 1:

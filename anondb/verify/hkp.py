@@ -25,15 +25,9 @@ from anondb.verify.work import Work, lengths, work
 def verify_hkp(
     engine: Engine, transactions: Table, items: Table, model: HkpCoherence, private: Collection[str], *, witnesses: int = 0
 ) -> Verification:
-    """Check (h,k,p)-coherence of published transactions by the definition.
-
-    Args:
-        model: h, k and p; a p beyond the longest transaction is that length.
-        private: labels of the private items; those that are not among ``items`` are ignored.
-
-    Returns:
-        ``violations`` is the number of moles, minimal or not. If h bounds nothing, it is that of ``verify_km``.
-    """
+    """Check (h,k,p)-coherence of published transactions by the definition; a p beyond the longest transaction is that
+    length, and labels in ``private`` that are not among ``items`` are ignored. ``violations`` is the number of moles,
+    minimal or not. If h bounds nothing, it is that of ``verify_km``."""
     with work(engine) as place:
         labels = place.engine.put("verify_private_labels", {"label": ("VARCHAR", sorted(set(private)))})
         hidden = place.table("private_items", reads.among(items, labels, "label", "item"))
