@@ -12,7 +12,6 @@ import duckdb
 from anondb.api.database import Database
 from anondb.api.release import path_of
 from anondb.engine import DuckDBEngine
-from anondb.engine.beside import attach as attach_to
 from anondb.engine.elsewhere import is_url
 from anondb.engine.files import private_files, removed_after_error
 from anondb.errors import InputError
@@ -126,7 +125,7 @@ def _attached(database: Database, file: str | os.PathLike[str] | None) -> Databa
     """The database with a file beside it; closed if that cannot be opened."""
     try:
         if file is not None:
-            attach_to(database.engine, path_of(file))
+            database.engine.attach(path_of(file))
     except BaseException:
         database.close()
         raise

@@ -15,7 +15,6 @@ from anondb.data.files import load_files
 from anondb.data.preflight import FINDINGS
 from anondb.data.sources import reading_as, resolve_table
 from anondb.engine import DuckDBEngine, Table, reads, tuples
-from anondb.engine.beside import attach
 from anondb.errors import AnondbError, InfeasibleError, InputError, speaking
 from anondb.ledger.stored import current_catalog, find_release
 from anondb.models.named import make_model
@@ -91,7 +90,7 @@ def _open(engine: DuckDBEngine, job: dict[str, Any]) -> Any:
             return read_as(ReadAs(file, reading), {"file_table": job["transactions"]})
         load_files(engine, {"transactions": (job["source"], stem_of(file))}, reading=reading)
         return stem_of(file)
-    attach(engine, file)
+    engine.attach(file)
     table = resolve_table(engine, job["transactions"], "transactions")
     view = Table(current_catalog(engine), "main", table.name)
     body = exp.select("*").from_(table.expression())

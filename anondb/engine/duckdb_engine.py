@@ -263,6 +263,15 @@ class DuckDBEngine(Telling, Elsewhere, ForMany):
         if not checked:
             self.names.may_have_changed()
 
+    def attach(self, file: str | os.PathLike[str]) -> None:
+        """Open a DuckDB file beside the database, read-only, under the name of the file."""
+        here, name = self.here().catalog, Path(file).stem
+        name = "source" if name.lower() in ("memory", "system", "temp", here.lower()) else name
+        path = exp.alias_(exp.Literal.string(os.path.abspath(file)), exp.to_identifier(name, quoted=True))
+        text = exp.Attach(this=path, expressions=[exp.AttachOption(this=exp.var("READ_ONLY"))]).sql(dialect="duckdb")
+        self.say(text)
+        self.guarded(lambda: self._connection.execute(text), open_error)
+
     def run_all(self, statements: Iterable[exp.Expr | str], what: str) -> None:
         """Run several statements in one call and ignore their results."""
         texts = [s if isinstance(s, str) else text_of(s) for s in statements]
