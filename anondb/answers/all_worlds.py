@@ -161,6 +161,7 @@ class _Writer:
             any(isinstance(key, exp.Tuple) and not key.expressions for key in keys),  # GROUP BY () has a group without rows
             group is None and node.args.get("having") is not None,
             of_all_rows and bool(nested or node.args.get("qualify")),
+            of_all_rows and any(each.find(exp.IntDiv, exp.Mod) for each in node.expressions),  # fail where a count is 0
             group is not None and bool(group.args.get("all") and (nested or _windows(node))),  # no keys there for DuckDB
         )
         return not any(unread)

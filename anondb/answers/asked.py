@@ -102,7 +102,7 @@ def asked(tree: exp.Expr, shown: int, reader: RoleReader) -> Asked:
         roles,
         tuple(range(shown)),
         misused=reader.misused,
-        unread=reader.unread,
+        unread=reader.unread or _collated(tree),
         of_worlds=reader.reads_persons,
     )
     plain = not alone and reader.reads_persons and reader.misused is None and not reader.functions.varies(tree)
@@ -147,6 +147,20 @@ def is_empty(tree: exp.Expr, reader: RoleReader) -> bool:
         return False
     constants = (part for part in conditions_of(tree) if part.find(exp.Column, exp.Query) is None)
     return any(simplify(part.copy()) == exp.false() for part in constants)
+
+
+def _collated(tree: exp.Expr) -> str | None:
+    """COLLATE elsewhere than in a comparison with a literal: values that differ would be one group or match each other."""
+    order = tree.args.get("order")
+    last = [] if order is None else [term.this for term in order.expressions]
+    for node in tree.find_all(exp.Collate):
+        compared = node.parent
+        if any(node is term for term in last):
+            continue
+        parts = [] if not isinstance(compared, exp.Predicate) else [*compared.iter_expressions()]
+        if not parts or not all(part is node or isinstance(part, exp.Literal) for part in parts):
+            return "COLLATE elsewhere than in a comparison with a literal. Ask for lower(...)"
+    return None
 
 
 def _is_one_row(tree: exp.Expr, reader: RoleReader) -> bool:

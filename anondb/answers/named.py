@@ -23,13 +23,13 @@ def items_named(tree: exp.Expr, table: str, item_column: str) -> frozenset[str] 
     named = frozenset[str]()
     for node in tree.find_all(exp.Table):
         name = dotted(node.parts)
-        if name == "baskets":
-            return None
         if name == table:
             items = _restricted(node, item_column)
             if items is None:
                 return None
             named |= items
+        elif name == "baskets":
+            return None
     return named
 
 

@@ -71,7 +71,7 @@ class WorldTables:
         others |= set() if facts.partition is None else {facts.partition[0].name}
         drawn = {"baskets", *(() if facts.records is None or facts.inline else (RECORDS, facts.records))}
         table, item, id = map(lowered, (facts.table, facts.item.name, facts.id.name))
-        return Persons(table, item, id, {*map(lowered, others)}, {*map(lowered, drawn)}, self._is_aggregate)
+        return Persons(table, item, id, {*map(lowered, others)}, {*map(lowered, drawn)} - {table}, self._is_aggregate)
 
     def draw(self, items: frozenset[str] | None) -> None:
         """Draw who holds these items, or, for None, all of them."""

@@ -21,6 +21,11 @@ def records_tables(manifest: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((lowered(manifest.get("records_table", RECORDS)), RECORDS)))
 
 
+def hides_baskets(manifest: Mapping[str, str]) -> bool:
+    """Whether a table of the original has the name of the view ``baskets`` of a sealed file, which it then hides."""
+    return "baskets" in (lowered(manifest["table"]), *records_tables(manifest))
+
+
 class Original:
     """The original's tables, as far as a release reveals them.
 
@@ -102,10 +107,11 @@ class Original:
     def _tables(self, kind: str) -> list[tuple[str, Mapping[str, str]]]:
         table, id_column, item_column = (self._manifest[k] for k in ("table", "id_column", "item_column"))
         id_type, items = types_of(self._manifest)[id_column], f"{kind}[]" if self._manifest["layout"] == LISTS else kind
-        tables: dict[str, Mapping[str, str]] = {
-            "baskets": {"transaction_id": "BIGINT", "items": "VARCHAR[]"},
-            table: {id_column: id_type, item_column: items, **self.divided},
-        }
+        hidden = hides_baskets(self._manifest)
+        tables: dict[str, Mapping[str, str]] = (
+            {} if hidden else {"baskets": {"transaction_id": "BIGINT", "items": "VARCHAR[]"}}
+        )
+        tables[table] = {id_column: id_type, item_column: items, **self.divided}
         if self._attributes is not None:
             columns = {a.name: a.kind for a in self._attributes}
             written = {lowered(name): name for name in (self._manifest.get("records_table", RECORDS), table)}

@@ -19,7 +19,7 @@ from anondb.engine.untrusted import materialized
 from anondb.query import Plan
 from anondb.query.cached_release import Opened
 from anondb.query.classes import NO_CLASSES
-from anondb.query.original import records_tables
+from anondb.query.original import hides_baskets, records_tables
 from anondb.query.parsing import dotted, lowered
 from anondb.query.predicates import ALWAYS, IDS
 from anondb.query.refusals import unsupported
@@ -79,11 +79,16 @@ class Releases:
     @cached_property
     def persons_tables(self) -> dict[str, dict[str, bool]]:
         """The tables of persons in lower case, with their columns and whether each is the id."""
-        id_column = lowered(self.manifest["id_column"])
         return {
-            lowered(name): {c: lowered(c) == ("transaction_id" if lowered(name) == "baskets" else id_column) for c in of}
-            for name, of in self.shapes
+            lowered(name): {c: lowered(c) == lowered(self._id_of(lowered(name))) for c in of} for name, of in self.shapes
         }
+
+    def _id_of(self, table: str) -> str:
+        return "transaction_id" if self._is_view(table) else self.manifest["id_column"]
+
+    def _is_view(self, table: str) -> bool:
+        """Whether a name is that of the view ``baskets`` of the files."""
+        return table == "baskets" and not hides_baskets(self.manifest)
 
     @property
     def suppressed(self) -> bool:
@@ -162,7 +167,7 @@ class Releases:
         """The columns of a table of persons."""
         name = dotted(node.parts)
         table, id_column, item_column = (lowered(self.manifest[k]) for k in ("table", "id_column", "item_column"))
-        if name == "baskets":
+        if self._is_view(name):
             return Described("transaction_id", "items", lists=True)
         names = tuple(a.name for a in self.attributes)
         part = "" if self._parts is None else self._parts.column
@@ -296,7 +301,9 @@ class Releases:
     @property
     def objects(self) -> list[str]:
         """The names of the objects of a single release whose rows may be read."""
-        return [name for name in SHOWN if name in self._opened[0].objects] if len(self._opened) == 1 else []
+        if len(self._opened) > 1:
+            return []
+        return [name for name in SHOWN if name in self._opened[0].objects and name not in self.persons_tables]
 
     @property
     def reserved(self) -> list[str]:
@@ -317,11 +324,9 @@ class Releases:
         relation = self._database.table(node)
         if relation is not None and self.typed:
             return self._spelled(node.name, relation)
-        if relation is not None or node.db or lowered(node.name) not in SHOWN or len(self._opened) > 1:
+        if relation is not None or node.db or lowered(node.name) not in self.objects:
             return relation
         release = self._opened[0]
-        if lowered(node.name) not in release.objects:
-            return None
         stored = release.schema.table(lowered(node.name))
         columns = release.engine.select(exp.select("*").from_(stored.expression()), "an object of the release")
         with self._database.engine.registered(columns) as source:

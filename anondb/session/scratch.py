@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from sqlglot import exp
 
+from anondb.answers.ranged.equivalents import common_table
 from anondb.errors import InputError
 from anondb.query.parsing import check_depth, lowered
 from anondb.query.refusals import too_complex, unsupported
@@ -278,9 +279,9 @@ def missing() -> InputError:
 
 
 def _tables_of(tree: exp.Expr) -> Iterator[str]:
-    """The plain names of tables in a query, each once, in lower case."""
-    names = (lowered(t.name) for t in tree.find_all(exp.Table) if isinstance(t.this, exp.Identifier) and not t.db)
-    return iter(dict.fromkeys(names))
+    """The plain names of tables that a query does not define itself, each once, in lower case."""
+    tables = (table for table in tree.find_all(exp.Table) if isinstance(table.this, exp.Identifier) and not table.db)
+    return iter(dict.fromkeys(lowered(table.name) for table in tables if common_table(table) is None))
 
 
 def _constant(value: Any, kind: str) -> exp.Expr | None:

@@ -102,6 +102,8 @@ class Statements:
             names = [part.name for part in listed if isinstance(part, exp.Identifier)] or None
             if len(names or []) != len(listed):
                 raise unsupported("types of columns beside a query", HINT)
+        if tree.kind == "TABLE" and query.find(exp.Collate) is not None:
+            raise unsupported("COLLATE in CREATE TABLE", "Write it in the query that reads the table.")
         self._scratch.define(name, _query(query), names, is_view=tree.kind == "VIEW")
         return Done()
 

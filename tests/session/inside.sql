@@ -94,6 +94,7 @@ SELECT k0, (SELECT max(n) FROM (SELECT item, count(*) AS n FROM sales GROUP BY i
 SELECT v.k0, coalesce(q.n, 0) AS n1, coalesce(q.n + 1, 0) AS n2 FROM (VALUES ('milk'), ('ghost')) v(k0) LEFT JOIN (SELECT item, count(*) AS n FROM sales GROUP BY item HAVING count(*) > 2) q ON q.item = v.k0;
 SELECT v.i AS k0, (SELECT count(*) FROM sales WHERE item = v.i) AS c1 FROM (VALUES ('milk'), ('saffron')) v(i);
 SELECT item AS k0, count(*) AS c1 FROM sales WHERE tid IN (SELECT tid FROM sales WHERE item < 'd') GROUP BY item;
+SELECT count(*) // count(DISTINCT tid) AS n0, count(*) FILTER (WHERE item COLLATE NOCASE = 'MILK') AS c0 FROM sales;
 -- what rules read alone is composed
 SELECT price + 0.2 = 0.3 AS k0, count(*) AS c1 FROM sales CROSS JOIN (SELECT 0.1::DOUBLE AS price) GROUP BY 1;
 SELECT price AS k0, count(*) AS c1 FROM sales CROSS JOIN prices WHERE sales.item = 'milk' GROUP BY 1;

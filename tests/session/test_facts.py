@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from each import each
 from session.checker import without_bounds
 from session.conftest import BASKETS, Named, fill
 
@@ -39,6 +40,19 @@ def test_a_row_of_lists_is_a_person(tmp_path: Path) -> None:
         with pytest.raises(InputError) as refusal:
             session.sql("SELECT count(*) FROM baskets_sold WHERE items = 'milk'")
         assert "the operator =" in str(refusal.value)  # no text of this form is a list
+
+
+@each("name", ["Baskets", "manifest", "item_counts"])
+def test_tables_of_the_original_hide_objects_of_the_file(tmp_path: Path, name: str) -> None:
+    with anondb.connect(tmp_path / f"{name}.duckdb") as db:
+        fill(db, BASKETS)
+        db.sql(f"CREATE TABLE {name} AS FROM sales")
+        release = db.anonymize(name, name="r", taxonomy="food", model=anondb.KmAnonymity(3, 2))
+        release.publish(tmp_path / f"{name}.sealed")
+    with anondb.open(tmp_path / f"{name}.sealed") as session:
+        assert session.tables[name] == ["tid", "item"]
+        (counted,) = session.sql(f"SELECT count(DISTINCT tid) FROM {name} WHERE item = 'milk'").fetchall()
+        assert counted[1] <= sum("milk" in b for b in BASKETS) <= counted[2]
 
 
 def test_a_row_of_rows_is_an_item(named: Named) -> None:

@@ -104,6 +104,16 @@ def test_a_pivot_has_the_bounds_of_each_item(named: Named) -> None:
     assert pivot[single.columns].equals(single)
 
 
+def test_a_pivot_of_a_view_has_its_columns_in_order(named: Named) -> None:
+    _, session = named
+    session.sql("CREATE VIEW held AS SELECT * FROM sales")
+    columns = session.sql(
+        "PIVOT (SELECT held.item, cheap FROM held JOIN prices USING (item)) ON cheap USING count(*)"
+    ).columns
+    session.sql("DROP VIEW held")
+    assert [name for name in columns if name in ("false", "true")] == ["false", "true"]
+
+
 def test_two_expressions_with_columns_stand_for_all_columns(named: Named) -> None:
     _, session = named
     counted = "(SELECT item, count(*) AS n FROM sales GROUP BY item)"
@@ -194,6 +204,7 @@ def test_bounds_and_estimates_see_through_names(named: Named, script: str) -> No
         ("CREATE VIEW t AS FROM sales; DELETE FROM t", "a view"),
         ("CREATE TABLE t AS SELECT 1 AS a; CREATE TABLE u AS SELECT item, a FROM sales, t; INSERT INTO t VALUES (2)", "'u'"),
         ("CREATE TABLE t AS SELECT 1; CREATE TABLE t AS SELECT 2", "OR REPLACE"),
+        ("CREATE TABLE t AS SELECT 'MILK' COLLATE NOCASE AS a", "COLLATE"),
         ("PREPARE p AS COPY sales TO 'x.csv'", "COPY"),
         ("EXECUTE never(1)", "no prepared"),
         ("PREPARE p AS SELECT ?; EXECUTE p", "has no value"),

@@ -338,4 +338,4 @@ def failed(error: duckdb.Error) -> AnondbError:
         return unsupported("division by zero, by // or %", "Divide by nullif(n, 0).")
     if kind == "InvalidInputException":
         return unsupported("a function of a value that it does not take", "Leave out such values, or use TRY(...).")
-    return unsupported(f"an expression that DuckDB does not take here ({kind})", "Write it in another way, or leave it out.")
+    return unsupported("an expression that DuckDB does not take here", "Write it in another way, or leave it out.")
