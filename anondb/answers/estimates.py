@@ -287,8 +287,9 @@ class Estimator(InWorlds):
         mean, least, most = (exp.column(f"c{n}{end}", "m") for end in ("", "_l", "_u"))
         role = self.asked.roles[n]
         if not (column.bounded or column.unknown):
-            if not role.computed and self.types[n] in TYPED:
-                value = exp.cast(value, self.types[n])
+            kind = self.types[n]
+            if not role.computed and (kind in TYPED or (kind.startswith("DECIMAL(") and kind.endswith(")"))):
+                value = exp.cast(value, kind, dialect="duckdb")
             if self.asked.first and not role.computed:
                 value = exp.func("coalesce", value, mean)
             return [value.as_(f"c{n}")]

@@ -418,3 +418,10 @@ def test_words_that_begin_statements_are_names_within_queries(plain: Session) ->
     with duckdb.connect() as raw:
         raw.register("k", rows)
         assert plain.sql(sql).fetchall() == raw.sql(sql).fetchall()
+
+
+def test_decimal_items_are_numbers(tmp_path: Path) -> None:
+    """They are ordered and shown as such."""
+    query = "SELECT item FROM sales GROUP BY item ORDER BY item DESC LIMIT 2"
+    for opened, original in of_type(tmp_path, "DECIMAL(5, 1)"):
+        assert opened.sql(query).fetchall() == original.execute(query).fetchall()
