@@ -114,16 +114,14 @@ def values_part(question: Question, attribute: Attribute, cell: Cell) -> Part:
     among = covered(attribute, cell)
     places = [(n, t) for n, t in enumerate(question.tests) if isinstance(t, OnValue) and t.attribute == attribute.name]
     values: list[Value | None] = [*among.listed, *([None] if among.null else [])]
+    numbers: list[Fraction] = []
     if among.low is not None and among.high is not None:
         marks = [mark for _, test in places for mark in test.marks]
-        values += _pieces(among.low, among.high, marks, attribute.whole)
-    vectors = []
-    for value in values:
-        vector = [0] * len(question.tests)
-        for n, test in places:
-            vector[n] = int(test.holds(value))
-        vectors.append(tuple(vector))
-    return part_of(vectors, len(question.tests))
+        numbers = sorted(_pieces(among.low, among.high, marks, attribute.whole))
+    columns = [[0] * (len(values) + len(numbers))] * len(question.tests)
+    for n, test in places:
+        columns[n] = [*(int(test.holds(value)) for value in values), *map(int, test.among(numbers))]
+    return part_of(zip(*columns, strict=True), len(question.tests))
 
 
 def unseen_parts(question: Question) -> list[Part]:

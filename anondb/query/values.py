@@ -10,6 +10,7 @@ treats unknown as false: ``predicates.settled`` makes this replacement.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -194,6 +195,20 @@ class OnValue:
         if value is None:
             return self.null is True
         return _passes(self.test, value) != self.negated
+
+    def among(self, numbers: Sequence[Fraction]) -> list[bool]:
+        """For which of these numbers, in ascending order, the condition is true."""
+        if isinstance(self.test, OneOf):
+            return [self.holds(number) for number in numbers]
+        passing = [self.negated] * len(numbers)
+        closed = isinstance(self.test, Span) and not self.test.open
+        ends = [(self.test.low, self.test.high)] if isinstance(self.test, Span) else self.test.parts
+        after_low = isinstance(self.test, Span) and self.test.open
+        for low, high in ends:
+            first = 0 if low is None else (bisect_right if after_low else bisect_left)(numbers, low)
+            last = len(numbers) if high is None else (bisect_right if closed else bisect_left)(numbers, high)
+            passing[first:last] = [not self.negated] * (last - first)
+        return passing
 
     @property
     def marks(self) -> list[Fraction]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from dataclasses import replace
+from fractions import Fraction
 from itertools import chain, combinations, product
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from anondb.algorithms.relational.rt import relational
 from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import InfeasibleError, InputError
 from anondb.models.relational import KkmAnonymity, KlmDiversity
+from anondb.query.values import OneOf, OnValue, Span, Stretches
 from anondb.release.freeze import freeze
 from anondb.release.objects import SEALED_SCHEMA, SchemaName, release_schema
 from anondb.release.publish import publish
@@ -429,3 +431,19 @@ def test_clusters_that_all_lose_other_items(tmp_path: Path) -> None:
         assert release.query(asked + "item = 't'").bounds[::2] == (0, 8)
         assert release.query(asked + "item = 'b'").bounds[::2] == (8, 8)
         assert release.query("SELECT count(*) FROM sales WHERE item IN ('s', 't')").bounds[::2] == (1, 16)
+
+
+def test_numbers_in_order_are_tested_together() -> None:
+    """As each of them is tested alone."""
+    numbers = [Fraction(n, 2) for n in range(-3, 9)]
+    ends = [None, Fraction(-1), Fraction(1, 2), Fraction(2), Fraction(9)]
+    spans = [Span(low, high, open) for low in ends for high in ends for open in (False, True)]
+    tests = [
+        *spans,
+        Stretches(((None, Fraction(-1)), (Fraction(0), Fraction(2)), (Fraction(3), None))),
+        OneOf(frozenset(ends[2:])),
+    ]
+    for test in tests:
+        for negated in (False, True):
+            condition = OnValue("age", test, negated)
+            assert condition.among(numbers) == [condition.holds(number) for number in numbers]

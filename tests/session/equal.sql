@@ -118,6 +118,12 @@ SELECT item, n, price AS p FROM (SELECT item, count(*) AS n FROM sales GROUP BY 
 SELECT count(*) AS n FROM (SELECT tid FROM sales s GROUP BY tid HAVING sum((SELECT price FROM prices p WHERE p.item = s.item)) > 3);
 SELECT count(*) AS n FROM (SELECT tid FROM sales JOIN prices USING (item) GROUP BY tid HAVING sum(price) > 3);
 -- numbers of persons may be written in another way
+SELECT sum(c) AS n, min(c) AS m FROM (SELECT tid, nullif(count(*), 2) AS c FROM sales GROUP BY tid);
+SELECT sum(c) AS n, min(c) AS m FROM (SELECT tid, CASE WHEN count(*) = 2 THEN NULL ELSE count(*) END AS c FROM sales GROUP BY tid);
+-- numbers of persons may be written in another way
+SELECT count(nullif(c, 1)) AS n FROM (SELECT tid, count(*) AS c FROM sales GROUP BY tid);
+SELECT count(*) AS n FROM (SELECT tid, count(*) AS c FROM sales GROUP BY tid) WHERE c <> 1;
+-- numbers of persons may be written in another way
 SELECT count(*) AS n FROM (SELECT tid FROM sales GROUP BY tid HAVING min(item) = max(item));
 SELECT count(*) AS n FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid) WHERE n = 1;
 -- numbers of persons may be written in another way

@@ -65,7 +65,7 @@ class Names(Numbers):
         if special is not None:
             return special
         set_children(node, lambda part: self._visit(part, scope))
-        return self._filled(node) if isinstance(node, exp.Coalesce) else node
+        return self.plain(node)
 
     def _named(self, node: exp.Column, scope: Scope) -> exp.Expr:
         """What a name stands for."""
@@ -86,6 +86,15 @@ class Names(Numbers):
     @abstractmethod
     def _special(self, node: exp.Expr, scope: Scope) -> exp.Expr | None:
         """Subqueries, and functions of lists of items; None for other expressions."""
+
+    def plain(self, node: exp.Expr) -> exp.Expr:
+        """An expression over atoms, with COALESCE as ``_filled`` has it and NULLIF of numbers of items as CASE."""
+        if isinstance(node, exp.Coalesce):
+            return self._filled(node)
+        if isinstance(node, exp.Nullif) and any(isinstance(atom, Number) for atom in self.atoms_of(node)):
+            equal = exp.EQ(this=exp.paren(node.this), expression=exp.paren(node.expression))
+            return exp.paren(exp.Case(ifs=[exp.If(this=equal, true=exp.null())], default=node.this.copy()))
+        return node
 
     def _filled(self, node: exp.Coalesce) -> exp.Expr:
         """COALESCE over atoms, without the values that it never takes; of a sum and 0 it is the number that is 0 for those

@@ -195,9 +195,7 @@ class PerPerson(Places):
             if isinstance(part, exp.Window):
                 raise unsupported("a window function over the rows of a person")
             set_children(part, visit)
-            if isinstance(part, exp.Coalesce):
-                return self._filled(part)
-            return self._list_function(part, scopes[0]) or part
+            return self._list_function(part, scopes[0]) or self.plain(part)
 
         return visit(node.copy())
 
