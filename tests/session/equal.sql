@@ -567,6 +567,15 @@ SELECT k, count(*) AS n FROM (SELECT count(DISTINCT parent) AS k FROM sales JOIN
 SELECT item, len(list(tid)) AS n FROM sales GROUP BY item;
 SELECT item, count(*) AS n FROM sales GROUP BY item;
 -- conditions have several words
+SELECT count(*) AS n FROM (SELECT tid, sum(price) AS s FROM sales LEFT JOIN prices USING (item) GROUP BY tid) WHERE s IN (2);
+SELECT count(*) AS n FROM (SELECT tid, sum(price) AS s FROM sales LEFT JOIN prices USING (item) GROUP BY tid) WHERE s = 2;
+-- conditions have several words
+SELECT count(*) AS n FROM (SELECT tid, sum(price) AS s FROM sales LEFT JOIN prices USING (item) GROUP BY tid) WHERE s IS DISTINCT FROM 2;
+SELECT count(*) AS n FROM (SELECT tid, sum(price) AS s FROM sales LEFT JOIN prices USING (item) GROUP BY tid) WHERE s <> 2 OR s IS NULL;
+-- conditions have several words
+SELECT count(*) AS n FROM (SELECT tid, sum(price) AS s FROM sales LEFT JOIN prices USING (item) GROUP BY tid) WHERE s > NULL;
+SELECT count(*) AS n FROM (SELECT tid, sum(price) AS s FROM sales LEFT JOIN prices USING (item) GROUP BY tid) WHERE false;
+-- conditions have several words
 SELECT item, count(DISTINCT if(item < 'm', tid, NULL)) AS n FROM sales GROUP BY item;
 SELECT item, count(DISTINCT CASE WHEN item < 'm' THEN tid ELSE NULL END) AS n FROM sales GROUP BY item;
 SELECT item, count(DISTINCT CASE WHEN item < 'm' THEN tid END) AS n FROM sales GROUP BY item;

@@ -17,6 +17,7 @@ from sqlglot import exp
 from anondb.answers.persons.domains import rows_of_atom
 from anondb.answers.persons.quantities import (
     Quantities,
+    by_comparisons,
     by_parts,
     certain,
     condition_in,
@@ -377,13 +378,12 @@ class Conditions(Quantities, ABC):
             return self.decided(of_values)
         if difference is None:
             cases = self.by_number(tree)
-            if cases is None:
-                raise unsupported(
-                    "a comparison of other numbers of a person than sums"
-                    if compared
-                    else f"{name_of(condition_in(tree))} of several numbers of a person"
-                )
-            return self._either((met, self.decided(one)) for met, one in cases)
+            if cases is not None:
+                return self._either((met, self.decided(one)) for met, one in cases)
+            if (plain := by_comparisons(tree)) is not None:
+                return self.decided(plain)
+            other = f"{name_of(condition_in(tree))} of several numbers of a person"
+            raise unsupported("a comparison of other numbers of a person than sums" if compared else other)
         coefficients, constant = difference
         weights = self.combined(coefficients)
         present = both(*(atom.present for atom in coefficients))

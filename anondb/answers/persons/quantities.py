@@ -18,7 +18,7 @@ from anondb.answers.persons.terms import Number, Truth
 from anondb.answers.persons.weights import values_of, weights_of
 from anondb.answers.ranged.equivalents import MIRRORED
 from anondb.query.item_tests import ItemTest, Labels, choices, passing
-from anondb.query.parsing import bare
+from anondb.query.parsing import bare, is_null
 from anondb.query.predicates import ALWAYS, NEVER, Condition, OnSum, Weights, at_least, both, either, negate, on_sum
 from anondb.query.refusals import name_of, too_complex, unsupported
 from anondb.query.summed import MAX, MIN, SUM, VALUES
@@ -290,6 +290,19 @@ def by_parts(tree: exp.Expr) -> exp.Expr | None:
         return None
     equal = exp.and_(*(exp.NullSafeEQ(this=one, expression=other) for one, other in zip(left, right, strict=True)))
     return exp.not_(equal) if isinstance(tree, exp.NEQ) else equal
+
+
+def by_comparisons(tree: exp.Expr) -> exp.Expr | None:
+    """IN a list, and a comparison that takes NULLs as equal, by =; NULL for one with NULL, and None for others."""
+    if isinstance(tree, exp.In) and tree.expressions:
+        return exp.or_(*(exp.EQ(this=exp.paren(tree.this), expression=exp.paren(one)) for one in tree.expressions))
+    sides = [bare(tree.args[key]) for key in ("this", "expression")] if isinstance(tree, exp.Binary) else []
+    if isinstance(tree, exp.NullSafeEQ | exp.NullSafeNEQ):
+        equal = exp.paren(exp.EQ(this=exp.paren(sides[0].copy()), expression=exp.paren(sides[1].copy())))
+        same = exp.or_(exp.Is(this=equal, expression=exp.true()), exp.and_(*map(is_null, sides)))
+        return exp.not_(same) if isinstance(tree, exp.NullSafeNEQ) else same
+    compared = isinstance(tree, exp.EQ | exp.NEQ | exp.LT | exp.LTE | exp.GT | exp.GTE)
+    return exp.null() if compared and any(isinstance(side, exp.Null) for side in sides) else None
 
 
 def with_part(tree: exp.Expr, part: exp.Expr, value: exp.Expr) -> exp.Expr:
