@@ -32,6 +32,11 @@ ROWS = "(VALUES (1, 'ab'), (2, 'cd'), (3, 'ef')) k(x, s)"
         (f"SELECT s FROM {ROWS} ORDER BY s OFFSET 99999999999999999999", "CAST"),
         ("SELECT item, count(*) FROM sales GROUP BY item ORDER BY 2 DESC LIMIT 'a'", "CAST"),
         (f"SELECT s FROM {ROWS} LIMIT (SELECT count(*) FROM sales)", "LIMIT of an estimate"),
+        (
+            "SELECT sum(a * b) FROM (SELECT bool_or(item = 'milk')::INTEGER AS a,"
+            " avg(CASE WHEN item = 'figs' THEN 3 ELSE 0 END) AS b FROM sales GROUP BY tid)",
+            "GROUP BY an expression",
+        ),
         (f"SELECT max(n, 2) FROM {OF_ITEMS}", "several values of the function MAX"),
         (f"SELECT max(n, 2) FROM {OF_PERSONS}", "several values of the function MAX"),
         (f"SELECT arg_max(item, n, 2) FROM {OF_ITEMS}", "several values of the function ARG_MAX"),

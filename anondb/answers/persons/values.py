@@ -164,9 +164,9 @@ class Values(Relations):
 
 
 def as_cases(tree: exp.Expr) -> exp.Expr | None:
-    """A condition that is cast as CASE with its three values; CASE as it is; None for other expressions."""
-    if isinstance(tree, exp.Cast) and isinstance(tree.this.unnest(), CONDITIONS):
-        met = tree.this.unnest()
+    """A condition that is cast, but no constant, as CASE with its three values; CASE as it is; None for others."""
+    met = tree.this.unnest() if isinstance(tree, exp.Cast) else None
+    if isinstance(met, CONDITIONS) and not isinstance(met, exp.Boolean):
         ifs = [
             exp.If(this=condition.copy(), true=exp.cast(exp.convert(value), tree.to.copy()))
             for condition, value in ((met, True), (exp.Not(this=exp.paren(met.copy())), False))

@@ -170,6 +170,8 @@ class _Numbered:
             if place is None:
                 return None
             window.replace(place)
+        if not {*condition.find_all(exp.Column)} <= {exp.column(_PLACE), exp.column(_TOTAL)}:
+            return None
         literals = set(condition.find_all(exp.Literal))
         shares = [Fraction(one.name) for one in literals if not one.is_string and "." in one.name and len(one.name) <= 4]
         whole = [int(one.name) for one in literals if not one.is_string and one.is_int]
