@@ -567,6 +567,9 @@ SELECT k, count(*) AS n FROM (SELECT count(DISTINCT parent) AS k FROM sales JOIN
 SELECT item, len(list(tid)) AS n FROM sales GROUP BY item;
 SELECT item, count(*) AS n FROM sales GROUP BY item;
 -- conditions have several words
+SELECT count(*) AS n FROM sales WHERE current_schema() = 'main';
+SELECT count(*) AS n FROM sales;
+-- conditions have several words
 SELECT count(*) AS n FROM (SELECT tid, sum(price) AS s FROM sales LEFT JOIN prices USING (item) GROUP BY tid) WHERE s IN (2);
 SELECT count(*) AS n FROM (SELECT tid, sum(price) AS s FROM sales LEFT JOIN prices USING (item) GROUP BY tid) WHERE s = 2;
 -- conditions have several words

@@ -35,8 +35,11 @@ _AROUND = {"with_", "order", "limit", "offset"}
 def with_plain_words(tree: exp.Expr) -> exp.Expr:
     """A query with ``count(*)`` in place of other words for a number of rows, without double negations, without parentheses
     that change nothing around conditions that AND connects, and without conditions that all meet: ``WHERE 1 = 1``, and
-    ``HAVING count(*) >= 1`` of groups; with LIMIT in place of ``FETCH FIRST 3 ROWS ONLY``."""
+    ``HAVING count(*) >= 1`` of groups; with LIMIT in place of ``FETCH FIRST 3 ROWS ONLY``, and the schema in which the
+    original's tables are for the current one."""
     copy = tree.copy()
+    for schema in list(copy.find_all(exp.CurrentSchema)):
+        schema.replace(exp.Literal.string("main"))
     for fetch in [fetch for fetch in copy.find_all(exp.Fetch) if _is_of_rows(fetch)]:
         fetch.replace(exp.Limit(expression=fetch.args.get("count") or exp.convert(1)))
     for number in list(copy.find_all(exp.Count, exp.Sum)):
