@@ -287,8 +287,9 @@ class Rows:
                 ends = self._with_row(ends, own) if ordered else [values.greatest(ends[0], own), ends[1]]
             if spec is None or not counted or self.sure is None:
                 return total.replaced(ends)
-            every = over(exp.LogicalAnd(this=self.sure.copy()), _reached(spec))
-            ends = [values.when(exp.func("coalesce", every.copy(), exp.true()), end) for end in ends]
+            every = exp.func("coalesce", over(exp.LogicalAnd(this=self.sure.copy()), _reached(spec)), exp.true())
+            others = (exp.null(), exp.null(), exp.false())  # whether a number is there is not known of another frame
+            ends = [values.when(every, end, other) for end, other in zip(ends, others, strict=False)]
             return replace(total, present=False).replaced(ends)
         if exact and not arguments:
             return Value(over(function.copy()))
