@@ -189,7 +189,7 @@ class Release:
             mode=check_mode(path, mode),
             verified=None if self._report is None else self._report.verified_rows,
             format=format,
-            sign=signer(path, sign),
+            sign=signer(sign),
             modelled_rows=modelled_rows,
         )
 

@@ -22,7 +22,9 @@ from anondb.engine import Engine, Table, reads
 from anondb.engine.files import write_file
 from anondb.errors import EngineError, InputError
 from anondb.reading.account import Account
-from anondb.reading.options import DETECTED, ReadAs, Reading, as_read
+from anondb.reading.options import DETECTED, OF_FILES, ReadAs, Reading, as_read
+
+_BESIDE = "Say it behind the name of the file that it is for, as in people.csv#skip=2."
 
 
 @dataclass(frozen=True)
@@ -63,17 +65,18 @@ def load_files(
         record: notes each table with its file.
 
     Transactions in rows of one item keep all columns; in other layouts they become the two that are named, one row for each
-    item, or one row with a list for each person if there are persons without items, which the long form cannot hold.
-    Taxonomies of any format become ``(node, parent, ord)``.
+    item, or one row with a list for each person if there are persons without items, which the long form cannot hold. A
+    taxonomy becomes ``(node, parent, ord)``.
 
     Raises:
         InputError: a file is missing or malformed, a table name is empty or taken.
     """
     loaded = []
-    of_records = id if named[0] == "tid" else id or "tid"
     names = [name.lower() for file, name in wanted.values() if file is not None]
     if len(set(names)) < len(names):
         raise InputError("Two of the tables would have the same name.", code="table_exists", hint="Rename one.")
+    if wanted.get("transactions", (None, ""))[0] is None:
+        _refuse(reading, ("delimiter", "quote", "encoding"), "transactions, and there are none", _BESIDE)
     with engine.transaction():
         for what, (file, name) in wanted.items():
             if file is None:
@@ -84,22 +87,27 @@ def load_files(
             _make_room(engine, table, replace)
             with engine.beside(reading), engine.accounting() as accounts:
                 asked, note = as_read(file), ""
-                how = {**(reading.texts() if what == "transactions" else {}), **asked.reading.texts()}
-                data = ReadAs(Path(asked.data), Reading(**how))
+                how = reading.texts() if what == "transactions" else {}
+                data = ReadAs(Path(asked.data), Reading(**how | asked.reading.texts()))
                 if what == "taxonomy":
                     taxonomy = load_taxonomy(engine, data)
                     put_taxonomy(engine, taxonomy, table)
                     note = f"{taxonomy.n_leaves} leaves"
-                elif what == "records":
-                    with open_source(engine, data, "records") as source:
-                        engine.create(table, _renamed(source, [(named[0], of_records)]))
-                else:
+                elif what == "transactions":
                     note = _load_transactions(engine, data, table, id, item, named)
-            rows = int(engine.scalar(reads.counted(table)))
-            loaded.append(Loaded(name, rows, note, accounts[-1], table))
+                else:
+                    with open_source(engine, data, what) as source:
+                        engine.create(table, _renamed(source, [(named[0], id if named[0] == "tid" else id or "tid")]))
+            loaded.append(Loaded(name, int(engine.scalar(reads.counted(table))), note, accounts[-1], table))
             if record is not None:
                 record(loaded[-1], file)
     return loaded
+
+
+def _refuse(reading: Reading, others: Sequence[str], what: str, hint: str) -> None:
+    """Refuse options of reading that would do nothing: all but some."""
+    if idle := [f"--{name.replace('_', '-')}" for name in reading.texts() if name not in others]:
+        raise InputError(f"{', '.join(idle)}: this is about {what}.", code="bad_usage", hint=hint)
 
 
 def _make_room(engine: Engine, table: Table, replace: bool) -> None:
@@ -127,6 +135,7 @@ def _load_transactions(
         if source.of_lines and (id, item) != (None, None):
             raise InputError("A file of baskets has no columns.", code="bad_usage", hint="Leave --id and --item out.")
         if (id, item, file.reading.layout) == (None, None, None) and not {"tid", "item"} <= set(source.columns):
+            _refuse(file.reading, OF_FILES, "the columns of persons and items", "Name these with --id and --item.")
             engine.create(table, source.query)  # columns of other names are kept as they are
             _account(engine, source, table, None)
             return "no columns tid and item: --id and --item name those of the file"

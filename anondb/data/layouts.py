@@ -52,17 +52,17 @@ def arranged(engine: Engine, source: Source, id_column: str, item_column: str) -
     """A source with one column of items, and the names of its columns of ids and of items. Raises InputError: ``no_layout``
     if a layout has to be named; ``bad_layout`` if the rows are not in it; missing columns."""
     layout, reason = source.how.layout, None
-    if source.of_lines:
+    if source.of_lines and source.account is not None:
+        _check_options(source, str(source.account.layout))
         return source, source.column(id_column, "--id"), source.column(item_column, "--item")
     if layout in OF_LINES:
         raise InputError(f"The layout {layout} is that of text files.", code="bad_layout", hint="Name another one.")
     if layout is None:
         layout, reason = _detected(engine, source, id_column, item_column)
+    _check_options(source, layout)
     if source.account is not None:
         source = replace(source, account=replace(source.account, layout=layout, reason=reason))
     if layout == "long":
-        if source.how.item_domains:
-            raise InputError("item_domains needs several columns of items.", code="bad_usage", hint="Leave it out.")
         if not is_single(source, item_column):
             raise InputError("The layout long has one column of items.", code="bad_layout", hint="Name one with --item.")
         return source, source.column(id_column, "--id"), source.column(item_column, "--item")
@@ -85,9 +85,19 @@ def arranged(engine: Engine, source: Source, id_column: str, item_column: str) -
     return _with_items(source, columns, name, items), id_column, name
 
 
+def _check_options(source: Source, layout: str) -> None:
+    """Refuse an option of one layout in another, where it would do nothing."""
+    for name, of in (("item-separator", "list"), ("item-domains", "wide")):
+        if getattr(source.how, name.replace("-", "_")) and layout != of:
+            words = f"--{name} is about the layout {of}, and this is {layout}."
+            raise InputError(words, code="bad_usage", hint=f"Leave it out, or name --layout {of}.")
+
+
 def _detected(engine: Engine, source: Source, id_column: str, item_column: str) -> tuple[str, str | None]:
     """The layout, if it is certain, and why. Raises InputError: ``no_layout``: it is not."""
     if is_single(source, item_column):
+        if source.how.item_separator is not None:
+            return "list", "a separator of items is named"
         names = [name for name in source.columns if name.lower() == item_column.lower()]
         if names and source.columns[names[0]] in ("VARCHAR", "JSON") and _all_arrays(engine, source, names[0]):
             return "list", "each cell is a list"

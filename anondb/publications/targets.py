@@ -19,6 +19,7 @@ from anondb.statements.statement import Value
 from anondb.warehouse.postgres.place import Place, target
 
 OPTIONS = ("analysts", "counters", "same_database")  # of a publication in PostgreSQL
+_WRITTEN = ("format", "mode", "sign", "proof", "modelled_rows")  # of any publication
 
 
 FORMATS = ("duckdb", "parquet")  # of a publication in a file or a folder
@@ -86,30 +87,31 @@ def publish(
 
 def how(where: Any, options: Mapping[str, Any]) -> dict[str, Any]:
     """The options of a view that say how its release is published: ``allow_overlap``, ``mode``, ``format``, ``sign`` and
-    ``modelled_rows``."""
+    ``modelled_rows``. Raises InputError: ``bad_usage``: nothing is published, or not where one of them applies."""
+    idle = [f"--{n.replace('_', '-')}" for n in (*_WRITTEN, *OPTIONS) if options.get(n)]
+    if idle and where is None:
+        raise InputError(f"{' and '.join(idle)} {'need' if idle[1:] else 'needs'} --publish.", code="bad_usage")
     mode, format = check_mode(where, options.get("mode")), options.get("format", FORMATS[0])
     check_proof(where, options.get("proof"), format)
     modelled = bool(options.get("modelled_rows"))
-    if modelled and where is None:
-        raise InputError("--modelled-rows needs --publish.", code="bad_usage")
-    written = {"mode": mode, "format": format, "sign": signer(where, options.get("sign")), "modelled_rows": modelled}
+    written = {"mode": mode, "format": format, "sign": signer(options.get("sign")), "modelled_rows": modelled}
     return {"allow_overlap": bool(options.get("allow_overlap", False)), **written}
 
 
-def signer(where: Any, key: Any) -> Signer | None:
+def signer(key: Any) -> Signer | None:
     """Who signs a publication: the private key in a file; None without one. Ledgers and logs see its path alone. Raises
-    InputError: ``bad_usage``: nothing is published; see ``Signer.read``."""
+    InputError: ``bad_usage``: it is no file; see ``Signer.read``."""
     if key is None:
         return None
-    if where is None or not isinstance(key, str | os.PathLike):
-        raise InputError("--sign names the file of a key, and needs --publish.", code="bad_usage")
+    if not isinstance(key, str | os.PathLike):
+        raise InputError("--sign names the file of a key.", code="bad_usage")
     return Signer.read(key)
 
 
 def check_mode(where: Any, mode: Any) -> int | None:
     """The permissions of published files as a number, from an octal text or a number; None if the owner says nothing. Raises
     InputError: ``bad_parameter``: not permissions with which the owner reads and writes and no other writes; ``bad_usage``
-    without a file."""
+    in PostgreSQL."""
     if mode is None:
         return None
     digits = isinstance(mode, str) and re.fullmatch(r"0?[0-7]{3}", mode)
@@ -118,16 +120,14 @@ def check_mode(where: Any, mode: Any) -> int | None:
         raise InputError(
             "mode must be permissions such as 0644: the owner reads and writes, and no other writes.", code="bad_parameter"
         )
-    if where is None or isinstance(where, Place) or is_url(where):
-        hint = "Name it with --publish." if where is None else "In PostgreSQL, name the readers with --analysts."
+    if isinstance(where, Place) or is_url(where):
+        hint = "In PostgreSQL, name the readers with --analysts."
         raise InputError("mode applies to a sealed file or a folder of Parquet files.", code="bad_usage", hint=hint)
     return number
 
 
 def check_proof(where: Any, proof: Any, format: str = FORMATS[0]) -> None:
-    """Refuse a proof without a publication, or of one in PostgreSQL or in Parquet files: its SQL reads a file of DuckDB."""
-    if proof is not None and where is None:
-        raise InputError("--proof needs --publish.", code="bad_usage")
+    """Refuse a proof of a publication in PostgreSQL or in Parquet files: its SQL reads a file of DuckDB."""
     if proof is not None and (isinstance(where, Place) or format != FORMATS[0]):
         raise InputError(
             "The proof reads a sealed file, not PostgreSQL or Parquet.",
