@@ -13,7 +13,7 @@ from anondb.engine.elsewhere import warehouse_at
 from anondb.errors import InputError
 from anondb.promises import check as checks
 from anondb.reading.formats import is_data_file
-from anondb.reading.options import READING, Reading, read_as
+from anondb.reading.options import READING, Reading, as_read, read_as
 
 if TYPE_CHECKING:
     from anondb.compare.comparison import Comparison
@@ -53,7 +53,8 @@ class BeforeRelease:
 
         if isinstance(source, str) and (not is_data_file(source) or warehouse_at(source) is not None):
             return peek(self.engine, source, options)
-        return peek(self.engine, Path(source), options)
+        asked = as_read(Path(source))
+        return peek(self.engine, asked.data, {**asked.reading.texts(), **options})
 
     def load(
         self,

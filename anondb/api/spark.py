@@ -7,7 +7,6 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anondb.data.taxonomy import Taxonomy, load_taxonomy
@@ -16,6 +15,7 @@ from anondb.errors import InputError
 from anondb.models import Model
 from anondb.models.transactional import KmAnonymity
 from anondb.pipeline.on_engine import EngineReport, anonymize_on, verify_on
+from anondb.reading.formats import SUFFIXES, suffix_of
 from anondb.verify import Verification
 from anondb.warehouse.spark.warehouse import SparkWarehouse
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 MOST_NODES = 5_000_000
-FILES = (".tree", ".csv", ".txt", ".parquet")  # a ``taxonomy`` whose name ends so is a file
 
 
 class SparkDatabase(AbstractContextManager["SparkDatabase"]):
@@ -104,11 +103,12 @@ class SparkDatabase(AbstractContextManager["SparkDatabase"]):
 
     def _tree(self, taxonomy: Any) -> Taxonomy:
         """Read a taxonomy: files by themselves, tables and data frames of Spark through DuckDB."""
-        is_file = isinstance(taxonomy, os.PathLike) or (isinstance(taxonomy, str) and Path(taxonomy).suffix in FILES)
         if isinstance(taxonomy, Taxonomy):
             return taxonomy
         if taxonomy is None:
             raise InputError("mhghs and hghs need a taxonomy.", code="taxonomy_required", hint="Name it with taxonomy.")
+        named = isinstance(taxonomy, str) and suffix_of(taxonomy) not in (*SUFFIXES, ".tree")
+        is_file = isinstance(taxonomy, str | os.PathLike) and not named
         engine = DuckDBEngine.open()
         try:
             with engine.transaction():

@@ -144,11 +144,14 @@ def opened(
             from anondb.engine.elsewhere import is_url, warehouse_at
             from anondb.engine.files import no_file
             from anondb.reading.formats import is_data_file
+            from anondb.reading.options import as_read
 
         one_shot = not is_url(source) and is_data_file(source)
-        there = is_url(source) or Path(source).is_file() or warehouse_at(source) is not None
+        there = is_url(source) or warehouse_at(source) is not None or Path(as_read(source).data).is_file()
         if not there and (one_shot or not create):
-            raise no_file(source, "Check the path." + " anondb load makes a database from files." * (not one_shot))
+            raise no_file(
+                as_read(source).data, "Check the path." + " anondb load makes a database from files." * (not one_shot)
+            )
         with progress(quiet) as say:
             database = connect(
                 ":memory:" if one_shot else source,

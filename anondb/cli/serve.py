@@ -101,10 +101,11 @@ def ui(
     from anondb.engine.elsewhere import is_url, warehouse_at
     from anondb.engine.files import no_file
     from anondb.reading.formats import is_data_file
+    from anondb.reading.options import as_read
     from anondb.ui.serve import HOST, serve
 
     is_place = source is None or is_url(source) or warehouse_at(source) is not None
-    if source is not None and not is_place and not Path(source).exists():
+    if source is not None and not is_place and not Path(as_read(source).data).exists():
         raise no_file(source)
 
     def announce(address: str, page: Path) -> None:

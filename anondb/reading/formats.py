@@ -48,6 +48,7 @@ def suffix_of(name: str | Path) -> str:
 
 def stem_of(path: Path) -> str:
     """The name of a file without its extensions, which is the name of the table that it holds."""
+    path = Path(as_read(path).data)
     return Path(path.stem).stem if path.suffix.lower() in _COMPRESSED else path.stem
 
 
@@ -56,7 +57,7 @@ def is_data_file(name: str | Path) -> bool:
     data in a warehouse (``warehouse_at``)."""
     if suffix_of(name) in SUFFIXES or warehouse_at(name) is not None:
         return True
-    path = Path(name)
+    path = Path(as_read(name).data)
     if path.suffix.lower() in (".duckdb", ".ddb", "") or not path.is_file():
         return False
     with path.open("rb") as file:
