@@ -18,7 +18,7 @@ from anondb.guide.needs import PEOPLE
 from anondb.models import PROMISE
 from anondb.pages.text import plain
 from anondb.policy import Policy
-from anondb.reading.options import READING, read_as, reading_flags
+from anondb.reading.options import READING, read_as, reading_flags, word_of
 
 if TYPE_CHECKING:
     from anondb.compare.runs import Run
@@ -139,17 +139,17 @@ def _command(source: str, transactions: str | None, values: dict[str, Any]) -> C
         from anondb.guide.needs import said_of
         from anondb.options import flags_of
 
-        words = ["anondb", "anonymize", source, *(("--transactions", transactions) if transactions else ())]
+        words = ["anondb", "anonymize", word_of(source), *(("--transactions", transactions) if transactions else ())]
         words += [w for name in ("id", "item") if values[name] != getattr(Policy, name) for w in (f"--{name}", values[name])]
         words += reading_flags(values)
         words += ["--taxonomy", values["taxonomy"]] if "taxonomy" in run.options else []
         words += [w for n in PEOPLE if n in run.options for w in (f"--{n.replace('_', '-')}", str(run.options[n]))]
         words += flags_of(said_of(run))
         if is_data_file(source):
-            words += ["--publish", f"{Path(source).stem}-release.duckdb"]
+            words += ["--publish", f"{stem_of(Path(source))}-release.duckdb"]
         return shlex.join(words)
 
-    from anondb.reading.formats import is_data_file
+    from anondb.reading.formats import is_data_file, stem_of
 
     return command
 

@@ -21,6 +21,7 @@ ID_NAME = re.compile(
 """How a column of ids is called."""
 _ENOUGH_PERSONS = 100  # fewer say nothing about shares
 _ENOUGH_ITEMS = 10
+_ENOUGH_IDS = 20  # to tell one that is unlike all others
 _MISSING_WORDS = ("\\N", "NULL", "null", "NaN", "nan", "None", "N/A", "#N/A", "NA", "<NA>")
 
 
@@ -73,7 +74,7 @@ def _other_ids(engine: Engine, dataset: Dataset, ids_here: bool) -> dict[str, st
     texts = reads.rows(plain, f"id, {lengths}")
     sums = "count(*) AS n, count(CASE WHEN regexp_matches(id, '^[0-9.]+$') THEN 1 END) AS numbers"
     sums += ", count(CASE WHEN regexp_matches(id, '[0-9]') OR size BETWEEN shortest AND longest THEN 1 END) AS digits"
-    if dataset.n_transactions < _ENOUGH_PERSONS or not ids_here:
+    if dataset.n_transactions < _ENOUGH_IDS or not ids_here:
         return {}
     n, numbers, digits = (int(column[0]) for column in engine.select(reads.rows(texts, sums), "looking at ids").values())
     others, what = (n - numbers, "are no numbers") if numbers >= 0.8 * n else (n - digits, "have no digit")

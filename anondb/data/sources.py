@@ -80,7 +80,9 @@ class Source:
             how = f"; its columns are {quote_list(list(self.columns))}"
         if self.account is not None:
             dialect = self.account.dialect
-            how = f" ({len(self.columns)} columns; read as {dialect.words if isinstance(dialect, Dialect) else dialect})"
+            n = len(self.columns)
+            how = f" ({n} column{'s' * (n != 1)}; read as {dialect.words if isinstance(dialect, Dialect) else dialect})"
+            hint = "Name what separates its columns with --delimiter." if n == 1 and self.how.delimiter is None else hint
             hint += " anondb peek FILE shows how a file is read, and what to say."
         raise InputError(f"{self.name} has no column {wanted!r}{how}.", code="no_such_column", hint=hint)
 

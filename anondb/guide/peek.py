@@ -22,10 +22,10 @@ from anondb.guide.people import IDENTIFIER, people
 from anondb.models import json_of
 from anondb.reading.account import Account
 from anondb.reading.baskets import looks_like_fimi
-from anondb.reading.dialect import EXCEL_NOTE, detected_delimiter, lines_above, sample_of, sample_records
+from anondb.reading.dialect import EXCEL_NOTE, detected_delimiter, lines_above, sample_of, sample_records, utf16_of
 from anondb.reading.files import private_folder
 from anondb.reading.formats import Format, decompressed, format_of, plain_text
-from anondb.reading.options import MARKS, PEOPLE, ReadAs, Reading, reading_flags
+from anondb.reading.options import MARKS, PEOPLE, ReadAs, Reading, named, reading_flags, word_of
 
 PERSONS = 3
 NOBODY = "It has no rows, so that nobody is in it."
@@ -34,7 +34,10 @@ _ITEM = re.compile(
     r"(^|[\W_])(items?|products?|articles?|sku|stock|codes?|icd|diagnos\w*|drug|movie|page|genre|goods)", re.I
 )
 _NUMBER = re.compile(r"\d+[\W_]*$")
-_MOMENT = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d")  # a date with a time, which is no list
+_MOMENT = r"\d[\d./-]*[ T]\d\d?:\d\d.*"  # a date with a time
+_NO_LIST = re.compile(rf"{_MOMENT}|[-+]?[\d.]*\d(,\d+)?-?")  # also a number with a decimal comma
+_MEASURE = re.compile(rf"{_MOMENT}|\d{{4}}-\d\d-\d\d|\d\d?[./]\d\d?[./]\d{{4}}|[-+]?[\d.]*\d,\d+-?|[-+]?\d+\.\d\d")
+_RARE_MARKS = ("~", "^", " ")  # that separate fields if there is none of the usual
 
 
 @dataclass(frozen=True)
@@ -124,13 +127,15 @@ def _propose_text(path: Path, file_format: Format, private: Path, name: str, gue
         guess.propose("it begins with the byte order mark of UTF-16", encoding="utf-16")
     try:
         sample = sample_of(plain := plain_text(path, file_format, _options(guess), private, name))
-        if "encoding" not in guess and "\ufffd" in sample:
-            guess.propose("it is not UTF-8: Latin-1 is a guess", encoding="latin-1")
+        if "encoding" not in guess and (found := utf16_of(sample) or ("\ufffd" in sample and "latin-1")):
+            guess.propose(f"it is not UTF-8: {found} is a guess", encoding=found)
             sample = sample_of(plain := plain_text(path, file_format, _options(guess), private, name))
         note = EXCEL_NOTE.match(sample)
         of_columns = file_format.name == "text" and note is None and "layout" not in guess
         above = lines_above(plain, sample, _options(guess), file_format.suffix, name) if of_columns else 0
     except InputError:
+        return
+    if not sample:
         return
     if above:
         guess.propose("its first line is a title: the lines below have more values", skip=above)
@@ -158,11 +163,10 @@ def _propose_dialect(sample: str, file_format: Format, name: str, guess: _Guess)
     if delimiter is None and len(occurring) == 1:  # the first line has one field
         delimiter, share = occurring[0], 0.0
     if delimiter is None:
-        widths = {len(record) for record in sample_records(sample, " ", '"')}
-        if len(lines) < 2 or len(widths) > 1 or widths == {1}:
+        delimiter = next((mark for mark in _RARE_MARKS if _are_columns(sample, mark)), None)
+        if delimiter is None:
             return
-        delimiter = " "
-        guess.propose("all lines have as many fields if blanks separate them", delimiter=delimiter)
+        guess.propose(f"all lines have as many fields if {named(delimiter)} separate them", delimiter=delimiter)
     records = sample_records(sample, delimiter, '"')
     changes = sum(len(record) != len(other) for record, other in pairwise(records))
     if share < 1 and 4 * changes >= len(records) and not any(ID_NAME.search(field) for field in records[0]):
@@ -171,11 +175,21 @@ def _propose_dialect(sample: str, file_format: Format, name: str, guess: _Guess)
         guess.propose("the first line looks like the others, not like names", header=False)
 
 
+def _are_columns(sample: str, mark: str) -> bool:
+    """Whether a mark separates all lines of a sample into the same number of fields, of which there are several."""
+    widths = [len(record) for record in sample_records(sample, mark, '"')]
+    return len(widths) > 1 and widths[0] > 1 and len(set(widths)) == 1
+
+
 def _has_header(records: Sequence[Sequence[str]]) -> bool:
-    """Whether the first record looks like the names of columns: no number, no empty field, and nothing that occurs again."""
-    first, others = records[0], records[1:]
+    """Whether the first record looks like the names of columns: no number, no empty field, and nothing that occurs again, or
+    the name of an id."""
+    others = records[1:]
+    first = [name for i, name in enumerate(records[0]) if name or any(any(record[i : i + 1]) for record in others)]
     if any(re.fullmatch(r"-?[\d.,]+", field.strip()) for field in first) or len(set(first)) < len(first):
         return False
+    if any(map(ID_NAME.search, first)):  # a second header may repeat it
+        return True
     others = [record for record in others if len(set(first) & set(record)) < 2]  # the same header again
     return not any(field and any(field in record for record in others) for field in first)
 
@@ -207,8 +221,8 @@ def _propose_columns(columns: list[str], rows: list[tuple[str | None, ...]], gue
     if "layout" not in guess and _propose_several(others, values, guess):
         return
     if "id" not in guess and "tid" not in columns and len(columns) > 1:
-        repeating = [c for c in columns if len(set(values[c])) < len(rows)]
-        id = (repeating or columns)[0]
+        likely = _likely(columns, values)
+        id = next((c for c in likely if len(set(values[c])) < len(rows)), likely[0])
         guess.propose(f"{id!r} as the id is a guess", id=id)
     if "item" not in columns:
         _propose_item([c for c in columns if c != guess.get("id", "tid")], ids, values, guess)
@@ -233,16 +247,24 @@ def _propose_several(others: list[str], values: Mapping[str, list[str]], guess: 
     return "layout" in guess
 
 
+def _likely(columns: list[str], values: Mapping[str, list[str]]) -> list[str]:
+    """The columns that may be those of ids or items: not of one value, of dates or of numbers with decimals; else all."""
+    return [
+        c for c in columns if len(set(values[c])) > 1 and not all(_MEASURE.fullmatch(v) for v in values[c] if v)
+    ] or columns
+
+
 def _propose_item(others: list[str], ids: list[str], values: Mapping[str, list[str]], guess: _Guess) -> None:
     """Propose the column of items, and that its cells are lists."""
     named = [c for c in others if _ITEM.search(c)]
     of_ids = values.get(guess.get("id", "tid"), [])
     single = len(of_ids) > 1 and len(set(of_ids)) == len(of_ids)
-    item = named[0] if named else max(others, key=lambda c: len(set(values[c])) if c not in ids else -1)
+    likely = _likely(others, values)
+    item = named[0] if named else max(likely, key=lambda c: len(set(values[c])) if c not in ids else -1)
     if guess.get("header") is False:
-        item = others[0]
+        item = likely[0]
     cells = [v for v in values[item] if v]
-    lists = 2 * sum(len(re.split("[ ;|,]", v)) > 1 and not _MOMENT.match(v) for v in cells) > len(cells)
+    lists = 2 * sum(len(re.split("[ ;|,]", v)) > 1 for v in cells) > len(cells) and not all(map(_NO_LIST.fullmatch, cells))
     if single and not named and not lists and len(others) > 1 and "layout" not in guess and ids:
         reason = "each person has one row of attributes; in a release with a file of items this one is --records"
         guess.propose(reason, layout=PEOPLE)
@@ -295,7 +317,11 @@ def _persons(engine: Engine, dataset: Dataset) -> tuple[tuple[str, tuple[str, ..
 
 def _command(data: Path | str, reading: Mapping[str, Any], quasi: Sequence[str]) -> list[str]:
     """The words of the command that makes a release; ``quasi`` are the quasi-identifiers of a table of people."""
-    words = ["anondb", "anonymize", *([str(data)] if isinstance(data, Path) else ["SOURCE", "--transactions", data])]
+    words = [
+        "anondb",
+        "anonymize",
+        *([word_of(str(data))] if isinstance(data, Path) else ["SOURCE", "--transactions", data]),
+    ]
     words += [word for name in ("id", "item") if name in reading for word in (f"--{name}", str(reading[name]))]
     words += reading_flags(reading)
     words += ["--quasi-identifiers", ",".join(quasi), "--model", "kkm"] if quasi else ["--algorithm", "similar"]

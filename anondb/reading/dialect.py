@@ -31,6 +31,12 @@ def sample_of(path: Path) -> str:
     return text if whole else text[: text.rfind("\n") + 1]
 
 
+def utf16_of(sample: str) -> str | None:
+    """The encoding of a text that was read as UTF-8, if every other byte of its first line is zero; else None."""
+    first = sample.partition("\n")[0]
+    return None if 4 * first.count("\0") <= len(first) else "utf-16-be" if first[0] == "\0" else "utf-16-le"
+
+
 def sample_records(sample: str, delimiter: str, quote: str | None) -> list[list[str]]:
     """The records of a sample that are not empty; none if the dialect does not fit."""
     if len(delimiter) > 1:

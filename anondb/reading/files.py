@@ -19,7 +19,7 @@ from anondb.errors import InputError
 from anondb.reading.account import Account
 from anondb.reading.baskets import ITEM_END, looks_like_spmf, write_baskets
 from anondb.reading.cells import rewritten
-from anondb.reading.dialect import BY_SUFFIX, dialect_of
+from anondb.reading.dialect import BY_SUFFIX, dialect_of, sample_of, utf16_of
 from anondb.reading.formats import Format, decompressed, digest_of, encoded, format_of, plain_text
 from anondb.reading.options import DETECTED, OF_LINES, Dialect, Reading
 from anondb.reading.shape import Lines, Survey, count_records, counted, lines_of, records, survey
@@ -90,6 +90,12 @@ def _opened(path: Path, form: Format, reading: Reading, private: Path, name: str
         return FileRows(query, account, dict.fromkeys(columns, "VARCHAR"), faults)
     reading = encoded(path, form, reading)
     plain, skipped = plain_text(path, form, reading, private, name), reading.skip or 0
+    if encoding := utf16_of(sample_of(plain)):
+        raise InputError(
+            f"{name} is no text in UTF-8: its first line has many zero bytes.",
+            code="bad_unicode",
+            hint=f"If it is a text file, name its encoding: --encoding {encoding}.",
+        )
     layout, reason = _line_layout(plain, form, reading)
     account = replace(account, encoding=reading.encoding or "utf-8", layout=layout, reason=reason)
     if layout is not None:

@@ -173,6 +173,11 @@ def as_read(data: Any) -> ReadAs:
     return ReadAs(Path(file), Reading(**file_options(flags)))
 
 
+def word_of(file: str) -> str:
+    """A file as a word of a command, in which nothing that begins with a dash is a file."""
+    return f"./{file}" if file.startswith("-") else file
+
+
 def reading_flags(values: Mapping[str, Any]) -> list[str]:
     """The flags of reading that give these values."""
     words: list[str] = []

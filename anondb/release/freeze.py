@@ -169,7 +169,7 @@ def _finished(
 
 def _check_supported(items: GlobalRecoding | LocalRecoding, rows: _Rows) -> None:
     """Check that a release of this recoding may have item supports."""
-    why = "its nodes overlap within a transaction" if items.semantics == "atomic" else "everything was suppressed"
+    why = "its nodes overlap within a transaction" if items.semantics == "atomic" else "no item is released"
     if items.semantics == "atomic" or not rows.occurring:
         raise InputError(f"The release cannot have item supports: {why}.", code="no_item_supports", hint="Leave them out.")
 

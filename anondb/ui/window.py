@@ -21,6 +21,7 @@ from anondb.engine.spill import private_directory
 from anondb.options import flags_of
 from anondb.pages.html import table
 from anondb.pages.text import number, plain, raised
+from anondb.reading.options import word_of
 from anondb.ui.worker import DONE, Job, Worker
 
 PARTS = {  # the parts of the window, in the order of the work, each with what one does there
@@ -167,7 +168,7 @@ def argument(source: str) -> str:
     """A file or a URL as a command names it: nothing in it is a flag or a password."""
     scheme, is_url, rest = source.partition("://")
     if not is_url:
-        return f"./{source}" if source.startswith("-") else source
+        return word_of(source)
     place, _, settings = rest.partition("?")
     user, at, place = place.rpartition("@")
     kept = "&".join(setting for setting in settings.split("&") if "password" not in setting.partition("=")[0])
