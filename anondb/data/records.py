@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -32,6 +33,10 @@ from anondb.errors import InputError
 KINDS = ("numeric", "date", "categorical")
 MAX_DIGITS = 18  # of a number, decimals included: BIGINT holds them
 DAY = 86_400_000_000  # microseconds
+# how a text looks that is a number with decimals, a date or a time, also one that is not read so
+MEASURE = re.compile(
+    r"\d[\d./-]*[ T]\d\d?:\d\d.*|\d{4}-\d\d-\d\d|\d\d?[./]\d\d?[./]\d{4}|[-+]?[\d.]*\d,\d+-?|[-+]?\d+\.\d\d"
+)
 _PLAIN_ID = "regexp_replace(trim(CAST(id AS VARCHAR)), '^0*(.+?)([.]0+)?$', '\\1')"
 
 
@@ -183,6 +188,10 @@ def _remarks(attribute: Attribute, sql_type: str, kind: str | None, records: int
             else "dates; write {}:categorical if it shall stay a text"
         )
         yield f"{name!r} is read as {what.format(name)}."
+    texts = [v for v in attribute.values if v] if kind is None and attribute.hierarchy is None else []
+    if texts and all(map(MEASURE.fullmatch, texts)):
+        words = "is categorical, although it looks like numbers with a comma, or dates"
+        yield f"{name!r} {words}: {name}:numeric and {name}:date say how to write these."
     if len(np.unique(attribute.codes)) == records > 1:
         if kind is None and not attribute.is_range and attribute.hierarchy is None:
             raise InputError(

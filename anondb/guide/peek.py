@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from anondb.data.layouts import FALSE, TRUE
 from anondb.data.preflight import ID_NAME, PERSON_WORDS, Finding, findings
+from anondb.data.records import MEASURE
 from anondb.data.sources import open_source
 from anondb.data.sources import reading as opening
 from anondb.data.transactions import Dataset, load_transactions
@@ -34,9 +35,7 @@ _ITEM = re.compile(
     r"(^|[\W_])(items?|products?|articles?|sku|stock|codes?|icd|diagnos\w*|drug|movie|page|genre|goods)", re.I
 )
 _NUMBER = re.compile(r"\d+[\W_]*$")
-_MOMENT = r"\d[\d./-]*[ T]\d\d?:\d\d.*"  # a date with a time
-_NO_LIST = re.compile(rf"{_MOMENT}|[-+]?[\d.]*\d(,\d+)?-?")  # also a number with a decimal comma
-_MEASURE = re.compile(rf"{_MOMENT}|\d{{4}}-\d\d-\d\d|\d\d?[./]\d\d?[./]\d{{4}}|[-+]?[\d.]*\d,\d+-?|[-+]?\d+\.\d\d")
+_INTEGER = re.compile(r"[-+]?[\d.]*\d-?")
 _RARE_MARKS = ("~", "^", " ")  # that separate fields if there is none of the usual
 
 
@@ -250,7 +249,7 @@ def _propose_several(others: list[str], values: Mapping[str, list[str]], guess: 
 def _likely(columns: list[str], values: Mapping[str, list[str]]) -> list[str]:
     """The columns that may be those of ids or items: not of one value, of dates or of numbers with decimals; else all."""
     return [
-        c for c in columns if len(set(values[c])) > 1 and not all(_MEASURE.fullmatch(v) for v in values[c] if v)
+        c for c in columns if len(set(values[c])) > 1 and not all(MEASURE.fullmatch(v) for v in values[c] if v)
     ] or columns
 
 
@@ -264,7 +263,9 @@ def _propose_item(others: list[str], ids: list[str], values: Mapping[str, list[s
     if guess.get("header") is False:
         item = likely[0]
     cells = [v for v in values[item] if v]
-    lists = 2 * sum(len(re.split("[ ;|,]", v)) > 1 for v in cells) > len(cells) and not all(map(_NO_LIST.fullmatch, cells))
+    lists = 2 * sum(len(re.split("[ ;|,]", v)) > 1 for v in cells) > len(cells) and not all(
+        MEASURE.fullmatch(v) or _INTEGER.fullmatch(v) for v in cells
+    )
     if single and not named and not lists and len(others) > 1 and "layout" not in guess and ids:
         reason = "each person has one row of attributes; in a release with a file of items this one is --records"
         guess.propose(reason, layout=PEOPLE)
