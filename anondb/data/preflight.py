@@ -22,7 +22,22 @@ ID_NAME = re.compile(
 _ENOUGH_PERSONS = 100  # fewer say nothing about shares
 _ENOUGH_ITEMS = 10
 _ENOUGH_IDS = 20  # to tell one that is unlike all others
-_MISSING_WORDS = ("\\N", "NULL", "null", "NaN", "nan", "None", "N/A", "#N/A", "NA", "<NA>")
+_MISSING_WORDS = (
+    "\\N",
+    "NULL",
+    "null",
+    "NaN",
+    "nan",
+    "None",
+    "N/A",
+    "#N/A",
+    "NA",
+    "<NA>",
+    "#REF!",
+    "#VALUE!",
+    "#DIV/0!",
+    "#NAME?",
+)
 
 
 @dataclass(frozen=True)

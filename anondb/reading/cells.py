@@ -17,7 +17,7 @@ from anondb.reading.formats import Format, encoded, plain_text
 from anondb.reading.options import Reading
 from anondb.reading.shape import first_invalid, not_utf8
 
-NESTED = {"object": "holds objects, or lists of lists", "bytes": "holds bytes"}
+NESTED = {"object": "holds objects, or lists of lists", "bytes": "holds bytes, durations or other values that are no texts"}
 _LISTED = """
 SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite!_%' ESCAPE '!' ORDER BY name
 """

@@ -13,13 +13,12 @@ from typing import Any
 from sqlglot import exp
 
 from anondb.engine import Engine, load
-from anondb.engine.binding import nulls
 from anondb.engine.spill import private_directory
 from anondb.errors import InputError
 from anondb.reading.account import Account
 from anondb.reading.baskets import ITEM_END, looks_like_spmf, write_baskets
 from anondb.reading.cells import rewritten
-from anondb.reading.dialect import BY_SUFFIX, dialect_of, sample_of, utf16_of
+from anondb.reading.dialect import BY_SUFFIX, dialect_of, distinct_names, sample_of, utf16_of
 from anondb.reading.formats import Format, decompressed, digest_of, encoded, format_of, plain_text
 from anondb.reading.options import DETECTED, OF_LINES, Dialect, Reading
 from anondb.reading.shape import Lines, Survey, count_records, counted, lines_of, records, survey
@@ -83,9 +82,9 @@ def _opened(path: Path, form: Format, reading: Reading, private: Path, name: str
         return _parquet(path, name, account)
     if form.name not in ("text", "dat"):
         target, columns, number, faults = rewritten(path, form, reading, private, name)
-        query: exp.Query = nulls([("column1", "VARCHAR")]).where(exp.false())
-        if columns:
-            query = _rectangle(target, columns, _WRITTEN, survey(target, ",", None), number)
+        if not columns:
+            raise _empty(account)
+        query = _rectangle(target, columns, _WRITTEN, survey(target, ",", None), number)
         account = replace(account, header=form.name != "xlsx" or reading.header is not False, rows=number)
         return FileRows(query, account, dict.fromkeys(columns, "VARCHAR"), faults)
     reading = encoded(path, form, reading)
@@ -107,7 +106,7 @@ def _opened(path: Path, form: Format, reading: Reading, private: Path, name: str
         return FileRows(query, account, {"tid": "BIGINT", "item": "VARCHAR[]"})
     dialect, columns = dialect_of(plain, reading, form.suffix, name)
     if not columns:
-        raise InputError(f"The {account.role} {name} is empty.", code="empty_file", hint="Is it the right file?")
+        raise _empty(account)
     seen = survey(plain, dialect.delimiter, dialect.quote)
     shape = count_records(plain, dialect, len(columns), name, seen)
     if plain == path:
@@ -117,6 +116,10 @@ def _opened(path: Path, form: Format, reading: Reading, private: Path, name: str
     query = _rectangle(plain, columns, dialect, seen, shape.records + shape.empty)
     again = partial(counted, plain, dialect, len(columns), name)
     return FileRows(query, account, dict.fromkeys(columns, "VARCHAR"), again=again)
+
+
+def _empty(account: Account) -> InputError:
+    return InputError(f"The {account.role} file {account.file!r} is empty.", code="empty_file", hint="Is it the right file?")
 
 
 def _line_layout(plain: Path, form: Format, reading: Reading) -> tuple[str | None, str | None]:
@@ -135,8 +138,10 @@ def _parquet(path: Path, name: str, account: Account) -> FileRows:
 
     try:
         number = pyarrow.parquet.read_metadata(path).num_rows
+        names = pyarrow.parquet.read_schema(path).names
     except (OSError, ValueError):
         raise InputError(f"{name} is damaged.", code="unreadable") from None
+    distinct_names(names, name)  # DuckDB renames the second of two that differ by case
     reader = exp.Anonymous(this="read_parquet", expressions=[file_literal(path), _option("hive_partitioning", False)])
     return FileRows(exp.select("*").from_(exp.Table(this=reader)), replace(account, header=True, rows=number), None)
 
