@@ -158,8 +158,9 @@ def _load_transactions(
             engine.create(table, kept.from_(copy.expression()))
             engine.drop(copy)
             note = "one row with a list for each transaction, since some have no items" if empty else ""
-        _leave_out(engine, table, rows.how, named)
-        return note
+        left = _leave_out(engine, table, rows.how, named)
+        more = f"persons without items, each in a row with none: {left}; --drop-missing-items reads them"
+        return more if left else note
 
 
 def _account(
@@ -177,12 +178,19 @@ def _account(
     engine.account(account)
 
 
-def _leave_out(engine: Engine, table: Table, how: Reading, named: tuple[str, str]) -> None:
-    """Delete the rows without an id, or without an item, that the owner leaves out."""
-    for name, leave_out in zip(named, (how.drop_missing_ids, how.drop_missing_items), strict=True):
-        if leave_out:
-            missing = exp.Is(this=reads.named(name), expression=exp.null())
-            engine.run(exp.delete(table.expression(), where=missing), "leaving rows out")
+def _leave_out(engine: Engine, table: Table, how: Reading, named: tuple[str, str]) -> int:
+    """Delete the rows without an id, or without an item, that the owner leaves out, but for one of each person without
+    items; return how many these are."""
+    tid, item = (reads.named(name) for name in named)
+    if how.drop_missing_ids:
+        engine.run(exp.delete(table.expression(), where=tid.is_(exp.null())), "leaving rows out")
+    if not how.drop_missing_items:
+        return 0
+    alone = exp.select(exp.func("min", exp.column("rowid"))).from_(table.expression()).group_by(tid)
+    others = exp.column("rowid").isin(query=alone.having(exp.func("count", item).eq(0))).not_()
+    missing = item.is_(exp.null())
+    engine.run(exp.delete(table.expression(), where=exp.and_(missing, others)), "leaving rows out")
+    return int(engine.scalar(reads.counted(table, where=missing)))
 
 
 def _renamed(source: Source, renamed: Sequence[tuple[str, str | None]]) -> exp.Query:

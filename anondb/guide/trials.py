@@ -173,7 +173,9 @@ def sample_k(k: int, persons: int, of: int) -> int:
 
 def no_items(name: str) -> InputError:
     """The error of transactions without an item."""
-    return InputError(f"No person of {name} has an item.", code="empty_source", hint="Check --item.")
+    return InputError(
+        f"No person of {name} has an item.", code="empty_source", hint="Check --item; anondb compare takes people without."
+    )
 
 
 def supported(result: Result) -> bool:

@@ -145,6 +145,19 @@ def test_mysql_nulls_are_no_items(tmp_path: Path) -> None:
     assert (profiled.persons, profiled.items, profiled.read[0].missing) == (2, 1, 1)
 
 
+def test_a_person_whose_items_are_missing_is_loaded(run: Run, tmp_path: Path) -> None:
+    """As many persons are in the table as in the account, and in a profile of the file."""
+    path, own = tmp_path / "s.csv", tmp_path / "own.duckdb"
+    path.write_text("tid,item,town\n1,,x\n1,,y\n2,a,x\n2,,x\n,a,x\n")
+    how = ("--drop-missing-items", "--drop-missing-ids")
+    loaded = run("load", own, "--transactions", path, "--as", "s", *how, "--json").json
+    assert loaded["read"]["transactions"] == 2 and loaded["tables"][0]["rows"] == 2
+    assert "without items" in loaded["tables"][0]["note"]
+    of_table = run("profile", own, "--transactions", "s", "--drop-missing-items", "--json").json
+    of_file = run("profile", path, *how, "--json").json
+    assert of_table["lengths"] == of_file["lengths"] and of_table["persons"] == of_file["persons"] == 2
+
+
 # ---------------------------------------------------------------------- the account
 
 
