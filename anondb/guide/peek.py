@@ -136,7 +136,10 @@ def _propose_text(path: Path, file_format: Format, private: Path, name: str, gue
         return
     if not sample:
         return
-    if above:
+    mark = detected_delimiter(sample, _options(guess), file_format.suffix, name)[0] if above else None
+    if mark and sum(map(bool, sample_records(sample, mark, '"')[0])) > 1:
+        guess.propose("its first line has several values, so that it is no title", skip=0)
+    elif above:
         guess.propose("its first line is a title: the lines below have more values", skip=above)
         sample = "".join(sample.splitlines(keepends=True)[above:])
     if note is not None and "skip" not in guess:
@@ -220,7 +223,7 @@ def _propose_columns(columns: list[str], rows: list[tuple[str | None, ...]], gue
     if "layout" not in guess and _propose_several(others, values, guess):
         return
     if "id" not in guess and "tid" not in columns and len(columns) > 1:
-        likely = _likely(columns, values)
+        likely = _likely([c for c in columns if not _ITEM.search(c)] or columns, values)
         id = next((c for c in likely if len(set(values[c])) < len(rows)), likely[0])
         guess.propose(f"{id!r} as the id is a guess", id=id)
     if "item" not in columns:
@@ -236,7 +239,7 @@ def _propose_several(others: list[str], values: Mapping[str, list[str]], guess: 
         c for c in others if cells[c] <= {*TRUE, *FALSE} and (cells[c] & {*TRUE} or len(cells[c]) > 1 or cells[c] != {""})
     ]
     if len(truth) > 1 and 2 * len(truth) > len(others):
-        item = {} if truth == others else {"item": ",".join(truth)}
+        item = {} if truth == others else {"item": ",".join(c.replace(",", "*") for c in truth)}
         guess.propose(f"{len(truth)} columns are true or false in the first rows", layout="one-hot", **item)
     elif len(numbered) > 2 and len(stems) == 1:
         stem = stems.pop()
@@ -247,10 +250,10 @@ def _propose_several(others: list[str], values: Mapping[str, list[str]], guess: 
 
 
 def _likely(columns: list[str], values: Mapping[str, list[str]]) -> list[str]:
-    """The columns that may be those of ids or items: not of one value, of dates or of numbers with decimals; else all."""
-    return [
-        c for c in columns if len(set(values[c])) > 1 and not all(MEASURE.fullmatch(v) for v in values[c] if v)
-    ] or columns
+    """The columns that may be those of ids or items: not of one value, of dates or of numbers with decimals, and if possible
+    without empty cells; else all."""
+    several = [c for c in columns if len(set(values[c])) > 1 and not all(MEASURE.fullmatch(v) for v in values[c] if v)]
+    return [c for c in several if all(values[c])] or several or columns
 
 
 def _propose_item(others: list[str], ids: list[str], values: Mapping[str, list[str]], guess: _Guess) -> None:

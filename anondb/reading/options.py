@@ -167,8 +167,13 @@ def as_read(data: Any) -> ReadAs:
     if isinstance(data, ReadAs):
         return data
     file, mark, said = str(data).partition("#") if isinstance(data, str | PurePath) else ("", "", "")
-    if not mark or _OF_ONE.sub("", mark + said) or Path(data).exists():
+    if not mark or Path(data).exists():
         return ReadAs(data)
+    if wrong := _OF_ONE.sub("", mark + said):
+        if not Path(file).is_file():
+            return ReadAs(data)
+        hint = f"There are {', '.join(name.replace('_', '-') for name in OF_FILES)}, as in people.csv#skip=2#no-header."
+        raise InputError(f"{wrong[:40]!r} says nothing of how a file is read.", code="bad_usage", hint=hint)
     flags = [word for name, value in _OF_ONE.findall(mark + said) for word in (f"--{name}", value) if word]
     return ReadAs(Path(file), Reading(**file_options(flags)))
 

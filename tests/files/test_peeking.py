@@ -29,6 +29,12 @@ FILES: dict[str, tuple[str, bytes]] = {  # each has what SOLD says
     "frame of bars.txt": ("--id KUNNR", text(FRAMED, mark="|").encode()),
     "segments.txt": ("--id column2 --item column4", text([("PID", p, "DG1", i) for p, i in SOLD], mark="|").encode()),
     "carets.txt": ("--delimiter '^'", text([HEADER], SOLD, mark="^").encode()),
+    "items first.csv": ("--item product --", text([("product", "nr")], [(i, p) for p, i in SOLD]).encode()),
+    "no title.csv": ("--skip 0", text([(*SOLD[0], "")], [(*sold, "new") for sold in SOLD[1:]]).encode()),
+    "gaps.csv": (
+        "--item ware --",
+        text([("uid", "to", "ware")], [(p, "x" * (n % 7), i) for n, (p, i) in enumerate(SOLD)]).encode(),
+    ),
     "-dash.csv": ("./-dash.csv", text([HEADER], SOLD).encode()),
     "times.csv": (
         "--item ware",
@@ -98,6 +104,7 @@ def test_a_source_says_behind_its_name_how_it_is_read(
 
 
 IDLE = {
+    "profile t.csv#skp=1 --id customer --item product": "'#skp=1' says nothing",
     "load own.duckdb --transactions t.csv --drop-missing-ids": "--id and --item",
     "load own.duckdb --records t.csv --skip 1 --no-header": "people.csv#skip=2",
     "anonymize t.csv --layout wide --id customer --item-separator ;": "about the layout list",
