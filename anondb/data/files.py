@@ -195,9 +195,8 @@ def _leave_out(engine: Engine, table: Table, how: Reading, named: tuple[str, str
 
 def _renamed(source: Source, renamed: Sequence[tuple[str, str | None]]) -> exp.Query:
     """The rows of a source, with another name of its column of ids, and of that of items if there is one."""
-    wanted = [
-        (source.column(old, f"--{flag}"), new) for flag, (new, old) in zip(("id", "item"), renamed, strict=False) if old
-    ]
+    flags = ("--id", "--item") if len(renamed) > 1 else ("--id; load records that call it otherwise by themselves",)
+    wanted = [(source.column(old, flag), new) for flag, (new, old) in zip(flags, renamed, strict=True) if old]
     new = dict(wanted)
     if "" in new.values():
         raise InputError("A column has an empty name.", code="empty_name", hint="Name it with --id-as and --item-as.")

@@ -23,20 +23,8 @@ _ENOUGH_PERSONS = 100  # fewer say nothing about shares
 _ENOUGH_ITEMS = 10
 _ENOUGH_IDS = 20  # to tell one that is unlike all others
 _MISSING_WORDS = (
-    "\\N",
-    "NULL",
-    "null",
-    "NaN",
-    "nan",
-    "None",
-    "N/A",
-    "#N/A",
-    "NA",
-    "<NA>",
-    "#REF!",
-    "#VALUE!",
-    "#DIV/0!",
-    "#NAME?",
+    *("\\N", "NULL", "null", "NaN", "nan", "None", "N/A", "#N/A", "NA", "<NA>"),
+    *("#REF!", "#VALUE!", "#DIV/0!", "#NAME?"),  # of Excel
 )
 
 

@@ -173,9 +173,8 @@ def sample_k(k: int, persons: int, of: int) -> int:
 
 def no_items(name: str) -> InputError:
     """The error of transactions without an item."""
-    return InputError(
-        f"No person of {name} has an item.", code="empty_source", hint="Check --item; anondb compare takes people without."
-    )
+    hint = "Check --item; anondb compare takes people without."
+    return InputError(f"No person of {name} has an item.", code="empty_source", hint=hint)
 
 
 def supported(result: Result) -> bool:
