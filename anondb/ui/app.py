@@ -10,7 +10,9 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from anondb.errors import AnondbError
 from anondb.pages.html import STYLE
+from anondb.pages.text import plain
 from anondb.ui import ask, audit, choose, load, publish, understand
 from anondb.ui.window import NothingLoaded, Window, back, shown, window_of
 
@@ -33,7 +35,7 @@ def application(window: Window) -> Starlette:
             Mount("/static", StaticFiles(directory=Path(__file__).parent / "static")),
             *routes,
         ],
-        exception_handlers={NothingLoaded: lambda request, _: shown(request, ""), Exception: failed},
+        exception_handlers={NothingLoaded: lambda request, _: shown(request, ""), AnondbError: failed, Exception: failed},
     )
     app.state.window = window
     if window.source and "load" in window.parts:
@@ -43,6 +45,8 @@ def application(window: Window) -> Starlette:
 
 def failed(request: Request, error: Exception) -> Response:
     """What a page says that cannot be made; it shows no data value."""
+    if isinstance(error, AnondbError):
+        return PlainTextResponse(f"{plain(str(error))} Go back.", 400)
     words = f"This page failed unexpectedly ({type(error).__name__}). This is a mistake in anondb. Go back."
     return PlainTextResponse(words, 500)
 

@@ -222,7 +222,7 @@ async def confirm(request: Request) -> Response:
         return back("/understand")
     database = fields.get("database", proposed_file(window, choice.transactions))
     names = {name: fields.get(name, value) for name, value in proposed_names(choice, peek.reading).items()}
-    options |= {name: name for name in beside}
+    options |= {name: name for name in beside} | {n: v for n, v in peek.reading.items() if n == "drop_missing_items"}
     if peek.reading.get("layout") == PEOPLE:
         options |= {"layout": PEOPLE, "id": peek.reading.get("id", "tid")}
     else:

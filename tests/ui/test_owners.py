@@ -248,11 +248,35 @@ def test_a_table_of_people_without_items(client: Client, folder: Path) -> None:
 
 
 def test_an_empty_file_is_not_loaded(client: Client, folder: Path) -> None:
-    for text in ("", "customer,product\n"):
+    for text, problem in (("", "is empty"), ("customer,product\n", "nobody is in it")):
         (folder / "empty.csv").write_text(text)
         client.post("/load/source", path="empty.csv")
         page = client.done("/load")
-        assert "nobody is in it" in problems_on(page) and "/load/confirm" not in page
+        assert problem in problems_on(page) and "/load/confirm" not in page
+
+
+def test_persons_whose_items_are_missing_stay(client: Client, folder: Path) -> None:
+    (folder / "gaps.csv").write_text("tid,item\n1,\n2,milk\n3,milk\n")
+    client.post("/load/source", path="gaps.csv")
+    client.done("/load")
+    client.post("/load/reading", drop_missing_items="yes")
+    client.done("/load")
+    client.post("/load/confirm", database="gaps.duckdb")
+    client.done("/load")
+    page = client.done("/understand")
+    assert not problems_on(page) and re.search(r"\b3\b.{0,40}persons", page) and "--drop-missing-items" in page
+
+
+def test_a_name_that_says_nothing_is_no_mistake_of_the_window(client: Client, folder: Path) -> None:
+    (folder / "sold.csv").write_text("tid,item\n1,milk\n")
+    for words, told in (("skp=1", "says nothing of how"), ("skip=x", "must be"), ("encoding=nosuch", "no such encoding")):
+        reply = client.ask(
+            "POST",
+            "/load/source",
+            f"path={folder}/sold.csv%23{words}".encode(),
+            Content_Type="application/x-www-form-urlencoded",
+        )
+        assert (reply.status, told in reply.text) == (400, True), reply.text
 
 
 @pytest.mark.slow
