@@ -291,7 +291,9 @@ class Generalization:
         return Groups(np.ones(len(starts), dtype=self.dtype), low, high, nulls, sets)
 
     def widest(self, rows: Ints) -> Ints:
-        """The codes of these records in the attribute by which two of them can differ most, by NCP."""
+        """The codes of these records in the attribute by which two of them can differ most, by NCP; zeros without any."""
+        if not self._columns:
+            return np.zeros(len(rows), dtype=np.int64)
         spread = []
         for (codes, _), ancestors, attribute, factor in zip(
             self._columns, self._ancestors, self.records.attributes, self._factor, strict=True

@@ -37,6 +37,7 @@ DAY = 86_400_000_000  # microseconds
 MEASURE = re.compile(
     r"\d[\d./-]*[ T]\d\d?:\d\d.*|\d{4}-\d\d-\d\d|\d\d?[./]\d\d?[./]\d{4}|[-+]?[\d.]*\d,\d+-?|[-+]?\d+\.\d\d"
 )
+_PLAIN = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?")
 _PLAIN_ID = "regexp_replace(trim(CAST(id AS VARCHAR)), '^0*(.+?)([.]0+)?$', '\\1')"
 
 
@@ -189,9 +190,10 @@ def _remarks(attribute: Attribute, sql_type: str, kind: str | None, records: int
         )
         yield f"{name!r} is read as {what.format(name)}."
     texts = [v for v in attribute.values if v] if kind is None and attribute.hierarchy is None else []
-    if texts and all(map(MEASURE.fullmatch, texts)):
-        words = "is categorical, although it looks like numbers with a comma, or dates"
-        yield f"{name!r} {words}: {name}:numeric and {name}:date say how to write these."
+    alike = sum(bool(MEASURE.fullmatch(v) or _PLAIN.fullmatch(v)) for v in texts)
+    if alike and 5 * alike >= 4 * len(texts):
+        words = f"is categorical, although {alike} of its {len(texts)} values look like numbers or dates"
+        yield f"{name!r} {words}: {name}:numeric and {name}:date say what is wrong, {name}:categorical confirms it."
     if len(np.unique(attribute.codes)) == records > 1:
         if kind is None and not attribute.is_range and attribute.hierarchy is None:
             raise InputError(

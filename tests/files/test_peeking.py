@@ -78,9 +78,23 @@ def test_an_empty_file_has_no_layout(tmp_path: Path) -> None:
     assert not peeked.reading and "empty" in str(peeked.problem)
 
 
-@each("value, said", [("{n},5", True), ("0{n}.02.1961", True), ("{n}.5", False), ("t{n}", False), ("{n},5 kg", False)])
+@each(
+    "value, said",
+    [
+        ("{n},5", True),
+        ("{m}", True),
+        ("{m}.5", True),
+        ("0{n}.02.1961", True),
+        ("{n}.5", False),
+        ("t{n}", False),
+        ("{n},5 kg", False),
+    ],
+)
 def test_numbers_and_dates_in_other_forms_are_told(value: str, said: bool, tmp_path: Path) -> None:
-    rows = [(person, item, value.format(n=int(person) % 3 + 1)) for person, item in SOLD]
+    rows = [
+        (person, item, value.format(n=int(person) % 3 + 1, m="NULL" if person == "30" else int(person) % 15))
+        for person, item in SOLD
+    ]
     (tmp_path / "t.csv").write_text(text([("tid", "item", "weight")], rows, mark=";"))
     promise = {"model": "kkm", "k": 2, "m": 1, "quasi_identifiers": "weight"}
     made = in_memory().anonymize(tmp_path / "t.csv", name="t", replace=True, queries=0, **promise)

@@ -71,7 +71,7 @@ def test_ids(database: Database) -> None:
     spelled = {"transactions": pa.table({"tid": ["007", "8.0", "9 "], "item": ["a"] * 3}), "queries": 0}
     people = pa.table({"tid": ["7", "8", "9"], "sex": ["f", "f", "m"]})
     with pytest.raises(anondb.InputError, match="3 ids differ from another by blanks, leading zeros") as caught:
-        database.anonymize(**spelled, records=people, quasi_identifiers="sex", model="kkm", k=2, m=1, accept="one-item")
+        database.anonymize(**spelled, records=people, quasi_identifiers="sex", model="kkm", k=2, m=1, accept="row-per-person")
     assert caught.value.code == "no_record"
     sql(database, "CREATE TABLE twice AS SELECT * FROM people UNION ALL SELECT * FROM people WHERE tid = 1")
     refused(database, "repeated_id", records="twice")
@@ -79,6 +79,21 @@ def test_ids(database: Database) -> None:
     refused(database, "null_id", records="nulls")
     sql(database, "CREATE TABLE more AS SELECT * FROM people UNION ALL SELECT 9, 60, 'secretx', 'f'")
     assert run(database, records="more").report.transactions == 5  # a person without items
+
+
+def test_many_persons_of_whom_nobody_knows_an_attribute(database: Database) -> None:
+    sql(database, "CREATE TABLE many AS SELECT i AS tid, 'i' || (i % 7) AS item FROM range(300) t(i)")
+    sql(database, "CREATE TABLE others AS SELECT i AS tid, i % 5 AS age FROM range(300) t(i)")
+    for algorithm in ("rum_bound_rt", "rfirst"):
+        options = {
+            "records": "others",
+            "quasi_identifiers": "",
+            "algorithm": algorithm,
+            "queries": 0,
+            "accept": ["row-per-person"],
+        }
+        made = database.anonymize("many", name=algorithm, model=anondb.KkmAnonymity(2, 1), **options)
+        assert made.verification.verified
 
 
 @pytest.mark.slow
