@@ -43,13 +43,43 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
+@pytest.fixture
+def client(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Client]:
+    monkeypatch.chdir(folder)
+    with window_on("purchases.txt") as opened:
+        opened.enter()
+        yield opened
+
+
 @pytest.fixture(scope="module")
-def client(folder: Path) -> Iterator[Client]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(folder)
-        with window_on("purchases.txt") as opened:
-            opened.enter()
-            yield opened
+def loaded(folder: Path) -> Path:
+    """The purchases in a database, with their taxonomy and records."""
+    held = {
+        "purchases(client BIGINT, thing TEXT)": [(n, ITEMS[item]) for n, items in BASKETS.items() for item in items],
+        "taxonomy(node TEXT, parent TEXT)": [(ITEMS.get(node, node), parent) for node, parent in EDGES],
+        "records(client BIGINT, age BIGINT, sex TEXT)": [(n, 30 + n % 2, "FM"[n % 2]) for n in BASKETS],
+    }
+    with duckdb.connect(str(folder / "loaded.duckdb")) as connection:
+        for table, rows in held.items():
+            connection.execute(f"CREATE TABLE {table}")
+            connection.executemany(f"INSERT INTO {table[: table.index('(')]} VALUES ({', '.join('?' * len(rows[0]))})", rows)
+    return folder / "loaded.duckdb"
+
+
+@pytest.fixture
+def chosen(client: Client, loaded: Path) -> Client:
+    """A window on the tables of that database."""
+    client.post("/load/source", path=loaded.name)
+    client.done("/load")
+    client.post("/load/reading", transactions="purchases", id="client", item="thing")
+    client.done("/load")
+    client.post("/load/taxonomy", path="taxonomy")
+    client.done("/load")
+    client.post("/load/records", path="records")
+    client.done("/load")
+    client.post("/load/confirm", quasi_identifiers=["age", "sex"])
+    assert not problems_on(client.done("/load"))
+    return client
 
 
 def commands_on(page: str) -> list[list[str]]:
@@ -130,9 +160,9 @@ def test_files_in_two_encodings_are_loaded(tmp_path: Path, run: Run, monkeypatch
 
 
 @pytest.mark.slow
-def test_the_profile_as_pictures(client: Client, folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = client.done("/understand")
-    with anondb.connect(folder / "window.duckdb", read_only=True) as db:
+def test_the_profile_as_pictures(chosen: Client, folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = chosen.done("/understand")
+    with anondb.connect(folder / "loaded.duckdb", read_only=True) as db:
         told = db.profile("purchases", id="client", item="thing", **PEOPLE)
     tiles = re.findall(r'<div class="tile"><b>([\d,]+)</b>', page)
     assert tiles == [f"{n:,}" for n in (told.persons, told.items, told.occurrences, told.single_items)]
@@ -142,61 +172,61 @@ def test_the_profile_as_pictures(client: Client, folder: Path, run: Run, monkeyp
 
 
 @pytest.mark.slow
-def test_a_tree_is_edited_saved_and_used(client: Client, folder: Path) -> None:
-    page = client.done("/understand")
+def test_a_tree_is_edited_saved_and_used(chosen: Client, folder: Path) -> None:
+    page = chosen.done("/understand")
     nodes = nodes_on(page)
     assert {label: persons for label, (_, persons) in nodes.items()} == {"all": 6, "X": 6, "Y": 4}
     x, y = str(nodes["X"][0]), str(nodes["Y"][0])
-    nodes = nodes_on(client.post("/understand/tree", do=f"toggle:{x}"))
-    assert nodes["a"][1] == 4 and client.get("/understand").count('aria-expanded="true"') == 2
-    client.post("/understand/tree", do="group", node=[str(nodes["a"][0]), y], name="new <b>")
-    page = client.done("/understand")
+    nodes = nodes_on(chosen.post("/understand/tree", do=f"toggle:{x}"))
+    assert nodes["a"][1] == 4 and chosen.get("/understand").count('aria-expanded="true"') == 2
+    chosen.post("/understand/tree", do="group", node=[str(nodes["a"][0]), y], name="new <b>")
+    page = chosen.done("/understand")
     nodes = nodes_on(page)
     assert nodes["new <b>"][1] == 6 and "<b>&" not in page and "not saved" in page
     assert re.findall(r'name="node"[^>]*checked', page) == [], "the next edit is about other nodes"
-    client.post("/understand/tree", do="enter", node=[str(nodes["new <b>"][0])], name="rest")
-    client.post("/understand/tree", do="move", node=[str(nodes["b"][0])], into="Y")
-    assert nodes_on(client.done("/understand"))["Y"][1] == 6
-    client.post("/understand/tree", do="undo")
-    page = client.post("/understand/tree", do="move", node=["0"], into="rest")
+    chosen.post("/understand/tree", do="enter", node=[str(nodes["new <b>"][0])], name="rest")
+    chosen.post("/understand/tree", do="move", node=[str(nodes["b"][0])], into="Y")
+    assert nodes_on(chosen.done("/understand"))["Y"][1] == 6
+    chosen.post("/understand/tree", do="undo")
+    page = chosen.post("/understand/tree", do="move", node=["0"], into="rest")
     assert "below itself" in problems_on(page)
-    page = client.post("/understand/tree", find="IMG")
+    page = chosen.post("/understand/tree", find="IMG")
     assert "1 found" in page and '<div class="node found"' in page and "<img" not in page
-    client.post("/understand/save", to="mended.tree")
-    page = client.done("/understand")
+    chosen.post("/understand/save", to="mended.tree")
+    page = chosen.done("/understand")
     assert ">saved<" in page and all("mended.tree" in command for command in commands_on(page))
-    with anondb.connect(folder / "window.duckdb", read_only=True) as db:
+    with anondb.connect(folder / "loaded.duckdb", read_only=True) as db:
         tree, persons = supported_taxonomy(db.engine, folder / "mended.tree", PURCHASES)
     assert persons is not None
     found = {label: (tree.labels[tree.parent[n]], persons[n]) for n, label in enumerate(tree.labels) if n}
     assert found["a"] == ("rest", 4) and found["rest"] == ("X", 6) and found["Y"] == ("rest", 4) and len(found) == 7
-    client.post("/understand/save", to="mended.tree")
-    assert "exists already" in problems_on(client.done("/understand"))
+    chosen.post("/understand/save", to="mended.tree")
+    assert "exists already" in problems_on(chosen.done("/understand"))
 
 
 @pytest.mark.slow
-def test_hierarchies_are_built_and_saved(client: Client, folder: Path) -> None:
-    client.post("/understand/of", attribute="age")
-    page = client.done("/understand")
+def test_hierarchies_are_built_and_saved(chosen: Client, folder: Path) -> None:
+    chosen.post("/understand/of", attribute="age")
+    page = chosen.done("/understand")
     assert "The hierarchy of age" in page and not nodes_on(page) and builders_on(page)[0] == ""
-    client.post("/understand/build", by="frequency", **{"more-frequency": "2"})
-    page = client.done("/understand")
+    chosen.post("/understand/build", by="frequency", **{"more-frequency": "2"})
+    page = chosen.done("/understand")
     assert nodes_on(page)["all"][1] == 6 and "--by frequency --fan-out 2" in page
-    client.post("/understand/save", to="hierarchies/")
-    page = client.done("/understand")
+    chosen.post("/understand/save", to="hierarchies/")
+    page = chosen.done("/understand")
     assert ">saved<" in page and (folder / "hierarchies" / "age.tree").exists() and "--hierarchies hierarchies/" in page
-    client.post("/understand/build", by="bands", **{"more-bands": "nothing"})
-    assert "widths above 0" in problems_on(client.done("/understand"))
-    client.post("/understand/of", attribute="sex")
-    page = client.done("/understand")
+    chosen.post("/understand/build", by="bands", **{"more-bands": "nothing"})
+    assert "widths above 0" in problems_on(chosen.done("/understand"))
+    chosen.post("/understand/of", attribute="sex")
+    page = chosen.done("/understand")
     assert "It has none yet" in page and not problems_on(page) and "<details open><summary>Build one" in page
-    client.post("/understand/build", by="")
-    page = client.done("/understand")
+    chosen.post("/understand/build", by="")
+    page = chosen.done("/understand")
     assert nodes_on(page)["all"][1] == 6 and "hierarchy build" in page and "--by" not in page
 
 
-def test_tables_of_a_database_are_chosen(client: Client, folder: Path) -> None:
-    page = client.post("/load/source", path="command.duckdb")
+def test_tables_of_a_database_are_chosen(client: Client, loaded: Path) -> None:
+    page = client.post("/load/source", path=loaded.name)
     page = client.done("/load")
     assert re.findall(r'name="transactions" value="(\w+)"', page) == ["purchases", "records", "taxonomy"]
     client.post("/load/reading", transactions="purchases", id="client", item="thing")
@@ -207,7 +237,7 @@ def test_tables_of_a_database_are_chosen(client: Client, folder: Path) -> None:
     client.post("/load/taxonomy", path="")
     client.post("/load/confirm")
     page = client.done("/understand")
-    assert "command.duckdb" in page and "--taxonomy" not in page
+    assert loaded.name in page and "--taxonomy" not in page
     assert "<details open><summary>Build one" in page and builders_on(page) == list(BUILDERS)
     client.post("/understand/build", by="similarity")
     page = client.done("/understand")
@@ -220,15 +250,15 @@ def test_tables_of_a_database_are_chosen(client: Client, folder: Path) -> None:
 
 
 @pytest.mark.slow
-def test_missing_items_are_added(client: Client, folder: Path) -> None:
+def test_missing_items_are_added(chosen: Client, folder: Path) -> None:
     (folder / "part.tree").write_text("a;X;all\nb;X;all\n", "utf-8")
-    client.post("/load/taxonomy", path="part.tree")
-    assert "2 items are missing" in problems_on(client.done("/load"))
-    client.post("/load/confirm")
-    page = client.done("/understand")
+    chosen.post("/load/taxonomy", path="part.tree")
+    assert "2 items are missing" in problems_on(chosen.done("/load"))
+    chosen.post("/load/confirm")
+    page = chosen.done("/understand")
     assert "items of table 'purchases' are not in" in problems_on(page) and 'name="under"' in page
-    client.post("/understand/build", under="others")
-    page = client.done("/understand")
+    chosen.post("/understand/build", under="others")
+    page = chosen.done("/understand")
     assert nodes_on(page)["others"][1] == 4 and not problems_on(page) and "not saved" in page
 
 
