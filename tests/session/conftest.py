@@ -99,3 +99,11 @@ def named(shop: Path, food: pd.DataFrame, prices: pd.DataFrame, request: pytest.
         opened.register("food", food)
         opened.register("prices", prices)
         yield str(request.param), opened
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What is slow by itself is for the night on ``suppressed``: ``make check`` takes ``supports``, which has more rules."""
+    for item in items:
+        params = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
+        if params.get("named") == "suppressed" and item.get_closest_marker("slow"):
+            item.add_marker(pytest.mark.nightly)
