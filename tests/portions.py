@@ -12,12 +12,9 @@ BATCHES = 4  # of what the night has
 
 FEWEST = 10  # seeds of a batch
 
-PART = 2  # of the seeds that a test has for ``make check`` beside those of ``make test``
+PART = 4  # ``make check`` takes one of so many seeds that a test has for it beside those of ``make test``
 
-ONE_IN = 10  # of the values that ``make test`` leaves ``make check`` takes
-
-FIRST_AND_OTHERS = [pytest.param(slice(0, 2), id="first"), pytest.param(slice(2, None), id="others", marks=pytest.mark.slow)]
-"""Parameters that are parts of the cases of a group: in ``make test`` the first two."""
+ONE_IN = 20  # of the values that ``make test`` leaves ``make check`` takes
 
 
 def parts(cases: Sequence[Any], step: int = 3) -> list[Any]:

@@ -159,7 +159,7 @@ def test_worlds_of_every_kind_of_release_are_valid(folder: Path, name: str) -> N
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", some(range(40), 0, check=range(1, 5)))
+@pytest.mark.parametrize("seed", some(range(40), 0, check=[1]))
 def test_worlds_of_random_releases_are_valid(tmp_path: Path, seed: int) -> None:
     sealed = draw_sealed(random.Random(seed), tmp_path)
     check(sealed.files)

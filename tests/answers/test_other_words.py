@@ -11,7 +11,6 @@ from answers.groups import Group, groups
 from answers.judging import judge
 from answers.other_words import in_other_words
 from answers.shop import RELEASES, Shop, asked
-from each import each
 
 NEVER = (judging.OUTSIDE, judging.MISSING, judging.CONTRADICTION, judging.IN_PART)
 SPELLINGS = [(group, n) for group in groups() for n in range(len(group.spellings))]
@@ -37,9 +36,8 @@ def check(shop: Shop, release: str, seed: int, share: float) -> None:
 
 
 @pytest.mark.slow
-@each("release", list(RELEASES))
-def test_some_queries_have_the_same_answers_in_other_words(shop: Shop, release: str) -> None:
-    check(shop, release, seed=1, share=0.02)
+def test_some_queries_have_the_same_answers_in_other_words(shop: Shop) -> None:
+    check(shop, "kkm", seed=1, share=0.01)
 
 
 @pytest.mark.nightly

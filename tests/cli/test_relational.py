@@ -141,7 +141,7 @@ def test_weights_change_the_loss(place: Path, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @needs("informs2005_rt.csv", "icd9.tree")
-@pytest.mark.parametrize("items", ["sets", "subtrees"])
+@pytest.mark.parametrize("items", [pytest.param("sets", marks=pytest.mark.nightly), "subtrees"])
 def test_diagnoses_of_patients(tmp_path: Path, items: str) -> None:
     """INFORMS with the ICD-9 tree: released, verified, and asked by year of birth and diagnosis in a plain DuckDB client."""
     own = tmp_path / "informs.duckdb"

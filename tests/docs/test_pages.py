@@ -22,7 +22,7 @@ from anondb.demo import SHOP, baskets, products, run_demo
 
 BMS2 = ("bms2.dat", "bms2.f5.tree")
 NOT_RUN = {"architecture.md"}  # a tree of folders
-LONG = ("comparing.md", "profile-and-advise.md")  # all algorithms, each in a process
+LONG = ("comparing.md", "hospital.md", "profile-and-advise.md")  # several algorithms, each in a process
 
 
 @cache
@@ -150,7 +150,7 @@ def test_taxonomy_of_a_dat_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     assert capsys.readouterr().out.splitlines() == [f"{n};L1_0;*" for n in (1, 2, 3, 4, 5)] + ["10;L1_1;*"]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_hospital(followed) -> None:  # type: ignore[no-untyped-def]
     """What the tutorial says beside its commands, and its picture, which is that of the report."""
     place, page = followed("hospital.md")

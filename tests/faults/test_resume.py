@@ -132,7 +132,7 @@ def command(place: Path, *more: object) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("at", ["recode", "_verified"])
+@pytest.mark.parametrize("at", [pytest.param("recode", marks=pytest.mark.nightly), "_verified"])
 def test_after_a_kill(tmp_path: Path, at: str) -> None:
     place, log = shop(tmp_path / "shop.duckdb"), tmp_path / "log.jsonl"
     whole = run(place, model=anondb.KmAnonymity(3, 2), taxonomy="food")

@@ -27,7 +27,7 @@ def schemas(databases: Databases, where: str) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ledger", [False, True])
+@pytest.mark.parametrize("ledger", [False, pytest.param(True, marks=pytest.mark.nightly)])
 def test_the_later_of_two_owners_fails(fresh: Databases, ledger: bool) -> None:
     """Both work at once, also when neither finds a ledger; the one that commits later keeps nothing, and may run again."""
     if ledger:

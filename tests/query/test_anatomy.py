@@ -55,7 +55,7 @@ def random_data(draw: random.Random) -> tuple[list[list[str]], list[list[str]]]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", some(range(40), 0, 11, check=range(1, 4)))
+@pytest.mark.parametrize("seed", some(range(40), 0, 11, check=[1]))
 def test_bounds_hold_for_every_original(engine: Engine, asked: Sessions, seed: int) -> None:
     draw = random.Random(seed)
     transactions, columns = random_data(draw)

@@ -135,7 +135,7 @@ def _extremes(originals: Choices, value: Callable[[Basket], int]) -> tuple[int, 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", some(range(60), 0, check=range(1, 4)))
+@pytest.mark.parametrize("seed", some(range(60), 0, check=[1]))
 def test_random_queries_on_random_releases(engine: Engine, asked: Sessions, seed: int) -> None:
     """30 queries on each release."""
     draw = random.Random(seed)
@@ -173,7 +173,7 @@ def test_random_queries_on_random_releases(engine: Engine, asked: Sessions, seed
         assert lower <= estimate <= upper, sql
 
 
-@pytest.mark.parametrize("seed", some(range(24), 0, check=range(1, 3)))
+@pytest.mark.parametrize("seed", some(range(24), 0, check=[1]))
 def test_row_counts_and_groups(engine: Engine, asked: Sessions, seed: int) -> None:
     draw = random.Random(1000 + seed)
     transactions, blocks = _release(draw, seed % 2 == 1)
@@ -212,7 +212,7 @@ def test_row_counts_and_groups(engine: Engine, asked: Sessions, seed: int) -> No
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", some(range(12), 0, check=range(1, 3)))
+@pytest.mark.parametrize("seed", some(range(12), 0, check=[1]))
 def test_patterns_never_lie(engine: Engine, asked: Sessions, seed: int) -> None:
     """On suppressed items a pattern may match or not: the bounds hold, and are exact where nothing was suppressed."""
     draw = random.Random(2000 + seed)

@@ -36,7 +36,7 @@ ASKED = [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("suppressed", [False, True])
+@pytest.mark.parametrize("suppressed", [False, pytest.param(True, marks=pytest.mark.nightly)])
 def test_groups_are_those_of_a_join(engine: Engine, suppressed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     rnd = random.Random(3)
     baskets = [rnd.sample(ITEMS, rnd.randint(0, 5)) for _ in range(80)]

@@ -29,7 +29,7 @@ def _numbers(transaction: list[str], values: dict[str, int]) -> set[int]:
     }
 
 
-@pytest.mark.parametrize("seed", some(range(8), 0, 1, 2, check=range(3, 8)))
+@pytest.mark.parametrize("seed", some(range(8), 0, 1, 2, check=[3]))
 def test_originals_have_so_many_values(engine: Engine, seed: int) -> None:
     """At least two where no value is possible for all; items without a value tell nothing."""
     rnd = random.Random(seed)

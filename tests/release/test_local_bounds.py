@@ -99,7 +99,7 @@ def members_of(children: dict[str, list[str]], root: str) -> dict[str, list[str]
     return found
 
 
-@pytest.mark.parametrize("seed", some(range(30), 0, check=range(1, 4)))
+@pytest.mark.parametrize("seed", some(range(30), 0, check=[1]))
 def test_set_semantics_bounds_are_attained(bench: Bench, seed: int) -> None:
     rnd = random.Random(seed)
     children, root = rnd.choice(TREES)
@@ -120,7 +120,7 @@ def test_set_semantics_bounds_are_attained(bench: Bench, seed: int) -> None:
     check_item_counts(bench)
 
 
-@pytest.mark.parametrize("seed", some(range(30), 0, check=range(1, 4)))
+@pytest.mark.parametrize("seed", some(range(30), 0, check=[1]))
 def test_atomic_semantics_bounds_always_hold(bench: Bench, seed: int) -> None:
     rnd = random.Random(1000 + seed)
     children, root = rnd.choice(TREES)

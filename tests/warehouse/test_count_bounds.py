@@ -123,7 +123,9 @@ SMALL_PLANS = {  # four times as fast for a few hundred rows, in a fraction of t
 }
 
 
-@pytest.fixture(scope="module", params=[False, True], ids=["rows", "supports"])
+@pytest.fixture(
+    scope="module", params=[pytest.param(False, id="rows", marks=pytest.mark.nightly), pytest.param(True, id="supports")]
+)
 def engines(
     request: pytest.FixtureRequest, spark: Any, server: Server
 ) -> Iterator[dict[str, Callable[[list[list[str]]], list[tuple[int, float, int]]]]]:

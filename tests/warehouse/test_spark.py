@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import reference as ref
+from portions import some
 from properties.trees import random_tree, taxonomy_of
 from sqlglot import exp
 from warehouse.test_count_bounds import of_macro
@@ -364,7 +365,7 @@ UNEQUAL = {  # a value of a type
 }
 
 
-@pytest.mark.parametrize("kind", UNEQUAL)
+@pytest.mark.parametrize("kind", some(UNEQUAL, "decimal(2,1)", "array", "string collate UTF8_LCASE", check=()))
 def test_types_without_exact_equality_are_refused(spark: Any, place: Any, kind: str) -> None:
     """As an item and as an id, of a data frame and of a view, by the name of the type."""
     frame = spark.sql(f"SELECT {UNEQUAL[kind]} AS cell, 'a' AS label")
