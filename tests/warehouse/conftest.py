@@ -53,6 +53,8 @@ def spark() -> Iterator[Any]:
                 "spark.eventLog.dir": f"file://{place}/events",
                 "spark.eventLog.enabled": "true",
                 "spark.local.dir": place,
+                "spark.sql.adaptive.enabled": "false",  # so planned, few rows take a fourth of the time
+                "spark.sql.autoBroadcastJoinThreshold": "-1",
                 "spark.sql.codegen.factoryMode": "NO_CODEGEN",
                 "spark.sql.codegen.wholeStage": "false",  # compiling takes longer than few rows
                 "spark.sql.shuffle.partitions": "2",

@@ -115,17 +115,9 @@ TREE = (
     "all",
 )  # fmt: skip
 LEAVES = [leaf for node in ("food", "home", "odd") for leaf in TREE[0][node]]
-SMALL_PLANS = {  # four times as fast for a few hundred rows, in a fraction of the memory
-    "spark.sql.adaptive.enabled": "false",
-    "spark.sql.autoBroadcastJoinThreshold": "-1",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    "spark.sql.codegen.wholeStage": "false",
-}
 
 
-@pytest.fixture(
-    scope="module", params=[pytest.param(False, id="rows", marks=pytest.mark.nightly), pytest.param(True, id="supports")]
-)
+@pytest.fixture(scope="module", params=[False, True], ids=["rows", "supports"])
 def engines(
     request: pytest.FixtureRequest, spark: Any, server: Server
 ) -> Iterator[dict[str, Callable[[list[list[str]]], list[tuple[int, float, int]]]]]:
@@ -144,9 +136,6 @@ def engines(
     databases = make(server)
     spark.sql("DROP SCHEMA IF EXISTS three CASCADE")
     anondb.connect(spark).anonymize(spark.createDataFrame(frame), to="three", **options)
-    before = {name: spark.conf.get(name, None) for name in SMALL_PLANS}
-    for name, value in SMALL_PLANS.items():
-        spark.conf.set(name, value)
     with anondb.connect() as db:
         release = db.anonymize(frame, name="three", **options)
         release.publish(databases.url("three"))
@@ -170,12 +159,10 @@ def engines(
                 return [connection.execute(call, [q]).fetchone() for q in queries]
 
         yield {"duckdb": lambda queries: [*map(release.count_bounds, queries)], "spark": in_spark, "postgres": in_postgres}
-    for name, value in before.items():
-        spark.conf.unset(name) if value is None else spark.conf.set(name, value)
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("seeds", portions(0, 4, 1000))
+@pytest.mark.parametrize("seeds", portions(0, night=1000))
 def test_three_engines(engines: dict[str, Any], seeds: range) -> None:
     queries = []
     for seed in seeds:

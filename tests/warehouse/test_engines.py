@@ -68,7 +68,7 @@ ON_ENGINES = [
     for engine in ("sqlite", "datafusion", "postgres")
 ]
 FEW = {"seeds": range(1)}
-FEW_ON_SPARK = {"statements": {"names": STATEMENTS[::3]}, "recodings": FEW, "classes": FEW, "supports": FEW}
+FEW_ON_SPARK = {"statements": {"names": STATEMENTS[::6]}, "recodings": FEW, "classes": FEW, "supports": FEW}
 """What ``make check`` takes of checks with hundreds of statements, which take Spark a quarter of a second each."""
 ON_SPARK = [
     pytest.param(partial(check, **few), "spark", id=f"{check.__name__}-{name}", marks=[*SPARK.marks, mark])

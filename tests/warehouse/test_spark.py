@@ -156,6 +156,7 @@ def test_workers_count_what_sql_counts(place: Any, worker_bytes: int, monkeypatc
             assert found[0] == found[1] and found[0]
 
 
+@pytest.mark.nightly
 def test_sql_counts_where_executors_have_no_python(spark: Any, place: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     assert place.warehouse.worker_bytes and not OnSpark(spark, workers=False).warehouse.worker_bytes
     monkeypatch.setattr(spark.sparkContext, "pythonExec", "/no/python")
