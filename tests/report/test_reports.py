@@ -37,7 +37,7 @@ def supported(items: tuple[str, ...]) -> int:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", some(KINDS, *QUICK, "supports", "bags", "buckets", "records", check=()))
+@pytest.mark.parametrize("kind", some(KINDS, *QUICK, "bags", "buckets", "records", check=()))
 def test_every_kind_has_pages(place: Path, kind: str) -> None:
     """Closed tags, nothing loaded or run, no number that is none; in words and as JSON, too."""
     with anondb.connect(place) as database:
@@ -135,7 +135,7 @@ def test_a_public_page_is_read_from_the_release_alone(with_some: Path, tmp_path:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", some(KINDS, *QUICK, "supports", "buckets", check=()))
+@pytest.mark.parametrize("kind", some(KINDS, *QUICK, "buckets", check=()))
 def test_a_public_page_of_every_kind_is_read_from_the_release_alone(place: Path, run: Run, kind: str) -> None:
     sealed = place.with_name("sealed.duckdb")
     with anondb.connect(place) as database:

@@ -72,7 +72,7 @@ print(before, *(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SE
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", some(SLOW, "subqueries", "own rows", "many unions", check=()))
+@pytest.mark.parametrize("name", some(SLOW, "subqueries", "many unions", check=()))
 def test_what_takes_too_long(name: str, shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seconds = 2.0
     monkeypatch.setattr(answering, "DEFAULT_SECONDS", seconds)
