@@ -244,7 +244,7 @@ def test_rows_that_need_not_exist_say_in_how_many_worlds_they_are(sessions: Sess
     assert all(share == 1 for share, n in zip(shares.values(), worlds, strict=True) if n > 150)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_results_depend_on_the_file_alone(shop: Shop) -> None:
     """On neither threads nor on what was asked before, or with which option."""
     queries, found = [MILK, BOTH, SIZES, ITEMS], []

@@ -94,7 +94,7 @@ def tiny(folder: Path, name: str) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", some(TINY, "supports", "rows", check=()))
+@pytest.mark.parametrize("name", some(TINY, "supports", check=()))
 def test_all_worlds_of_a_tiny_release_lie_within_the_bounds(tmp_path: Path, name: str) -> None:
     """Of the bounds of queries of one number, most are the answers of some worlds."""
     file = tiny(tmp_path, name)

@@ -217,7 +217,7 @@ def test_without_mlxtend_rules_are_not_mined(run: Run, owner: Path, monkeypatch:
     assert raised.value.code == "missing_package"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @needs("t40_first10000.dat")
 def test_an_analyst_mines_a_release_of_t40(run: Run, tmp_path: Path) -> None:
     """A plain DuckDB client and mlxtend, nothing of anondb."""

@@ -987,7 +987,7 @@ def test_bms1(run: Run, tmp_path: Path) -> None:
     assert left(tmp_path) == {"bms1.duckdb"}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @needs("bms2.dat", "bms2.f5.tree", "t10i4d100k.dat", "t10i4d100k.f5.tree")
 @pytest.mark.parametrize(("name", "ncp"), [("bms2", 0.0205), ("t10i4d100k", None)])
 def test_other_real_data(run: Run, tmp_path: Path, name: str, ncp: float | None) -> None:

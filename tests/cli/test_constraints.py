@@ -76,7 +76,7 @@ def clinic(tmp_path: Path) -> Path:
 OPTIONS = ("--model", "constraints", "--k", 5, "--max-suppression", 15)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_figure_2c_from_files(run: Run, clinic: Path) -> None:
     place, sealed = clinic.parent, clinic.parent / "figure.duckdb"
     stated = ("--privacy-constraints", place / "linkable.csv", "--utility-constraints", place / "keep.csv")
@@ -237,7 +237,7 @@ def test_groups_of_a_taxonomy(clinic: Path, given: str, groups: list[str]) -> No
         assert caught.value.code == "no_taxonomy"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_weights_change_the_choice(clinic: Path) -> None:
     """Of equally cheap unions the first is made, unless another one weighs less; a taxonomy weighs only if asked to."""
     visits = pd.DataFrame([(1, "a"), (2, "b"), (3, "c"), (4, "d"), (4, "e"), (5, "d")], columns=["tid", "item"])
@@ -400,7 +400,7 @@ with anondb.connect(sys.argv[1], threads=int(sys.argv[2])) as database:
 """
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_same_with_other_threads_and_hash_seeds(tmp_path: Path) -> None:
     rng = random.Random(3)
     items = [f"i{n}" for n in range(60)]

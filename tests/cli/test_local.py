@@ -155,7 +155,7 @@ def check_estimates(made: anondb.Release, sealed: Path) -> None:
     )
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_owners_accuracy_is_that_of_the_macro(shop: Path) -> None:
     rows = [(f"{n}", i) for n in range(40) for i in {n % 8, n * 7 % 5, n * n % 8}]
     items = [line.split(";")[0] for line in TREE.split()]
@@ -281,7 +281,7 @@ def test_nothing_of_the_data_is_in_an_error(shop: Path, command: Command) -> Non
     assert "secret" not in json.dumps(failed)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_same_release_whatever_the_threads(shop: Path) -> None:
     for algorithm in ("partition", "clump"):
         seen = []

@@ -28,7 +28,7 @@ def policies(shop: Path, text: str, name: str = "anondb.toml") -> Path:
     return file
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_same_release_as_in_sql(run: Run, shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     more = f'publish = "spring.duckdb"\nmode = "0640"\n[release."two words"]\nquery = "{QUERY}"\nk = 2\nqueries = 0\n'
     file = policies(shop, f'source = "{shop.name}"\nthreads = 1\n' + SPRING + more)

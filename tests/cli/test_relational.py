@@ -53,7 +53,7 @@ def anonymize(place: Path, *extra: str) -> tuple[int, dict[str, Any]]:
     [
         pytest.param(
             *("rum_bound_r", "0.65", "293/459", {("[19:39]", "Europe", "All"): 4, ("[55:70]", "Africa", "All"): 2}),
-            marks=pytest.mark.slow,
+            marks=pytest.mark.nightly,
         ),
         ("rum_bound_t", "0.8", "13/17", {("[19:70]", "All", "All"): 4, ("[28:39]", "Europe", "Female"): 2}),
     ],

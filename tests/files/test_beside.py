@@ -91,7 +91,7 @@ accept = "one-item"
 
 
 @pytest.mark.slow
-@each("command", ["compare", "advise"])
+@pytest.mark.parametrize("command", ["compare", pytest.param("advise", marks=pytest.mark.nightly)])
 def test_the_encoding_that_is_named_holds_in_other_processes(command: str, run: Run, tmp_path: Path) -> None:
     files = written(tmp_path, "utf-8", "^")
     said = [*flags(COLUMNS), "--encoding", "latin-1", "--delimiter", "^", "--records", files["people"]]

@@ -355,7 +355,7 @@ def test_all_originals(engine: Engine, asked: Sessions, seeds: range) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seeds", portions(3, night=100))
+@pytest.mark.parametrize("seeds", portions(2, night=100))
 def test_truth(engine: Engine, asked: Sessions, seeds: range) -> None:
     """On random releases the truth lies within the bounds, also with several attributes, joins and groups."""
     answered = refused = 0

@@ -208,9 +208,7 @@ OBJECTS = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "what", some(OBJECTS, "a view", "no schema", "no key", "types that are none", "a table without a name", check=())
-)
+@pytest.mark.parametrize("what", some(OBJECTS, "a view", "no key", check=()))
 def test_other_objects_make_it_no_release(what: str, place: Path, tmp_path: Path) -> None:
     forged = changed(place, tmp_path, OBJECTS[what])
     assert "catalog" in {finding.check for finding in inspect(forged).findings}

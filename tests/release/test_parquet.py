@@ -80,7 +80,7 @@ def in_duckdb(folder: Path, monkeypatch: pytest.MonkeyPatch) -> duckdb.DuckDBPyC
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", some(KINDS, *list(KINDS)[::2], check=()))
+@pytest.mark.parametrize("name", some(KINDS, *list(KINDS)[::3], check=()))
 def test_export_and_back(owner: anondb.Database, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is read back is the sealed file: the same digest, no findings, and the same bounds of all sets of items."""
     release = made(owner, f"of_{name}", **KINDS[name])

@@ -40,7 +40,7 @@ def test_answers_are_kept(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("release", ["supports", "suppressed"])
+@pytest.mark.parametrize("release", ["supports", pytest.param("suppressed", marks=pytest.mark.nightly)])
 def test_wide_signatures_answer_alike(
     shop: Path, prices: pd.DataFrame, release: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

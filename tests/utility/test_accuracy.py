@@ -151,7 +151,7 @@ def random_case(rng: random.Random, n_items: int, n: int) -> tuple[list[list[str
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("seed", "cases"), [(5, 10), pytest.param(6, 30, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("seed", "cases"), [(5, 10), pytest.param(6, 30, marks=pytest.mark.nightly)])
 def test_random_answers_equal_the_naive_ones(engine: Engine, seed: int, cases: int) -> None:
     rng = random.Random(seed)
     for _ in range(cases):

@@ -69,11 +69,12 @@ def test_random_answers(engine: Engine) -> None:
 
 
 @pytest.mark.slow
-def test_random_releases(engine: Engine) -> None:
+@pytest.mark.parametrize("cases", [6, pytest.param(40, marks=pytest.mark.nightly)])
+def test_random_releases(engine: Engine, cases: int) -> None:
     """Truth and estimate are derived anew."""
     rng = random.Random(4)
     baselines = set()
-    for _ in range(20):
+    for _ in range(cases):
         transactions, blocks, queries = random_case(rng, rng.randint(1, 8), rng.randint(1, 12))
         dataset = load(engine, transactions)
         frozen = release(engine, dataset, blocks)

@@ -162,7 +162,7 @@ def test_workloads_are_uniform(engine: Engine, monkeypatch: pytest.MonkeyPatch, 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", some(METHODS, "pool", "transactions", check=()))
 def test_the_seed_decides_and_the_threads_do_not(monkeypatch: pytest.MonkeyPatch, method: str) -> None:
     use(monkeypatch, method)
     data = random_data(21, n=300, items=40)
