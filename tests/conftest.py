@@ -84,13 +84,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Give files to workers, and those of warehouses to one: a second session of Spark is half a minute of work more."""
+    """Give files to workers, and those of other engines to one: a second session of Spark is half a minute of work more."""
     from xdist.scheduler import LoadFileScheduling
 
     class ByFile(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:
             file = super()._split_scope(nodeid)
-            return "warehouse" if file.startswith("tests/warehouse/") else file
+            return "engines" if file.startswith(("tests/postgres/", "tests/warehouse/")) else file
 
     return ByFile(config, log) if config.getvalue("dist") == "loadfile" else None
 
