@@ -171,7 +171,7 @@ def test_options_that_belong_to_others_are_refused(run: Run, owner: Path) -> Non
         assert found.code == 2 and "applies to multi_anatomy" in found.err
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_python_sql_and_files(owner: Path, tmp_path: Path) -> None:
     columns = tmp_path / "columns.csv"
     columns.write_text("column_id,item\n" + "".join(f"{n},{i}\n" for n, c in enumerate(COLUMNS_D) for i in c))

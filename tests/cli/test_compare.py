@@ -222,7 +222,7 @@ def test_without_queries(run: Run, shop: Path, tmp_path: Path) -> None:
     assert "over 0 random queries of 2 items, so that there are none" in text and "its loss (NCP)" in text
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.usefixtures("here")
 def test_runs_again_and_on_changed_data(run: Run, shop: Path) -> None:
     words = ("compare", shop, *SHOP, "--m", "2", "--algorithms", "mhghs,mm", "--json")

@@ -60,7 +60,7 @@ def test_commands_find_the_source_again(shop: Path, run: Run) -> None:
         assert run(name, str(shop), "--release", "spring", *options).code == 0
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_file_and_a_view(shop: Path, tmp_path: Path, run: Run) -> None:
     file = tmp_path / "sales.csv"
     with duckdb.connect(str(shop)) as connection:

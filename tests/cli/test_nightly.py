@@ -159,7 +159,7 @@ def test_the_time_limit_of_a_view_that_is_published(shop: Path, monkeypatch: pyt
         assert made in [entry.release_id for entry in database.releases()]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_time_limit_and_the_mode_of_a_partitioned_view(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with anondb.connect(shop) as database:
         database.sql("CREATE TABLE visits AS SELECT tid + 10 * w AS tid, item, w FROM sales, range(2) t(w)")

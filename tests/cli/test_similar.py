@@ -59,7 +59,7 @@ def test_the_command(run: Run, shop: Path, tmp_path: Path, words: tuple[str, ...
     assert explained.code == 0 and ("Elsewhere" in explained.out) == (len(labels) != 2), explained.out
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_views_and_their_refresh(shop: Path) -> None:
     with anondb.connect(shop) as db:
         for more, supports in (("", True), (", item_supports = false", False), (", open = false", True)):

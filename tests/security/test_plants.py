@@ -159,7 +159,7 @@ def test_the_releases_have_room_for_all_of_it(sealed_kind: Callable[[str], Path]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("what", some(PLANTS, *list(PLANTS)[::6]))
+@pytest.mark.parametrize("what", some(PLANTS, *list(PLANTS)[::12]))
 def test_what_is_planted_is_found(
     sealed_kind: Callable[[str], Path], tmp_path: Path, what: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

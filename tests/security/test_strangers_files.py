@@ -132,7 +132,7 @@ class Touched:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("all_commands", [False, pytest.param(True, marks=pytest.mark.nightly)], ids=["some", "all"])
-@pytest.mark.parametrize("stranger", some(HOSTILE, *list(HOSTILE)[::8]), indirect=True)
+@pytest.mark.parametrize("stranger", some(HOSTILE, *list(HOSTILE)[::16]), indirect=True)
 def test_nothing_of_a_strangers_file_runs(
     stranger: Path,
     all_commands: bool,

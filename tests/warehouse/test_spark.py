@@ -433,7 +433,7 @@ def test_bounds_are_those_of_a_sealed_file(spark: Any, place: Any, duck: DuckDBE
     )
     counts = spark.table("bounds.item_counts").collect()
     assert [row[0] for row in counts] == sorted({item for _, item in pairs})
-    for item, *bounds in map(tuple, counts[::3]):
+    for item, *bounds in map(tuple, counts[::6]):
         text = f"SELECT * FROM bounds.count_bounds(array('{item}'))"
         assert bounds == pytest.approx(list(spark.sql(text).collect()[0]), rel=1e-9)
     baskets = {row["transaction_id"]: row["items"] for row in spark.table("bounds.baskets").collect()}
@@ -447,7 +447,7 @@ def test_bounds_are_those_of_a_sealed_file(spark: Any, place: Any, duck: DuckDBE
             with duck.registered(frame) as view:
                 tables[name] = duck.create(name, selected(view, *frame.column_names))
         tables["checked"] = duck.put("checked", {"passed": ("BOOLEAN", [True])})
-        for size in (0, 3):
+        for size in (3,):
             asked = rnd.sample([*leaves, "nothing"], size)
             items = exp.cast(exp.Array(expressions=[exp.Literal.string(i) for i in asked]), "TEXT[]", dialect="duckdb")
             text = items.sql(dialect="spark")
