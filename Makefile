@@ -48,7 +48,7 @@ docs: $(DOCS)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "Open site/index.html; for the search box, run $(BIN)/mkdocs serve"
 
-# Both workers take whole files in their order: what a file makes once is not made twice, and small files come last.
+# Both workers take whole files in their order: what a file makes once is not made twice.
 # A worker that dies ends the run, which would wait for ever otherwise.
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --max-worker-restart 0
 
@@ -60,10 +60,10 @@ quick: $(STAMP)
 	$(BIN)/ruff check .
 	$(PYTEST) -m "not slow and not nightly" tests/unit tests/papers tests/sql
 
+# mypy and the ratios, which are of CPU times, take a core each.
 check: $(SPARK) $(DOCS)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	@# Each takes one core, and compares CPU time alone.
 	$(BIN)/mypy & types=$$!; $(BIN)/python benchmarks/ratios.py --check; ratios=$$?; wait $$types && exit $$ratios
 	$(PYTEST) --timeout 600 -m "not nightly"
 
