@@ -6,7 +6,6 @@ from collections.abc import Collection
 
 from sqlglot import exp
 
-from anondb.answers.ranged.chosen_groups import with_chosen_groups
 from anondb.answers.ranged.compiler import with_ctes
 from anondb.answers.ranged.distinct_rows import with_different_persons, with_first_rows, with_groups
 from anondb.answers.ranged.equivalents import with_known_names
@@ -19,7 +18,7 @@ from anondb.answers.ranged.matches import with_counted_matches, with_places
 from anondb.answers.ranged.numbered import with_numbers_of_rows, with_variances
 from anondb.answers.ranged.originals import Originals
 from anondb.answers.ranged.over_groups import as_one, with_joined_totals
-from anondb.answers.ranged.plain_sources import with_named_tables, without_inner_rows
+from anondb.answers.ranged.plain_sources import with_chosen_groups, with_named_tables, without_inner_rows
 from anondb.answers.ranged.plain_words import (
     unwrapped,
     with_counted_rows,

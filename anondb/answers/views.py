@@ -1,4 +1,6 @@
-"""The tables of the world that a variable names: views with the names, columns, types and layout of the original."""
+"""The tables of the world that a variable names: views with the names, columns, types and layout of the original.
+
+The first world is also what modelled rows of a file are compared with."""
 
 from __future__ import annotations
 
@@ -12,7 +14,10 @@ from anondb.answers.holder_counts import HOLDERS
 from anondb.answers.records import VALUES, of_units
 from anondb.engine import Table, load, reads
 from anondb.engine.queries import Tables
-from anondb.release.objects import RECORDS
+from anondb.release.digest import modelled_line
+from anondb.release.modelled import modelled_tables
+from anondb.release.objects import RECORDS, SchemaName
+from anondb.release.reader import SealedRelease
 
 OWN = "own"
 """The schema with views of the analyst's tables, under the names that queries use."""
@@ -165,3 +170,30 @@ def modelled_id(column: Column, table: str) -> exp.Expr:
         text = exp.DPipe(this=exp.Literal.string("ffffffff-ffff-ffff-ffff-"), expression=digits)
         return exp.cast(exp.paren(text), "UUID")
     return exp.DPipe(this=exp.Literal.string("modelled-"), expression=exp.cast(number, "VARCHAR"))
+
+
+def first_world(release: SealedRelease) -> SchemaName:
+    """Draw the first world of a release on its engine; returns the schema of its tables, in the database in memory."""
+    from anondb.answers.files import copied
+    from anondb.answers.worlds import Worlds
+
+    worlds = Worlds(release.engine, copied(release.engine, [release]), most=1)
+    worlds.draw()
+    release.engine.run(world_is(0), "choosing a world")
+    return SchemaName("memory", schema_of(0))
+
+
+def modelled_rows_hold(release: SealedRelease) -> bool | None:
+    """Whether the modelled rows of a release are those of its first world, every row and value; None without such rows.
+
+    They are drawn again, and digests of the sorted rows are compared.
+    """
+    tables = modelled_tables(release.manifest, release.kind)
+    if not tables:
+        return None
+    drawn = first_world(release)
+    return all(
+        modelled_line(release.engine, table, table.place(release.schema.catalog))
+        == modelled_line(release.engine, table, drawn.table(table.name))
+        for table in tables
+    )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from anondb.answers.first_world import modelled_rows_hold
+from anondb.answers.views import modelled_rows_hold
 from anondb.data.sources import is_file
 from anondb.engine import DuckDBEngine
 from anondb.engine.elsewhere import is_url

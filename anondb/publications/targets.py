@@ -66,7 +66,7 @@ def publish(
     """Seal a release into a file, a folder of Parquet files or a schema of PostgreSQL, also with modelled rows; the options
     are those of ``release.publish.publish``."""
     if modelled_rows:
-        from anondb.answers.first_world import first_world
+        from anondb.answers.views import first_world
         from anondb.publications.modelled import check_ids
 
         if not engine.one_shot:

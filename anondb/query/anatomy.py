@@ -30,6 +30,7 @@ from anondb.engine.arrays import Ints
 from anondb.query.cached_release import Opened
 from anondb.query.classes import passing_of
 from anondb.query.evaluate import Question
+from anondb.query.held_sums import Bounds
 from anondb.query.item_tests import mentioned
 from anondb.query.parsing import inline_table
 from anondb.query.predicates import (
@@ -51,7 +52,6 @@ from anondb.query.predicates import (
     replaced,
 )
 from anondb.query.refusals import too_complex, unsupported
-from anondb.query.totals import Bounds
 from anondb.query.values import LISTS, OnValue
 
 Ends = tuple[Ints, Ints]

@@ -16,6 +16,7 @@ from anondb.query.by_item import item_rows
 from anondb.query.cached_release import Opened
 from anondb.query.classes import NO_CLASSES, Block, classes_of, passing_of
 from anondb.query.evaluate import Evaluator, Part, Question
+from anondb.query.held_sums import Bounds, chosen, of_some_item, outcomes, outside_of, total
 from anondb.query.item_tests import finite
 from anondb.query.measures import TOTAL_ERROR, counted, has_sums, measured, scaled, with_sizes_as_sums
 from anondb.query.pairs import SIGNS, pairs
@@ -38,7 +39,6 @@ from anondb.query.refusals import too_complex, unsupported
 from anondb.query.relational import group_values
 from anondb.query.sizes import Sizes, are_whole, histogram, sizes_of, span_of
 from anondb.query.summed import SUM
-from anondb.query.totals import Bounds, chosen, of_some_item, outcomes, outside_of, total
 from anondb.query.values import DAY, Attribute, OneOf, OnValue, Value
 
 MORE_NOTE = "Items were suppressed, so somebody may have any number more: greater numbers than the listed ones are possible."

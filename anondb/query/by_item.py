@@ -15,12 +15,12 @@ import numpy.typing as npt
 from anondb.query.cached_release import Opened
 from anondb.query.classes import Block, Classes, Holding, classes_of, passing_of
 from anondb.query.evaluate import Evaluator, Outcome, Part, Passed, Question, capped_sum, part_of
+from anondb.query.held_sums import Bounds, chosen, outside_of, total
 from anondb.query.item_tests import ANY_ITEM, NO_ITEM, item_all, item_not
 from anondb.query.predicates import ALWAYS, Plan, met_by
 from anondb.query.reading import holdings, transactions_by_item
 from anondb.query.refusals import unsupported
 from anondb.query.relational import unseen_parts, values_part
-from anondb.query.totals import Bounds, chosen, outside_of, total
 from anondb.query.values import Attribute
 
 ItemRow = tuple[str, int, int]

@@ -19,7 +19,7 @@ from anondb.query.aggregates import SPREADS, Aggregated, Group, aggregated, spre
 from anondb.query.cached_release import Opened
 from anondb.query.classes import Classes, Size, Sums, classes_of, passing_of
 from anondb.query.evaluate import Evaluator, Outcome, Part, Question
-from anondb.query.held_sums import added_up
+from anondb.query.held_sums import Bounds, added_up, chosen, outside_of, total
 from anondb.query.item_tests import finite, within
 from anondb.query.predicates import (
     IDS,
@@ -41,7 +41,6 @@ from anondb.query.reading import last
 from anondb.query.refusals import too_complex, unsupported
 from anondb.query.relational import Cell, covered, unseen_parts, values_part
 from anondb.query.summed import SUM, VALUES, Summed
-from anondb.query.totals import Bounds, chosen, outside_of, total
 from anondb.query.values import Attribute, OneOf, OnValue, Stretches
 
 States = tuple[int, ...]

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sqlglot import exp
 
-from anondb.answers.rules.contents import Possible
+from anondb.answers.rules.cells import Possible
 from anondb.answers.rules.supports import Array
 from anondb.engine import Table, tuples
 from anondb.query.cached_release import Opened
 from anondb.query.classes import passing_of
 from anondb.query.evaluate import Evaluator, Question
+from anondb.query.held_sums import Bounds
 from anondb.query.item_tests import ANY_ITEM, Labels, listed
 from anondb.query.kinds import Kinds
 from anondb.query.parsing import inline_table
@@ -23,7 +24,6 @@ from anondb.query.predicates import ALWAYS, NEVER, PAIRS, AtLeast, Condition, Pl
 from anondb.query.reading import transactions_by_item
 from anondb.query.refusals import too_complex, unsupported
 from anondb.query.relational import Cell, unseen_parts, values_part, with_cells
-from anondb.query.totals import Bounds
 from anondb.query.values import OnValue
 
 if TYPE_CHECKING:

@@ -17,6 +17,7 @@ import numpy as np
 
 from anondb.engine.arrays import Flags, Floats, Ints
 from anondb.query.cached_release import Opened
+from anondb.query.held_sums import Bounds
 from anondb.query.measures import asked_of, has_sums, with_sizes_as_sums
 from anondb.query.predicates import (
     ALWAYS,
@@ -34,7 +35,6 @@ from anondb.query.predicates import (
 )
 from anondb.query.summed import SUM
 from anondb.query.supported import narrowed
-from anondb.query.totals import Bounds
 
 Span = tuple[float, float]
 """The least and the greatest number of a span."""

@@ -16,19 +16,19 @@ from functools import cached_property
 import numpy as np
 from sqlglot import exp
 
-from anondb.answers.rules.contents import Possible
+from anondb.answers.rules.cells import Possible
 from anondb.answers.rules.supports import Array, Supports
 from anondb.errors import InputError
 from anondb.query.by_item import ItemRow, by_item
 from anondb.query.cached_release import Opened
 from anondb.query.classes import NO_CLASSES, Classes, Holding, passing_of
 from anondb.query.evaluate import Passed, Question, unnamed_items
+from anondb.query.held_sums import Bounds
 from anondb.query.item_tests import mentioned
 from anondb.query.kinds import BY_ITEM, LEVELS, Kinds, kinds_of
 from anondb.query.pairs import beside
 from anondb.query.predicates import ALWAYS, ITEMS, ROWS, And, AtLeast, Condition, Constant, Not, Or, Plan, conjuncts
 from anondb.query.reading import holdings
-from anondb.query.totals import Bounds
 from anondb.query.values import OnValue
 
 KEPT = 16  # numbers of transactions by what they show

@@ -20,10 +20,10 @@ from anondb.engine.binding import empty, nulls
 from anondb.engine.untrusted import materialized, memory_engine
 from anondb.errors import InputError
 from anondb.query.cached_release import Opened
+from anondb.query.held_sums import labels_of
 from anondb.query.parsing import SELECT, dotted, lowered
 from anondb.query.predicates import Plan
 from anondb.query.refusals import unsupported
-from anondb.query.totals import labels_of
 from anondb.session.result import Result
 
 SCHEMAS = ("information_schema", "pg_catalog")

@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from anondb.answers.asked import is_empty
 from anondb.answers.estimates import Estimated
-from anondb.answers.named import counts_of_items, items_named
+from anondb.answers.holder_counts import counts_of_items, items_named
 from anondb.answers.normal import for_bounds, normal
 from anondb.answers.persons.people import Persons
 from anondb.answers.ranged.compiler import Compiler

@@ -8,9 +8,9 @@ import pytest
 from portions import portions
 
 from anondb.query.evaluate import Evaluator, Part, Question, part_of, released_part
+from anondb.query.held_sums import FEW, MAX_VECTORS, outcomes
 from anondb.query.item_tests import Labels
 from anondb.query.predicates import And, AtLeast, Condition, Not, Or
-from anondb.query.totals import FEW, MAX_VECTORS, outcomes
 
 TESTS = [Labels(frozenset({name})) for name in "xyz"]
 

@@ -16,7 +16,7 @@ from portions import some
 from release.signed import said
 
 import anondb
-from anondb.answers.first_world import first_world, modelled_rows_hold
+from anondb.answers.views import first_world, modelled_rows_hold
 from anondb.engine import DuckDBEngine
 from anondb.errors import AnondbError, DamagedFile, InputError
 from anondb.publications.parquet import inspect_folder
