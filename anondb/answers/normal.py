@@ -7,46 +7,28 @@ from collections.abc import Collection
 from sqlglot import exp
 
 from anondb.answers.ranged.compiler import with_ctes
-from anondb.answers.ranged.distinct_rows import with_different_persons, with_first_rows, with_groups
+from anondb.answers.ranged.distinct_rows import with_groups
 from anondb.answers.ranged.equivalents import with_known_names
 from anondb.answers.ranged.groups_beside import with_one_select, with_values_beside
-from anondb.answers.ranged.item_filters import with_having, with_item_windows
+from anondb.answers.ranged.item_filters import with_item_windows
 from anondb.answers.ranged.joined_groups import with_joined_groups, with_other_groups
 from anondb.answers.ranged.laterals import with_joins, with_subqueries
-from anondb.answers.ranged.listed import with_aggregates, with_own_lists, with_queried_rows, with_written_rows
-from anondb.answers.ranged.matches import with_counted_matches, with_places
-from anondb.answers.ranged.numbered import with_numbers_of_rows, with_variances
+from anondb.answers.ranged.listed import with_aggregates, with_queried_rows, with_written_rows
 from anondb.answers.ranged.originals import Originals
 from anondb.answers.ranged.over_groups import as_one, with_joined_totals
 from anondb.answers.ranged.plain_sources import with_chosen_groups, with_named_tables, without_inner_rows
-from anondb.answers.ranged.plain_words import (
-    unwrapped,
-    with_counted_rows,
-    with_ordered_pairs,
-    with_outer_ctes,
-    with_own_tables,
-    with_plain_words,
-    without_idle_distinct,
-)
-from anondb.answers.ranged.quantified import with_extremes, with_extremes_of_persons
+from anondb.answers.ranged.plain_words import with_counted_rows, with_outer_ctes, with_plain_words, without_idle_distinct
+from anondb.answers.ranged.quantified import with_extremes
 from anondb.answers.ranged.rows_of_records import with_sums_of_records
-from anondb.answers.ranged.running_joins import with_running, with_totals
+from anondb.answers.ranged.running_joins import with_totals
 from anondb.answers.ranged.unions import with_all
 from anondb.query.parsing import lowered
 
 _FIRST = (with_plain_words, with_written_rows, with_queried_rows, with_all)
-_WITH_NAMES = (with_outer_ctes, unwrapped, with_own_tables)
-_FORMS = (
-    *(without_idle_distinct, with_named_tables, with_variances, with_ordered_pairs, with_totals, with_running),
-    *(with_own_lists, with_aggregates),
-    *(with_numbers_of_rows, with_first_rows, with_joins, with_counted_matches, with_places, with_extremes_of_persons),
-    *(with_different_persons, with_item_windows, with_groups),
-)
+_FORMS = without_idle_distinct, with_named_tables, with_totals, with_aggregates, with_joins, with_item_windows, with_groups
 _OF_SOURCES = (
-    *(with_joined_totals, without_inner_rows, with_chosen_groups, with_sums_of_records, with_values_beside),
-    *(with_one_select, with_having),
+    *(with_joined_totals, without_inner_rows, with_chosen_groups, with_sums_of_records, with_values_beside, with_one_select),
 )
-
 _OF_BOUNDS = (
     *(with_known_names, with_counted_rows, with_other_groups, with_joined_groups, with_subqueries, with_extremes),
     with_item_windows,
@@ -62,13 +44,13 @@ def _has_clear_names(tree: exp.Expr, tables: Collection[str]) -> bool:
 def normal(tree: exp.Expr, originals: Originals) -> exp.Expr:
     """A query with the same result, of the forms that rules and worlds read.
 
-    Each step writes one thing that may be said in several ways as one of them: first lists, matches and places as sources,
-    groups and windows; then sources as tables; then groups by the same keys as one SELECT.
+    Each step writes one thing that may be said in several ways as one of them: first lists as sources, windows as groups;
+    then sources as tables; then groups by the same keys as one SELECT.
     """
     movable = _has_clear_names(tree, {*originals.columns, *originals.own})  # sources keep their meaning wherever they stand
     for step in _FIRST:
         tree = step(tree)
-    for rule in (*_WITH_NAMES, *_FORMS, *_OF_SOURCES) if movable else _FORMS:
+    for rule in (with_outer_ctes, *_FORMS, *_OF_SOURCES) if movable else _FORMS:
         tree = rule(tree, originals)
     outer: exp.Expr | None = None if any(clause.recursive for clause in tree.find_all(exp.With)) else tree
     while isinstance(outer, exp.Select):

@@ -258,9 +258,6 @@ SELECT item, count(*) AS n, count(*) * 2 AS r FROM sales GROUP BY item;
 -- subqueries name columns of the rows around them
 WITH c AS (SELECT item, count(*) AS n FROM sales GROUP BY item) SELECT item, (SELECT count(*) FROM c d WHERE d.n > c.n) AS n FROM c;
 WITH c AS (SELECT item, count(*) AS n FROM sales GROUP BY item) SELECT c.item, l.n FROM c, LATERAL (SELECT count(*) AS n FROM c d WHERE c.n < d.n) l;
--- subqueries name columns of the rows around them
-WITH h AS (SELECT c, count(*) AS k FROM (SELECT tid, count(*) AS c FROM sales GROUP BY tid) GROUP BY c) SELECT c, (SELECT sum(k) FROM h g WHERE g.c <= h.c) AS n FROM h;
-WITH h AS (SELECT c, count(*) AS k FROM (SELECT tid, count(*) AS c FROM sales GROUP BY tid) GROUP BY c) SELECT h.c, sum(g.k) AS n FROM h JOIN h g ON g.c <= h.c GROUP BY h.c;
 -- subqueries name columns of the rows around them [listed]
 WITH c AS (SELECT item, count(*) AS n FROM sales GROUP BY item) SELECT item, n FROM c WHERE EXISTS (SELECT 1 FROM prices WHERE prices.item = c.item AND price > 2);
 WITH c AS (SELECT item, count(*) AS n FROM sales GROUP BY item) SELECT item, n FROM c WHERE item IN (SELECT item FROM prices WHERE price > 2);
@@ -318,7 +315,6 @@ SELECT covar_samp(x, y) AS n FROM (SELECT tid, max(CASE WHEN item = 'milk' THEN 
 SELECT (avg(x * y) - avg(x) * avg(y)) * count(*) / nullif(count(*) - 1, 0) AS n FROM (SELECT tid, max(CASE WHEN item = 'milk' THEN 1 ELSE 0 END) AS x, max(CASE WHEN item = 'bread' THEN 1 ELSE 0 END) AS y FROM sales GROUP BY tid);
 -- ranks are numbers of rows before
 SELECT item, rank() OVER (ORDER BY n DESC) AS n FROM (SELECT item, count(*) AS n FROM sales GROUP BY item);
-WITH c AS (SELECT item, count(*) AS n FROM sales GROUP BY item) SELECT a.item, 1 + count(b.item) AS n FROM c a LEFT JOIN c b ON b.n > a.n GROUP BY a.item, a.n;
 SELECT item, 1 + (SELECT count(*) FROM (SELECT item, count(*) AS n FROM sales GROUP BY item) d WHERE d.n > c.n AND d.item <> c.item) AS n FROM (SELECT item, count(*) AS n FROM sales GROUP BY item) c;
 -- ranks are numbers of rows before
 SELECT item, row_number() OVER (ORDER BY n DESC, item) AS n FROM (SELECT item, count(*) AS n FROM sales GROUP BY item);
@@ -431,18 +427,6 @@ SELECT count(*) AS n FROM (SELECT tid FROM sales JOIN food ON node = item GROUP 
 SELECT count(*) AS n FROM (SELECT list(left(item, 1)) AS l FROM sales GROUP BY tid) WHERE list_contains(l, 'm');
 SELECT count(DISTINCT tid) AS n FROM sales WHERE left(item, 1) = 'm';
 -- places are numbers and groups stand beside groups
-SELECT max(k) AS n FROM (SELECT dense_rank() OVER (ORDER BY tid) AS k FROM sales);
-SELECT count(DISTINCT tid) AS n FROM sales;
--- places are numbers and groups stand beside groups
-SELECT item, max(k) AS n FROM (SELECT item, row_number() OVER (PARTITION BY item ORDER BY tid) AS k FROM sales) GROUP BY item HAVING max(k) > 4;
-SELECT item, count(*) AS n FROM sales GROUP BY item HAVING count(*) > 4;
--- places are numbers and groups stand beside groups
-SELECT k, count(*) AS n FROM (SELECT tid, max(d) AS k FROM (SELECT s.tid, dense_rank() OVER (PARTITION BY s.tid ORDER BY f.parent) AS d FROM sales s JOIN food f ON f.node = s.item) GROUP BY tid) GROUP BY k;
-SELECT k, count(*) AS n FROM (SELECT count(DISTINCT f.parent) AS k FROM sales s JOIN food f ON f.node = s.item GROUP BY s.tid) GROUP BY k;
--- places are numbers and groups stand beside groups
-SELECT count(*) FILTER (WHERE r = 1) / count(DISTINCT tid) AS n FROM (SELECT tid, row_number() OVER (PARTITION BY tid, parent ORDER BY item) AS r FROM sales s JOIN food f ON f.node = s.item);
-SELECT count(*) / (SELECT count(DISTINCT tid) FROM sales s JOIN food f ON f.node = s.item) AS n FROM (SELECT DISTINCT s.tid, f.parent FROM sales s JOIN food f ON f.node = s.item);
--- places are numbers and groups stand beside groups
 SELECT count(*) AS n FROM (SELECT min(price) AS v, max(price) AS w FROM sales s JOIN prices p ON p.item = s.item GROUP BY s.tid) WHERE v = w;
 SELECT count(*) AS n FROM (SELECT s.tid FROM sales s JOIN prices p ON p.item = s.item GROUP BY s.tid HAVING count(DISTINCT price) = 1);
 -- places are numbers and groups stand beside groups
@@ -473,18 +457,6 @@ SELECT 1 AS k, count(DISTINCT tid) / nullif(count(*) FILTER (WHERE item = 'dates
 SELECT 1 AS k, covar_pop(n, n) AS n FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid);
 SELECT 1 AS k, var_pop(n) AS n FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid);
 -- places are numbers and groups stand beside groups
-SELECT avg(n) AS n FROM (SELECT n, row_number() OVER (ORDER BY n) AS r, count(*) OVER () AS t, cume_dist() OVER (ORDER BY n) AS c FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid)) WHERE r IN ((t + 1) // 2, (t + 2) // 2);
-SELECT median(n) AS n FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid);
--- places are numbers and groups stand beside groups
-SELECT min(n) FILTER (WHERE c >= 0.25) AS a, max(n) FILTER (WHERE r = ceil(0.9 * t)) AS b FROM (SELECT n, row_number() OVER (ORDER BY n) AS r, count(*) OVER () AS t, cume_dist() OVER (ORDER BY n) AS c FROM (SELECT tid, sum(price) AS n FROM sales JOIN prices USING (item) GROUP BY tid));
-SELECT quantile_disc(n, 0.25) AS a, quantile_disc(n, 0.9) AS b FROM (SELECT tid, sum(price) AS n FROM sales JOIN prices USING (item) GROUP BY tid);
--- places are numbers and groups stand beside groups
-WITH p AS (SELECT tid, count(*) AS n FROM sales GROUP BY tid), h AS (SELECT n, count(*) AS c FROM p GROUP BY n) SELECT min(n) AS n FROM (SELECT n, sum(c) OVER (ORDER BY n) AS r, sum(c) OVER () AS t FROM h) WHERE r * 10 >= t * 9;
-SELECT quantile_disc(n, 0.9) AS n FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid);
--- places are numbers and groups stand beside groups
-WITH p AS (SELECT tid, count(*) AS n FROM sales GROUP BY tid) SELECT a.n, count(DISTINCT b.tid) AS c FROM p a JOIN p b ON b.n <= a.n GROUP BY a.n;
-WITH p AS (SELECT tid, count(*) AS n FROM sales GROUP BY tid) SELECT a.n, count(*) AS c FROM (SELECT DISTINCT n FROM p) a, p b WHERE b.n <= a.n GROUP BY a.n;
-WITH p AS (SELECT tid, count(*) AS n FROM sales GROUP BY tid) SELECT a.n, count(b.tid) AS c FROM (SELECT n FROM p GROUP BY n) a LEFT JOIN p b ON b.n <= a.n GROUP BY 1;
 WITH p AS (SELECT tid, count(*) AS n FROM sales GROUP BY tid) SELECT DISTINCT n, count(*) OVER (ORDER BY n) AS c FROM p;
 WITH p AS (SELECT tid, count(*) AS n FROM sales GROUP BY tid) SELECT n, sum(count(*)) OVER (ORDER BY n) AS c FROM p GROUP BY n;
 WITH p AS (SELECT tid, count(*) AS n FROM sales GROUP BY tid), h AS (SELECT n, count(*) AS k FROM p GROUP BY n) SELECT n, sum(k) OVER (ORDER BY n) AS c FROM h;
@@ -493,24 +465,14 @@ WITH p AS (SELECT tid, count(*) AS n FROM sales GROUP BY tid) SELECT k.n, (SELEC
 WITH p AS (SELECT tid, count(*) AS n FROM sales GROUP BY tid) SELECT DISTINCT n, cume_dist() OVER (ORDER BY n) AS c FROM p;
 WITH p AS (SELECT tid, count(*) AS n FROM sales GROUP BY tid) SELECT k.n, (SELECT count(*) FROM p WHERE p.n <= k.n) / (SELECT count(*) FROM p) AS c FROM (SELECT DISTINCT n FROM p) k;
 -- places are numbers and groups stand beside groups
-SELECT i.item, avg(CASE WHEN s.tid IS NULL THEN 0 ELSE 1 END) AS n FROM (SELECT DISTINCT item FROM sales) i CROSS JOIN (SELECT DISTINCT tid FROM sales) p LEFT JOIN sales s ON s.item = i.item AND s.tid = p.tid GROUP BY 1;
-WITH g AS (SELECT i.item, p.tid, EXISTS (SELECT 1 FROM sales s WHERE s.tid = p.tid AND s.item = i.item) AS has FROM (SELECT DISTINCT item FROM sales) i CROSS JOIN (SELECT DISTINCT tid FROM sales) p) SELECT item, avg(has::INT) AS n FROM g GROUP BY item;
-SELECT item, count(*) / (SELECT count(DISTINCT tid) FROM sales) AS n FROM sales GROUP BY item;
--- places are numbers and groups stand beside groups
 SELECT p.price, count(DISTINCT s.tid) AS n FROM sales s JOIN prices p ON p.item = s.item WHERE NOT EXISTS (SELECT 1 FROM sales t JOIN prices q ON q.item = t.item WHERE t.tid = s.tid AND q.price > p.price) GROUP BY p.price;
 SELECT top, count(*) AS n FROM (SELECT max(p.price) AS top FROM sales s JOIN prices p ON p.item = s.item GROUP BY tid) GROUP BY top;
--- places are numbers and groups stand beside groups
-SELECT count(DISTINCT s.tid) AS n FROM sales s JOIN prices p ON p.item = s.item WHERE EXISTS (SELECT 1 FROM sales t JOIN prices q ON q.item = t.item WHERE t.tid = s.tid AND q.price <> p.price);
-SELECT count(*) AS n FROM (SELECT tid FROM sales s JOIN prices p ON p.item = s.item GROUP BY tid HAVING count(DISTINCT p.price) > 1);
 -- places are numbers and groups stand beside groups
 SELECT c AS n, count(*) / c AS k FROM (SELECT count(*) OVER (PARTITION BY tid) AS c FROM sales) GROUP BY c;
 SELECT n, count(*) AS k FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid) GROUP BY n;
 -- places are numbers and groups stand beside groups
 SELECT b[1] AS k, count(*) AS n FROM (SELECT list(item) AS b FROM sales GROUP BY tid) WHERE len(b) = 1 GROUP BY 1;
 SELECT k, count(*) AS n FROM (SELECT min(item) AS k FROM sales GROUP BY tid HAVING count(*) = 1) GROUP BY k;
--- places are numbers and groups stand beside groups
-SELECT count(*) AS n FROM (SELECT list(item) AS l FROM sales GROUP BY tid) WHERE list_has_any(l, (SELECT list(node) FROM food WHERE parent = 'dairy'));
-SELECT count(DISTINCT tid) AS n FROM sales WHERE item IN (SELECT node FROM food WHERE parent = 'dairy');
 -- places are numbers and groups stand beside groups
 SELECT avg(n) FILTER (WHERE n > 0) AS n FROM (SELECT sum(CASE WHEN parent = 'dairy' THEN price ELSE 0 END) AS n FROM sales JOIN prices USING (item) JOIN food ON node = item GROUP BY tid);
 SELECT avg(n) AS n FROM (SELECT sum(price) AS n FROM sales JOIN prices USING (item) JOIN food ON node = item WHERE parent = 'dairy' GROUP BY tid);
@@ -521,18 +483,11 @@ SELECT item, avg(n) AS n FROM sales JOIN (SELECT tid, count(*) AS n FROM sales G
 WITH RECURSIVE d AS (SELECT node FROM food WHERE parent = 'all' UNION SELECT f.node FROM d, food f WHERE f.parent = d.node), b AS (SELECT count(*) AS k FROM sales WHERE item IN (SELECT node FROM d) GROUP BY tid) SELECT sum(k) AS n FROM b;
 SELECT count(*) AS n FROM sales WHERE item IN (SELECT node FROM food);
 -- places are numbers and groups stand beside groups
-WITH p AS (SELECT least(a.item, b.item) AS i, greatest(a.item, b.item) AS j, a.tid FROM sales a JOIN sales b USING (tid) WHERE a.item <> b.item) SELECT i || ' ' || j AS k, count(DISTINCT tid) AS n FROM p GROUP BY i, j;
-SELECT a.item || ' ' || b.item AS k, count(*) AS n FROM sales a JOIN sales b USING (tid) WHERE a.item < b.item GROUP BY a.item, b.item;
--- places are numbers and groups stand beside groups
 WITH s AS (SELECT tid, item, parent FROM sales JOIN food ON node = item) SELECT a.parent AS k, count(*) AS n FROM s a, s b WHERE a.tid = b.tid AND a.item < b.item AND a.parent = b.parent GROUP BY a.parent;
 WITH s AS (SELECT tid, item, parent FROM sales JOIN food ON node = item) SELECT a.parent AS k, count(*) AS n FROM s a JOIN s b ON b.tid = a.tid AND b.item > a.item AND b.parent = a.parent GROUP BY a.parent;
 -- places are numbers and groups stand beside groups
 SELECT k, count(tid) AS n FROM (SELECT tid, arg_max(price, price) AS k FROM sales JOIN prices USING (item) GROUP BY tid) GROUP BY 1;
 SELECT k, count(*) AS n FROM (SELECT max(price) AS k FROM sales JOIN prices USING (item) GROUP BY tid) GROUP BY k;
--- places are numbers and groups stand beside groups
-WITH p AS (SELECT tid, count(*) AS n FROM sales GROUP BY tid), m AS (SELECT avg(n) AS m FROM p) SELECT avg((p.n - m.m) * (p.n - m.m)) AS v FROM p, m;
-WITH p AS (SELECT tid, count(*) AS n FROM sales GROUP BY tid) SELECT sum(pow(n - (SELECT avg(n) FROM p), 2)) / count(*) AS v FROM p;
-SELECT var_pop(n) AS v FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid);
 -- places are numbers and groups stand beside groups
 SELECT sum(n * price) / nullif(sum(n), 0) AS m FROM (SELECT item, count(*) AS n FROM sales GROUP BY item) JOIN prices USING (item);
 SELECT avg(price) AS m FROM sales JOIN prices USING (item);
@@ -599,15 +554,6 @@ SELECT item, avg(price) AS m FROM sales JOIN prices USING (item) GROUP BY item;
 SELECT sum(price) / count(DISTINCT tid) AS m FROM sales JOIN prices USING (item);
 SELECT avg(v) AS m FROM (SELECT tid, sum(price) AS v FROM sales JOIN prices USING (item) GROUP BY tid);
 -- aggregates over groups have plain words
-SELECT parent, count(*) AS n FROM (SELECT *, row_number() OVER (PARTITION BY tid, parent ORDER BY item) AS r FROM sales JOIN food ON node = item) WHERE r = 1 AND parent <> 'fruit' GROUP BY parent;
-SELECT parent, count(DISTINCT tid) AS n FROM sales JOIN food ON node = item WHERE parent <> 'fruit' GROUP BY parent;
--- aggregates over groups have plain words
-SELECT item, count(*) AS n FROM (SELECT b.item, row_number() OVER (PARTITION BY a.item, b.item ORDER BY a.tid) AS r FROM sales a JOIN sales b USING (tid) WHERE a.item = 'milk') WHERE r = 1 GROUP BY item;
-SELECT item, count(*) AS n FROM (SELECT b.item FROM sales a JOIN sales b USING (tid) WHERE a.item = 'milk' GROUP BY a.item, b.item) GROUP BY item;
--- aggregates over groups have plain words
-SELECT parent, count(*) AS n FROM (SELECT tid, parent FROM sales JOIN food ON node = item QUALIFY row_number() OVER (PARTITION BY tid, parent) = 1) GROUP BY parent;
-SELECT parent, count(DISTINCT tid) AS n FROM sales JOIN food ON node = item GROUP BY parent;
--- aggregates over groups have plain words
 SELECT parent, max(k) AS n FROM (SELECT DISTINCT parent, tid, count(*) OVER (PARTITION BY parent, tid) AS k FROM sales JOIN food ON node = item) GROUP BY parent;
 SELECT parent, max(k) AS n FROM (SELECT parent, tid, count(*) AS k FROM sales JOIN food ON node = item GROUP BY ALL) GROUP BY parent;
 -- aggregates over groups have plain words
@@ -622,12 +568,6 @@ WITH c AS (SELECT item, count(*) AS n FROM sales GROUP BY item), d AS (SELECT it
 -- aggregates over groups have plain words
 SELECT sum(price) / count() AS m FROM sales JOIN prices USING (item);
 SELECT avg(price) AS m FROM sales JOIN prices USING (item);
--- aggregates over groups have plain words
-WITH c AS (SELECT m AS k, count(*) AS n FROM (SELECT tid, count(*) AS m FROM sales GROUP BY tid) GROUP BY ALL) SELECT x.k, sum(y.n) AS n FROM c x JOIN c y ON y.k >= x.k GROUP BY x.k;
-WITH c AS (SELECT m AS k, count(*) AS n FROM (SELECT tid, count(*) AS m FROM sales GROUP BY tid) GROUP BY ALL) SELECT k, sum(n) OVER (ORDER BY k DESC) AS n FROM c;
--- aggregates over groups have plain words
-WITH c AS (SELECT item, count(*) AS n FROM sales GROUP BY item) SELECT x.item, sum(y.n) AS n FROM c x, c y WHERE y.n > x.n OR (y.n = x.n AND x.item >= y.item) GROUP BY x.item;
-SELECT item, sum(count(*)) OVER (ORDER BY count(*) DESC, item) AS n FROM sales GROUP BY item;
 -- aggregates over groups have plain words
 SELECT item, count(*) * max(price) AS v FROM sales JOIN prices USING (item) GROUP BY item;
 SELECT item, sum(price) AS v FROM sales JOIN prices USING (item) GROUP BY item;

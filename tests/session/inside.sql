@@ -129,3 +129,9 @@ SELECT item AS k0, sum(if(item < 'm', 2, 1)) AS n1, count(if(item < 'm', 1, NULL
 SELECT sum(x) AS n0, 1 / sum(x) AS n1 FROM (SELECT tid, 1 / 0 AS x FROM sales GROUP BY tid);
 SELECT item AS k0, exp(count(*) * 1000) AS n1, sum(if(item = 'milk', 1 / 0, 1)) AS n2 FROM sales GROUP BY item;
 SELECT CAST(x AS VARCHAR) AS k0, count(*) AS c1 FROM (SELECT tid, (count(*) - 2) / 0 AS x FROM sales GROUP BY tid) GROUP BY x;
+-- words of which bounds are wide
+WITH h AS (SELECT c, count(*) AS k FROM (SELECT tid, count(*) AS c FROM sales GROUP BY tid) GROUP BY c) SELECT h.c AS k0, sum(g.k) AS n1 FROM h JOIN h g ON g.c <= h.c GROUP BY h.c;
+WITH h AS (SELECT c, count(*) AS k FROM (SELECT tid, count(*) AS c FROM sales GROUP BY tid) GROUP BY c) SELECT c AS k0, (SELECT sum(k) FROM h g WHERE g.c <= h.c) AS n1 FROM h;
+WITH c AS (SELECT item, count(*) AS n FROM sales GROUP BY item) SELECT x.item AS k0, sum(y.n) AS n1 FROM c x, c y WHERE y.n > x.n OR (y.n = x.n AND x.item >= y.item) GROUP BY x.item;
+SELECT count(DISTINCT s.tid) AS c0 FROM sales s JOIN prices p ON p.item = s.item WHERE EXISTS (SELECT 1 FROM sales t JOIN prices q ON q.item = t.item WHERE t.tid = s.tid AND q.price <> p.price);
+SELECT DISTINCT n AS k0, cume_dist() OVER (ORDER BY n) AS n1 FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid);

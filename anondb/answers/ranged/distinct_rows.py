@@ -1,5 +1,4 @@
-"""``SELECT DISTINCT item, count(*) OVER (PARTITION BY item)`` as the groups that it lists, and the first row of each group,
-of which only the keys are shown, as this group."""
+"""``SELECT DISTINCT item, count(*) OVER (PARTITION BY item)`` as the groups that it lists."""
 
 from __future__ import annotations
 
@@ -9,21 +8,14 @@ from sqlglot import exp
 
 from anondb.answers.quotients import filtered
 from anondb.answers.ranged.clauses import (
-    ROWS,
     clauses_of,
-    conditions_of,
     copy_clauses,
     only_source,
-    only_subquery,
     places_of,
-    set_conditions,
-    shown_by_name,
 )
 from anondb.answers.ranged.equivalents import (
     aliases_of,
     names_alias,
-    query_of,
-    resolved,
     terms_of_order,
     write_windows,
 )
@@ -39,8 +31,6 @@ _TOTALS: dict[type[exp.Expr], type[exp.Expr]] = {
     exp.LogicalAnd: exp.LogicalAnd,
 }
 """For each aggregate, the one that combines its values of several groups."""
-_DIFFERENT = {"expressions", *ROWS, "distinct"}
-_GROUPED = {"expressions", "from_", "group", "having", "order", "limit", "offset", "with_"}
 _AGGREGATES = (*_TOTALS, exp.Avg, exp.CountIf, exp.Median)
 
 
@@ -58,137 +48,10 @@ def with_groups(select: exp.Select, originals: Originals) -> exp.Select | None:
     return None if keys and keys <= originals.ids else groups
 
 
-def _of_originals(inner: exp.Select, originals: Originals) -> bool:
-    """Whether the ids that a SELECT shows are those of the original's tables, and no outer join makes them NULL."""
-    places = places_of(inner)
-    plain = all(isinstance(p.this, exp.Table) and not p.args.get("side") and not p.args.get("method") for p in places)
-    own = {lowered(p.this.alias_or_name) for p in places if plain and lowered(p.this.name) in originals.columns}
-    persons = [e.unalias() for e in inner.expressions if lowered(e.unalias().name) in originals.ids]
-    alone = len(own) == len(places)
-    return plain and all(alone or (isinstance(c, exp.Column) and lowered(c.table) in own) for c in persons)
-
-
-@rule(exp.Distinct, exp.Group)
-def with_different_persons(select: exp.Select, originals: Originals) -> None:
-    """A query with ``count(DISTINCT id)`` of groups in place of a number of different rows, each of an id and all keys."""
-    source = only_source(select)
-    inner = None if source is None or source.alias_column_names else query_of(source)
-    if not isinstance(inner, exp.Select) or not {"distinct"} <= clauses_of(inner) <= _DIFFERENT:
-        return
-    if not _of_originals(inner, originals):
-        return
-    group, shown, ids = select.args.get("group"), shown_by_name(inner), originals.ids
-    persons = [name for name, value in shown.items() if isinstance(value, exp.Column) and lowered(value.name) in ids]
-    parts = clauses_of(select)
-    if len(persons) != 1 or inner.is_star or inner.args["distinct"].args.get("on") or not parts <= _GROUPED or group is None:
-        return
-    if clauses_of(group) != {"expressions"} or len(shown) < 3:  # one key is read as it is
-        return
-    keys = [resolved(key, select) for key in group.expressions]
-    names = {lowered(key.name) for key in keys if isinstance(key, exp.Column)}
-    having, order = select.args.get("having"), select.args.get("order")
-    clauses = [*select.expressions, *(part for part in (having, order) if part is not None)]
-    calls = [call for part in clauses for call in part.find_all(exp.AggFunc)]
-    if len(names) < len(keys) or names != shown.keys() - set(persons) or not all(_is_key(shown[name]) for name in names):
-        return
-    plain = all(isinstance(call, exp.Count) and _is_every(call, persons[0]) for call in calls)
-    if not plain or any(part.find(exp.Query, exp.Window, exp.Filter) for part in clauses):
-        return
-    aliases = aliases_of(select)
-    inside = {id(column) for call in calls for column in call.find_all(exp.Column)}
-    columns = [c for part in clauses for c in part.find_all(exp.Column) if id(c) not in inside]
-    ordered = [c for c in columns if not c.table and lowered(c.name) in aliases and c.find_ancestor(exp.Order) is not None]
-    columns = [c for c in columns if all(c is not one for one in ordered)]
-    computed = any(not isinstance(shown[name], exp.Column) for name in names)
-    if any(lowered(c.name) not in names for c in columns) or aliases & {*shown} or (computed and (having or order)):
-        return
-    for call in calls:
-        call.set("this", exp.Distinct(expressions=[shown[persons[0]].copy()]))
-    select.set("group", exp.Group(expressions=[shown[name].copy() for name in sorted(names)]))
-    for column in columns:
-        value = shown[lowered(column.name)].copy()
-        column.replace(exp.alias_(value, column.name, quoted=True) if column.parent is select else exp.paren(value))
-    copy_clauses(inner, select)
-
-
 def _is_key(value: exp.Expr) -> bool:
     """Whether rows can be grouped by an expression: it has columns, and no aggregate, window or list of rows."""
     odd = (exp.AggFunc, exp.Window, exp.Explode, exp.Unnest, exp.Query)
     return value.find(exp.Column) is not None and value.find(*odd) is None
-
-
-def _is_every(call: exp.Count, person: str) -> bool:
-    """Whether a count is of all rows: of a constant, or of persons, who are never NULL."""
-    what = call.this.expressions if isinstance(call.this, exp.Distinct) else [call.this]
-    named = len(what) == 1 and isinstance(what[0], exp.Column) and lowered(what[0].name) == person
-    return named or isinstance(call.this, exp.Star | exp.Literal)
-
-
-@rule(exp.RowNumber)
-def with_first_rows(select: exp.Select, originals: Originals) -> None:
-    """A query with GROUP BY in place of ``row_number() OVER (PARTITION BY keys) = 1``, wherever it shows keys alone.
-
-    The condition stands in QUALIFY, or in WHERE of the query around.
-    """
-    inner = only_subquery(select)
-    if inner is not None and not select.is_star:
-        _number_inside(select, inner)
-    keys = first_of(select.args["qualify"].this) if select.args.get("qualify") is not None else None
-    if keys and _is_plain(select) and all(_same(e.unalias(), keys) for e in select.expressions):
-        select.set("qualify", None)
-        select.set("group", exp.Group(expressions=[key.copy() for key in keys]))
-
-
-def _is_plain(node: exp.Select) -> bool:
-    """Whether a SELECT neither groups, orders nor limits the rows of its tables, and shows no window functions."""
-    ended = any(node.args.get(key) for key in ("distinct", "group", "having", "limit", "offset", "order", "windows"))
-    return not ended and not any(e.find(exp.Window, exp.AggFunc) for e in node.expressions)
-
-
-def _number_inside(node: exp.Select, inner: exp.Select) -> None:
-    """Move the condition that the number of a row is 1 into QUALIFY of the subquery which numbers it, if keys alone are used
-    of its rows."""
-    parts, inside = conditions_of(node), [*inner.find_all(exp.Query), inner.parent, node]
-    if any(all(query is not one for one in inside) for query in node.find_all(exp.Query)):
-        return  # which may name its rows
-    numbers = {lowered(e.alias): e.this for e in inner.expressions if isinstance(e.unalias(), exp.Window)}
-    for part in parts:
-        made = part.transform(lambda n: numbers.get(lowered(n.name), n).copy() if isinstance(n, exp.Column) else n)
-        keys = None if part.find(exp.Query) else first_of(made)
-        used = [c for c in node.find_all(exp.Column) if c.parent_select is node and c not in set(part.find_all(exp.Column))]
-        shown = [_key_shown(lowered(c.name), inner, keys or []) for c in used]
-        others = inner.copy()
-        others.set("expressions", [])
-        if not keys or None in shown or inner.args.get("qualify") or not _is_plain(others):
-            continue
-        set_conditions(node, [p for p in parts if p is not part])
-        inner.set("expressions", [k.copy() for k in dict.fromkeys(shown) if k is not None] or [keys[0].copy()])
-        inner.set("qualify", exp.Qualify(this=made))
-        return
-
-
-def _key_shown(name: str, inner: exp.Select, keys: list[exp.Column]) -> exp.Expr | None:
-    """What a SELECT shows under a name, if it is one of these keys; None if it is not, or may be another column."""
-    named = [e for e in inner.expressions if lowered(e.alias_or_name) == name]
-    if named:
-        return named[0] if len(named) == 1 and _same(named[0].unalias(), keys) else None
-    alike = [key for key in keys if lowered(key.name) == name]
-    return alike[0] if len(alike) == 1 and inner.is_star else None
-
-
-def first_of(condition: exp.Expr) -> list[exp.Column] | None:
-    """The keys of which a condition keeps the first row of each group; None for other conditions."""
-    made = bare(condition)
-    window = bare(made.this) if isinstance(made, exp.EQ | exp.LTE) and made.expression == exp.convert(1) else None
-    if not isinstance(window, exp.Window) or not isinstance(window.this, exp.RowNumber) or window.args.get("alias"):
-        return None
-    keys = [bare(key) for key in window.args.get("partition_by") or ()]
-    return [key for key in keys if isinstance(key, exp.Column)] if all(isinstance(k, exp.Column) for k in keys) else None
-
-
-def _same(shown: exp.Expr, keys: list[exp.Column]) -> bool:
-    """Whether an expression is a key."""
-    return any(isinstance(shown, exp.Column) and shown.this == key.this and shown.table == key.table for key in keys)
 
 
 def _keys_of(node: exp.Select) -> set[str]:
@@ -304,6 +167,13 @@ def _over_groups(window: exp.Window, keys: list[exp.Expr]) -> exp.Expr | None:
     """A window function as an aggregate of one group, or of several groups; None for functions that are no aggregates."""
     call, _ = filtered(window.this)
     by = [bare(part) for part in window.args.get("partition_by") or ()]
+    if isinstance(call, exp.CumeDist):  # the rows up to a row are those of the groups up to its group
+        up_to, every = window.copy(), window.copy()
+        every.set("order", None)
+        for part in (up_to, every):
+            part.set("this", exp.Count(this=exp.Star(), big_int=True))
+        parts = [_over_groups(part, [*keys, exp.Star()]) for part in (up_to, every)]
+        return None if None in parts else exp.paren(exp.Div(this=parts[0], expression=parts[1]))
     if type(call) not in _AGGREGATES or any(window.args.get(k) for k in ("spec", "alias")):
         return None
     terms = [bare(term.this) for term in terms_of_order(window)]

@@ -22,7 +22,6 @@ from anondb.answers.ranged.clauses import (
     selected,
     sides_of,
 )
-from anondb.answers.ranged.equivalents import common_table
 from anondb.answers.ranged.originals import Originals, rule
 from anondb.answers.ranged.relation import SOME_ROWS, fresh
 from anondb.query.parsing import bare, lowered
@@ -252,13 +251,6 @@ def _is_of_group(column: exp.Column) -> bool:
 def _place(node: exp.Expr) -> tuple[str, str] | None:
     """The source and the name of a column."""
     return (lowered(node.table), lowered(node.name)) if isinstance(node, exp.Column) and node.table else None
-
-
-def keys_of_groups(source: exp.Expr) -> set[str]:
-    """The keys of a source that is, or names, a SELECT with GROUP BY; empty for other sources."""
-    cte = common_table(source) if isinstance(source, exp.Table) else None
-    own, _ = group_columns(source, {} if cte is None else {lowered(source.name): cte})
-    return own
 
 
 def group_columns(source: exp.Expr, named: Mapping[str, exp.CTE]) -> tuple[set[str], set[str]]:

@@ -32,7 +32,6 @@ _SPELLINGS: dict[type[exp.Expr], str] = {
     exp.ArraySize: _LENGTH,
 }
 _LISTS = (exp.ArrayAgg, *QUANTILES)
-MOST_VALUES = 1_000  # of a list that is written out
 Rows = Callable[[exp.Query], Sequence[tuple[Any, ...]]]
 
 
@@ -97,29 +96,6 @@ def _cells(node: exp.Expr) -> list[exp.Expr] | None:
     values = node.expressions if isinstance(node, exp.Array) else []
     plain = all(isinstance(value.this if isinstance(value, exp.Neg) else value, exp.Literal) for value in values)
     return [exp.Tuple(expressions=[value.copy()]) for value in values] if values and plain else None
-
-
-def with_own_lists(tree: exp.Expr, originals: Originals) -> exp.Expr:
-    """A query with the values of ``(SELECT list(code) FROM codes)``, a list from the analyst's tables, in its place."""
-    if tree.find(exp.ArrayAgg) is None or tree.find(exp.Subquery) is None:
-        return tree
-    copy, named, own = tree.copy(), {lowered(cte.alias) for cte in tree.find_all(exp.CTE)}, originals.own
-    for query in [q for q in copy.find_all(exp.Subquery) if isinstance(q.parent, exp.Func) and _is_list(q.this)]:
-        tables = {lowered(table.name) for table in query.find_all(exp.Table)}
-        columns = {name for table in tables for name in own.get(table, ())}
-        inside = all(lowered(column.name) in columns for column in query.find_all(exp.Column))
-        if not tables or tables & named or not tables <= own.keys() or not inside:
-            continue
-        ((values,),) = originals.analyst.rows(query.this)
-        if len(values or ()) <= MOST_VALUES and all(isinstance(value, str | int) for value in values or ()):
-            query.replace(exp.null() if values is None else exp.Array(expressions=[exp.convert(value) for value in values]))
-    return copy
-
-
-def _is_list(query: exp.Expr) -> bool:
-    """Whether a query makes one list."""
-    shown = query.expressions if isinstance(query, exp.Select) else []
-    return len(shown) == 1 and isinstance(shown[0].unalias(), exp.ArrayAgg) and not query.args.get("group")
 
 
 def _pull(select: exp.Select, source: exp.Expr, inner: exp.Select, numbers: Iterator[int]) -> None:
