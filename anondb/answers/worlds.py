@@ -12,7 +12,7 @@ from copy import copy
 import numpy as np
 from sqlglot import exp
 
-from anondb.answers.bags import Bags, Buckets
+from anondb.answers.bags import Bags, Buckets, OtherSets
 from anondb.answers.drawing import Sets
 from anondb.answers.files import (
     BAGS,
@@ -31,7 +31,6 @@ from anondb.answers.files import (
     place,
     schema,
 )
-from anondb.answers.holders import OtherSets
 from anondb.answers.records import Records
 from anondb.answers.views import BASE, IDS, ITEMS, of_all, schema_of, table_of_all, tables_of, world_numbers
 from anondb.engine import DuckDBEngine, Table, reads

@@ -9,8 +9,7 @@ from itertools import combinations, product
 
 import numpy as np
 
-from anondb.answers.rules.cells import Space, Vector
-from anondb.answers.rules.supports import Array, Supports
+from anondb.answers.rules.cells import Array, Space, Supports, Vector
 from anondb.query.classes import Classes, Members, Passing
 from anondb.query.evaluate import Evaluator, Passed, Question, part_of
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sqlglot import exp
 
-from anondb.answers.rules.cells import Possible
-from anondb.answers.rules.supports import Array
+from anondb.answers.rules.cells import Array, Possible
 from anondb.engine import Table, tuples
 from anondb.query.cached_release import Opened
 from anondb.query.classes import passing_of

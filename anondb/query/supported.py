@@ -16,8 +16,7 @@ from functools import cached_property
 import numpy as np
 from sqlglot import exp
 
-from anondb.answers.rules.cells import Possible
-from anondb.answers.rules.supports import Array, Supports
+from anondb.answers.rules.cells import Array, Possible, Supports
 from anondb.errors import InputError
 from anondb.query.by_item import ItemRow, by_item
 from anondb.query.cached_release import Opened

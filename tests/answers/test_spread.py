@@ -23,8 +23,8 @@ from typer.testing import CliRunner
 
 import anondb
 from anondb import dbapi
+from anondb.answers.bags import OtherSets, binomial, drawn_holders, gamma
 from anondb.answers.files import DRAWN, DRAWN_COLUMNS, FIRST_OTHER, begin, make_empty, of_worlds
-from anondb.answers.holders import OtherSets, binomial, drawn_holders, gamma
 from anondb.answers.spread import COVERED, LARGEST, LEAST, _needed
 from anondb.cli import program
 from anondb.engine import DuckDBEngine

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from each import each
 
-from anondb.answers.rules.supports import Supports
+from anondb.answers.rules.cells import Supports
 
 CASES = [  # how many transactions hold each of three members at least and at most
     ((0, 0, 0), (3, 1, 1)),

@@ -10,8 +10,8 @@ from functools import partial
 from sqlglot import exp
 
 from anondb.answers.persons.aggregates import OF_ONE, Aggregates, Basic, items_of
-from anondb.answers.persons.flags import PAIRS, counted, ends_of, is_flag, spread_of_flags
 from anondb.answers.persons.terms import Id, Item, Looked, Number, Of, Scope, Truth
+from anondb.answers.persons.values import PAIRS, counted, ends_of, is_flag, spread_of_flags
 from anondb.answers.quotients import Quotient, filtered, quotient_of, terms_of
 from anondb.answers.ranged.aggregates import aggregates
 from anondb.answers.ranged.expressions import children_of, is_filled

@@ -16,8 +16,7 @@ from anondb.answers.persons.conditions import MAX_TRUTHS
 from anondb.answers.persons.domains import typed
 from anondb.answers.persons.quantities import certain
 from anondb.answers.persons.rows import Cell, Kinds
-from anondb.answers.persons.terms import Item, Looked, Number, PersonRows, Scope, Truth
-from anondb.answers.persons.weights import type_of_sum, values_of, weights_of
+from anondb.answers.persons.terms import Item, Looked, Number, PersonRows, Scope, Truth, type_of_sum, values_of, weights_of
 from anondb.answers.ranged.values import when
 from anondb.query.item_tests import ANY_ITEM, NO_ITEM, ItemTest, item_all, item_any
 from anondb.query.parsing import cases_of

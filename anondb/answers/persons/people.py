@@ -18,8 +18,7 @@ from anondb.answers.persons.terms import Item, Number, Of, PersonRows, Scope
 from anondb.answers.ranged.compiler import Compiler, Env, Grouped, with_ctes
 from anondb.answers.ranged.leading import largest
 from anondb.answers.ranged.relation import Column, Ranged, marked
-from anondb.answers.ranged.rows_of_persons import RowsOfPersons
-from anondb.answers.ranged.sources import grouped
+from anondb.answers.ranged.sources import RowsOfPersons, grouped
 from anondb.errors import InputError
 from anondb.query.aggregates import SPREADS
 from anondb.query.item_tests import Labels, finite

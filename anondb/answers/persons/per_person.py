@@ -11,8 +11,7 @@ from sqlglot import exp
 
 from anondb.answers.persons.domains import cell, wrapped
 from anondb.answers.persons.nested import Nested
-from anondb.answers.persons.terms import Column, Id, Item, Listing, Looked, Number, PersonRows, Scope, Values
-from anondb.answers.persons.weights import values_of
+from anondb.answers.persons.terms import Column, Id, Item, Listing, Looked, Number, PersonRows, Scope, Values, values_of
 from anondb.answers.quotients import filtered
 from anondb.answers.ranged.clauses import aliased, is_same_key, set_children
 from anondb.answers.ranged.sources import grouped

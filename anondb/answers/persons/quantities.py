@@ -14,8 +14,7 @@ from typing import Any
 from sqlglot import exp
 
 from anondb.answers.persons.attributes import Attributes, literal_of
-from anondb.answers.persons.terms import Number, Truth
-from anondb.answers.persons.weights import values_of, weights_of
+from anondb.answers.persons.terms import Number, Truth, values_of, weights_of
 from anondb.answers.ranged.equivalents import MIRRORED
 from anondb.query.item_tests import ItemTest, Labels, choices, passing
 from anondb.query.parsing import bare, is_null

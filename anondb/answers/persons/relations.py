@@ -8,8 +8,7 @@ from itertools import takewhile
 
 from sqlglot import exp
 
-from anondb.answers.persons.different import Different
-from anondb.answers.persons.joins import MAX_BRANCHES, shared_names
+from anondb.answers.persons.joins import MAX_BRANCHES, Joins, shared_names
 from anondb.answers.persons.per_person import possible
 from anondb.answers.persons.terms import Column, Id, Item, Listing, Of, Part, PersonRows, Scope
 from anondb.answers.ranged.clauses import aliased, clauses_of, conditions_of
@@ -23,7 +22,7 @@ from anondb.query.values import LISTED
 PARTS = ("expressions", "from_", "joins", "where", "group", "having", "qualify", "distinct", "with_", "order")
 
 
-class Relations(Different):
+class Relations(Joins):
     """Reads queries whose rows belong to single persons. Such rows are listed as alternatives, whose rows add up."""
 
     # ---------------------------------------------------------------- queries
