@@ -172,9 +172,6 @@ SELECT k, count(*) AS n FROM (SELECT tid, count(DISTINCT parent) AS k FROM sales
 -- CASE may stand in CASE
 SELECT b, count(*) AS n FROM (SELECT tid, if(sum(price) >= 5, 'high', if(sum(price) >= 3, 'mid', 'low')) AS b FROM sales JOIN prices USING (item) GROUP BY tid) GROUP BY b;
 SELECT CASE WHEN t >= 5 THEN 'high' WHEN t >= 3 THEN 'mid' ELSE 'low' END AS b, count(*) AS n FROM (SELECT tid, sum(price) AS t FROM sales JOIN prices USING (item) GROUP BY tid) GROUP BY 1;
--- rows have places [listed]
-SELECT count(*) AS n FROM (SELECT tid, item, row_number() OVER (PARTITION BY tid ORDER BY item) AS r FROM sales) WHERE r = 1;
-SELECT count(DISTINCT tid) AS n FROM sales;
 -- rows of the item of a row are a group
 SELECT DISTINCT item, (SELECT count(*) FROM sales o WHERE o.item = s.item) AS n FROM sales s;
 SELECT item, count(*) AS n FROM sales GROUP BY item;
