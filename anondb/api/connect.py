@@ -15,7 +15,7 @@ from anondb.engine import DuckDBEngine
 from anondb.engine.elsewhere import is_url
 from anondb.engine.files import private_files, removed_after_error
 from anondb.errors import InputError
-from anondb.models import check_count
+from anondb.models import MOST_THREADS, check_count
 from anondb.reading.formats import is_data_file
 from anondb.warehouse.postgres.place import database_of
 
@@ -92,7 +92,7 @@ def connect(
             raise InputError(words, code="bad_parameter", hint="Set them on your connection.")
         return Database(DuckDBEngine(database, **callbacks))
     if threads is not None:
-        check_count("threads", threads)
+        check_count("threads", threads, high=MOST_THREADS)
     if memory_limit is not None and not isinstance(memory_limit, str):
         raise InputError("memory_limit must be a text such as '2GB'.", code="bad_parameter")
     place = database_of(database)

@@ -15,18 +15,19 @@ from typing import Any, ClassVar
 from anondb.errors import InputError
 
 MAX_PARAMETER = 2**31 - 1
+MOST_THREADS = 1024  # DuckDB starts as many as it is told to
 
 
-def check_count(name: str, value: Any, *, infinity: bool = False, low: int = 1) -> int | float:
-    """Check an exact integer from ``low`` to 2^31-1 (Python or NumPy; not bool, float or text), or infinity where allowed.
+def check_count(name: str, value: Any, *, infinity: bool = False, low: int = 1, high: int = MAX_PARAMETER) -> int | float:
+    """Check an exact integer from ``low`` to ``high`` (Python or NumPy; not bool, float or text), or infinity where allowed.
     Raises InputError: ``bad_parameter``, with the offending value, since a parameter is not data."""
     if infinity and isinstance(value, numbers.Real) and not isinstance(value, bool) and value == math.inf:
         return math.inf
-    wanted = f"an integer from {low} to 2147483647" + (", or infinity" if infinity else "")
+    wanted = f"an integer from {low} to {high}" + (", or infinity" if infinity else "")
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
         raise InputError(f"{name} must be {wanted}, not {value!r}.", code="bad_parameter")
     number = int(value)
-    if not low <= number <= MAX_PARAMETER:
+    if not low <= number <= high:
         shown = str(number) if abs(number) < 10**40 else "a number of more than 40 digits"
         raise InputError(f"{name} must be {wanted}, not {shown}.", code="bad_parameter")
     return number

@@ -19,7 +19,7 @@ from anondb.engine.answering import DEFAULT_MEMORY, DEFAULT_SECONDS
 from anondb.engine.files import no_file
 from anondb.engine.locked import HAS_TIME_LIMIT, LOCKED_CATALOG, locked_catalog, open_for_analysts
 from anondb.errors import AnondbError, DamagedFile, InputError, InternalError, VerificationFailed
-from anondb.models import check_count
+from anondb.models import MOST_THREADS, check_count
 from anondb.release.catalog import listed, sealed_catalogs
 from anondb.release.definitions import build_statements
 from anondb.release.digest import content_digest
@@ -63,7 +63,7 @@ def locked_engine(path: str | os.PathLike[str], **settings: Any) -> tuple[DuckDB
 
 def _engine_on(places: Sequence[Path], settings: Mapping[str, Any]) -> DuckDBEngine:
     if settings.get("threads") is not None:
-        check_count("threads", settings["threads"])
+        check_count("threads", settings["threads"], high=MOST_THREADS)
     files = [os.path.abspath(file) for file in settings.get("files", ())]
     options = {"max_seconds": MAX_SECONDS, **settings, "files": files, "more": places[1:]}
     return strangers.locked_engine(places[0], **options)
@@ -243,7 +243,7 @@ def open_release(
         EngineError: the file is locked by a process that writes it.
     """
     if threads is not None:
-        check_count("threads", threads)
+        check_count("threads", threads, high=MOST_THREADS)
     if max_seconds is None and HAS_TIME_LIMIT:
         max_seconds = DEFAULT_SECONDS
     place, keys = existing_file(path), trusted_keys(trusted)

@@ -162,7 +162,17 @@ def test_a_closed_connection() -> None:
         anondb.connect(connection).verify("sales")
 
 
-@each("options", [{"threads": 0}, {"threads": "x"}, {"threads": True}, {"memory_limit": 5}, {"memory_limit": "much"}])
+@each(
+    "options",
+    [
+        {"threads": 0},
+        {"threads": "x"},
+        {"threads": True},
+        {"threads": 100_000},
+        {"memory_limit": 5},
+        {"memory_limit": "much"},
+    ],
+)
 def test_options_of_our_own_connections(options: dict[str, Any]) -> None:
     with pytest.raises(InputError):
         anondb.connect(**options)

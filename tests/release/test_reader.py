@@ -173,7 +173,11 @@ def test_readers_of_a_replaced_file(owner: Engine, sealed: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", some([{"max_seconds": 0}, {"max_seconds": True}, {"memory_limit": "a lot"}, {"threads": 0}], {"max_seconds": 0})
+    "wrong",
+    some(
+        [{"max_seconds": 0}, {"max_seconds": True}, {"memory_limit": "a lot"}, {"threads": 0}, {"threads": 100_000}],
+        {"max_seconds": 0},
+    ),
 )
 def test_bad_limits(sealed: Path, wrong: dict[str, object]) -> None:
     with pytest.raises(InputError):

@@ -71,7 +71,9 @@ def test_ids(database: Database) -> None:
     spelled = {"transactions": pa.table({"tid": ["007", "8.0", "9 "], "item": ["a"] * 3}), "queries": 0}
     people = pa.table({"tid": ["7", "8", "9"], "sex": ["f", "f", "m"]})
     with pytest.raises(anondb.InputError, match="3 ids differ from another by blanks, leading zeros") as caught:
-        database.anonymize(**spelled, records=people, quasi_identifiers="sex", model="kkm", k=2, m=1, accept="row-per-person")
+        database.anonymize(
+            **spelled, records=people, quasi_identifiers="sex", model="kkm", k=2, m=1, accept="row-per-person"
+        )
     assert caught.value.code == "no_record"
     sql(database, "CREATE TABLE twice AS SELECT * FROM people UNION ALL SELECT * FROM people WHERE tid = 1")
     refused(database, "repeated_id", records="twice")
