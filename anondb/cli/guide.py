@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Collection
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -97,7 +98,7 @@ def advise(
             database.engine,
             read_as(rows, {}, **columns),
             Needs(**needs),
-            command=_command(source, transactions, {**values, **reading}),
+            command=partial(_command, source, transactions, {**values, **reading}),
             taxonomy=values.get("taxonomy"),
             people=of_people,
             time_limit=time_limit,
@@ -132,26 +133,21 @@ def _asked(needs: dict[str, Any], asked: Collection[str], on_terminal: bool) -> 
     return answers
 
 
-def _command(source: str, transactions: str | None, values: dict[str, Any]) -> Callable[[Run], str]:
+def _command(source: str, transactions: str | None, values: dict[str, Any], run: Run) -> str:
     """The command that makes the release of a run."""
-
-    def command(run: Run) -> str:
-        from anondb.guide.needs import said_of
-        from anondb.options import flags_of
-
-        words = ["anondb", "anonymize", word_of(source), *(("--transactions", transactions) if transactions else ())]
-        words += [w for name in ("id", "item") if values[name] != getattr(Policy, name) for w in (f"--{name}", values[name])]
-        words += reading_flags(values)
-        words += ["--taxonomy", values["taxonomy"]] if "taxonomy" in run.options else []
-        words += [w for n in PEOPLE if n in run.options for w in (f"--{n.replace('_', '-')}", str(run.options[n]))]
-        words += flags_of(said_of(run))
-        if is_data_file(source):
-            words += ["--publish", f"{stem_of(Path(source))}-release.duckdb"]
-        return shlex.join(words)
-
+    from anondb.guide.needs import said_of
+    from anondb.options import flags_of
     from anondb.reading.formats import is_data_file, stem_of
 
-    return command
+    words = ["anondb", "anonymize", word_of(source), *(("--transactions", transactions) if transactions else ())]
+    words += [w for name in ("id", "item") if values[name] != getattr(Policy, name) for w in (f"--{name}", values[name])]
+    words += reading_flags(values)
+    words += ["--taxonomy", values["taxonomy"]] if "taxonomy" in run.options else []
+    words += [w for n in PEOPLE if n in run.options for w in (f"--{n.replace('_', '-')}", str(run.options[n]))]
+    words += flags_of(said_of(run))
+    if is_data_file(source):
+        words += ["--publish", f"{stem_of(Path(source))}-release.duckdb"]
+    return shlex.join(words)
 
 
 def print_section(section: Section) -> None:

@@ -63,16 +63,12 @@ class Shown:
 Proof = Callable[[Mapping[str, str], Shown], "exp.Query"]  # from the manifest
 
 
-def proof_named(name: str) -> Proof:
-    """The query of this name in ``anondb.promises.proofs``, which is imported when one is built."""
+def proof_named(name: str, manifest: Mapping[str, str], shown: Shown) -> exp.Query:
+    """Build the query of this name in ``anondb.promises.proofs``, which is imported here."""
+    from anondb.promises import proofs
 
-    def proof(manifest: Mapping[str, str], shown: Shown) -> exp.Query:
-        from anondb.promises import proofs
-
-        built: exp.Query = getattr(proofs, name)(manifest, shown)
-        return built
-
-    return proof
+    built: exp.Query = getattr(proofs, name)(manifest, shown)
+    return built
 
 
 def promises_nothing(model: Any) -> tuple[str, ...]:

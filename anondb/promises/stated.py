@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from anondb.errors import InputError, InternalError
@@ -30,7 +31,7 @@ def _verify_km(subject: Subject, model: KmAnonymity, witnesses: int) -> Verifica
 KM = ModelSpec(
     model=KmAnonymity,
     verify=_verify_km,
-    proof=proof_named("km"),
+    proof=partial(proof_named, "km"),
     claims="""\
 * **Needs only the release**: an attacker who knows up to m items of a person finds at least k matching transactions, or
   none. `verify_km.sql` checks every combination of up to m released items that occurs, and returns those that occur in
@@ -70,7 +71,7 @@ def _verify_k(subject: Subject, model: TransactionalK, witnesses: int) -> Verifi
 K = ModelSpec(
     model=TransactionalK,
     verify=_verify_k,
-    proof=proof_named("k"),
+    proof=partial(proof_named, "k"),
     claims="""\
 * **Needs only the release**: every published transaction equals at least k - 1 others. `verify_k.sql` compares whole
   transactions, including empty ones and the copies of items, and returns the classes that are too small.
@@ -118,7 +119,7 @@ def _verify_constraints(subject: Subject, model: ConstraintAnonymity, witnesses:
 CONSTRAINTS = ModelSpec(
     model=ConstraintAnonymity,
     verify=_verify_constraints,
-    proof=proof_named("constraints"),
+    proof=partial(proof_named, "constraints"),
     claims="""\
 * **Needs only the release**: the constraints of Pgen, which are transactions of the source and are never published. They
   hold if every published transaction is contained in at least k transactions, which `verify_constraints.sql` checks.
@@ -150,7 +151,7 @@ def _verify_hkp(subject: Subject, model: HkpCoherence, witnesses: int) -> Verifi
 HKP = ModelSpec(
     model=HkpCoherence,
     verify=_verify_hkp,
-    proof=proof_named("hkp"),
+    proof=partial(proof_named, "hkp"),
     claims="""\
 * **Needs the list of private items**, which is in `verify_hkp.sql`: an attacker who knows up to p public items of a person
   finds at least k matching transactions, and no private item is in more than the share h of them.
@@ -193,7 +194,7 @@ def verify_classes(subject: Subject, model: KkmAnonymity | KlmDiversity, witness
 KKM = ModelSpec(
     model=KkmAnonymity,
     verify=verify_classes,
-    proof=proof_named("kkm"),
+    proof=partial(proof_named, "kkm"),
     claims="""\
 * **Needs only the release**: an attacker who knows all relational values of a person and up to m nonsensitive items finds
   at least k matching records, or none. `verify_kkm.sql` groups the rows of `records` into classes of equal values, and
@@ -227,7 +228,7 @@ def _verify_klm(subject: Subject, model: KlmDiversity, witnesses: int) -> Verifi
 KLM = ModelSpec(
     model=KlmDiversity,
     verify=_verify_klm,
-    proof=proof_named("klm"),
+    proof=partial(proof_named, "klm"),
     claims="""\
 * **Needs only the release**: an attacker who knows all relational values of a person and up to m nonsensitive items finds
   at least k matching records, or none; and at most one in l of these holds any one sensitive item. `verify_klm.sql` checks
@@ -270,7 +271,7 @@ def _remarks(model: Anatomy) -> tuple[str, ...]:
 ANATOMY = ModelSpec(
     model=Anatomy,
     verify=_verify_anatomy,
-    proof=proof_named("anatomy"),
+    proof=partial(proof_named, "anatomy"),
     remarks=_remarks,
     claims="""\
 * **Needs only the release**: in each bucket and column at most one in l of the transactions has the same value, which is a
