@@ -50,6 +50,8 @@ def wrong(named: Named, shop: Path, sql: str, *, filtered: bool) -> list[tuple[s
     true = original(named, shop).execute(sql)
     names, truth = [column[0] for column in true.description or []], true.fetchall()
     result = session.sql(sql)
+    if any("Internal error" in note for note in result.notes):
+        return [("", "an answer of a world is outside of the bounds")]
     every = name != "suppressed"
     how = {"filtered": filtered, "every": every, "nullable": says_null(result.notes)}
     return faults(result.columns, result.fetchall(), names, truth, **how)
