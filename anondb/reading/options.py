@@ -163,7 +163,8 @@ def read_as(data: Any, options: Mapping[str, Any], **columns: str) -> Any:
 
 def as_read(data: Any) -> ReadAs:
     """A source with how it is read, also if the owner says nothing of that. The name of a file may say it, by flags without
-    their dashes: ``people.csv#skip=2#no-header``. Raises InputError: ``bad_usage`` or ``bad_parameter``."""
+    their dashes: ``people.csv#skip=2#no-header``. Raises InputError: ``no_such_file``: it says something else; ``bad_usage``
+    or ``bad_parameter``."""
     if isinstance(data, ReadAs):
         return data
     file, mark, said = str(data).partition("#") if isinstance(data, str | PurePath) else ("", "", "")
@@ -173,7 +174,8 @@ def as_read(data: Any) -> ReadAs:
         if not Path(file).is_file():
             return ReadAs(data)
         hint = f"There are {', '.join(name.replace('_', '-') for name in OF_FILES)}, as in people.csv#skip=2#no-header."
-        raise InputError(f"{wrong[:40]!r} says nothing of how a file is read.", code="bad_usage", hint=hint)
+        words = f"There is no file of this name, and {wrong[:40]!r} says nothing of how a file is read."
+        raise InputError(words, code="no_such_file", hint=hint)
     flags = [word for name, value in _OF_ONE.findall(mark + said) for word in (f"--{name}", value) if word]
     return ReadAs(Path(file), Reading(**file_options(flags)))
 
