@@ -38,7 +38,7 @@ def unpacked(wheel: Path, place: Path) -> Path:
 def root_read_from(site: Path) -> Path:
     """The folder from which all queries are read where a folder of packages comes first."""
     libraries = [p for p in sys.path if "site-packages" in p]
-    python = [sys.executable, "-S", "-c", f"import sys; sys.path += {libraries!r}; {ASK}", str(site)]
+    python = [sys.executable, "-E", "-S", "-c", f"import sys; sys.path += {libraries!r}; {ASK}", str(site)]
     done = subprocess.run(python, cwd=site, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return Path(done.stdout.strip())
