@@ -543,14 +543,8 @@ with anondb.connect(threads=int(sys.argv[1])) as database:
 def test_the_same_release_whatever_threads_and_hash_seed(seeds: str) -> None:
     found = set()
     for threads, seed in ((1, "0"), *((2, seed) for seed in seeds.split())):
-        done = subprocess.run(
-            [sys.executable, "-c", SCRIPT, str(threads)],
-            env={**os.environ, "PYTHONHASHSEED": seed},
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=True,
-        )
+        command, env = [sys.executable, "-c", SCRIPT, str(threads)], {**os.environ, "PYTHONHASHSEED": seed}
+        done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=120, check=True)
         found.add(done.stdout)
     assert len(found) == 1 and len(found.pop()) > 1000
 

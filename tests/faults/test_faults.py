@@ -220,14 +220,8 @@ def test_ctrl_c_after_the_commit_says_what_stays(place: Path, monkeypatch: pytes
         "def stop(*_, **__): raise KeyboardInterrupt\n"
         "publish.publish = stop; main()\n"
     )
-    words = [
-        *main_job(place, "four"),
-        "--max-suppression",
-        "100",
-        "--allow-overlap",
-        "--publish",
-        str(place / "out" / "x.duckdb"),
-    ]
+    more = ["--max-suppression", "100", "--allow-overlap", "--publish", str(place / "out" / "x.duckdb")]
+    words = [*main_job(place, "four"), *more]
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run([sys.executable, "-c", script, *words], env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 130 and "'four' had been made" in done.stderr and "is kept" in done.stderr
@@ -327,17 +321,8 @@ def test_publishing_in_a_process_with_threads(place: Path) -> None:
 def test_a_second_writer(place: Path) -> None:
     with anondb.connect(place / "shop.duckdb"):
         env = {**os.environ, "PYTHONPATH": str(ROOT)}
-        words = [
-            sys.executable,
-            "-m",
-            "anondb",
-            "publish",
-            str(place / "shop.duckdb"),
-            "--release",
-            "one",
-            "--to",
-            "x.duckdb",
-        ]
+        publish = ["publish", str(place / "shop.duckdb"), "--release", "one", "--to", "x.duckdb"]
+        words = [sys.executable, "-m", "anondb", *publish]
         done = subprocess.run(words, env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 5 and "locked" in done.stderr
 

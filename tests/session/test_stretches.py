@@ -11,13 +11,7 @@ from session.checker import faults
 
 import anondb
 
-COLUMNS = {
-    "price": "DECIMAL(9,2)",
-    "score": "DOUBLE",
-    "income": "BIGINT",
-    "born": "DATE",
-    "seen": "TIMESTAMP",
-}
+COLUMNS = {"price": "DECIMAL(9,2)", "score": "DOUBLE", "income": "BIGINT", "born": "DATE", "seen": "TIMESTAMP"}
 NUMBERS = (
     "floor({x} / {c})",
     "floor(sqrt({x} + 1) / 4)",

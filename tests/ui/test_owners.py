@@ -70,13 +70,9 @@ def loaded(folder: Path) -> Path:
 def chosen(client: Client, loaded: Path) -> Client:
     """A window on the tables of that database."""
     client.post("/load/source", path=loaded.name)
-    client.done("/load")
     client.post("/load/reading", transactions="purchases", id="client", item="thing")
-    client.done("/load")
-    client.post("/load/taxonomy", path="taxonomy")
-    client.done("/load")
-    client.post("/load/records", path="records")
-    client.done("/load")
+    for part in ("taxonomy", "records"):
+        client.post(f"/load/{part}", path=part)
     client.post("/load/confirm", quasi_identifiers=["age", "sex"])
     assert not problems_on(client.done("/load"))
     return client

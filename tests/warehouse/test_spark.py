@@ -74,6 +74,12 @@ def place(spark: Any) -> Any:
     return OnSpark(spark)
 
 
+def release(place: Any, source: Any, name: str, taxonomy: Any = TAXONOMY) -> None:
+    """Make a release in a schema of the catalog."""
+    write = partial(place.warehouse.release, name)
+    anonymize_on(place.warehouse, source, taxonomy=taxonomy, model=MODEL, write=write)
+
+
 def test_the_interface(spark: Any, place: Any) -> None:
     """A table and a taxonomy of the catalog become a release, whose function answers as the macro of a sealed file."""
     spark.sql("DROP SCHEMA IF EXISTS spring CASCADE")
@@ -112,23 +118,11 @@ def test_an_error_leaves_nothing(spark: Any, place: Any, monkeypatch: pytest.Mon
     monkeypatch.setattr(budget, "MAX_PAIR_ROWS", 1)
     monkeypatch.setattr(place.warehouse, "worker_bytes", 0)
     with pytest.raises(BudgetExceeded):
-        anonymize_on(
-            place.warehouse,
-            place.source(PAIRS),
-            taxonomy=TAXONOMY,
-            model=MODEL,
-            write=partial(place.warehouse.release, "failed"),
-        )
+        release(place, place.source(PAIRS), "failed")
     monkeypatch.undo()
     monkeypatch.setattr(spark_room, "function_of", None)  # the last step of a release fails
     with pytest.raises(TypeError):
-        anonymize_on(
-            place.warehouse,
-            place.source(PAIRS),
-            taxonomy=TAXONOMY,
-            model=MODEL,
-            write=partial(place.warehouse.release, "failed"),
-        )
+        release(place, place.source(PAIRS), "failed")
     assert schemas(spark) == before and not private(spark)
 
 
@@ -401,9 +395,7 @@ def test_events_have_no_data(spark: Any, place: Any, tmp_path: Path) -> None:
         pq.write_table(table, folder)
         frame = spark.read.parquet(f"file://{folder}")
         taxonomy = taxonomy_of({"secret_root": items}, "secret_root")
-        anonymize_on(
-            place.warehouse, frame, taxonomy=taxonomy, model=MODEL, write=partial(place.warehouse.release, "logged")
-        )
+        release(place, frame, "logged", taxonomy)
         with anondb.connect(tmp_path / "own.duckdb") as db:
             db.anonymize(frame, name="r", taxonomy=taxonomy, model=MODEL, queries=1)
             secret = persons.key(db.engine, current_catalog(db.engine))
@@ -424,13 +416,7 @@ def test_bounds_are_those_of_a_sealed_file(spark: Any, place: Any, duck: DuckDBE
     transactions = [rnd.sample(leaves, rnd.randint(1, len(leaves))) for _ in range(25)]
     pairs = [(n, item) for n, t in enumerate(transactions) for item in t]
     spark.sql("DROP SCHEMA IF EXISTS bounds CASCADE")
-    anonymize_on(
-        place.warehouse,
-        place.source(pairs),
-        taxonomy=taxonomy_of(*tree),
-        model=MODEL,
-        write=partial(place.warehouse.release, "bounds"),
-    )
+    release(place, place.source(pairs), "bounds", taxonomy_of(*tree))
     counts = spark.table("bounds.item_counts").collect()
     assert [row[0] for row in counts] == sorted({item for _, item in pairs})
     for item, *bounds in map(tuple, counts[::6]):
