@@ -82,7 +82,7 @@ def test_what_the_trusted_key_signed_opens_everywhere(published: Published, monk
     assert not opens(ways(str(published.file), None)["verify_file"])
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_signed_folder_opens_in_every_way(published: Published) -> None:
     assert all(opens(way) for way in ways(str(published.folder), published.key).values())
 
