@@ -345,7 +345,7 @@ def test_odd_queries_keep_their_results(shop: Shop, seeds: range) -> None:
 @pytest.mark.parametrize("seeds", portions(2, 5, 20))
 def test_what_is_written_in_another_way_keeps_its_result(shop: Shop, seeds: range) -> None:
     changed = {sql for con, nullable in originals(shop, seeds) for sql in WRITTEN if check(con, nullable, sql)}
-    assert len(changed) >= 19  # some must stay as they are
+    assert len(changed) >= 16  # some must stay as they are
 
 
 # --- groups beside groups -------------------------------------------------------------------------------------------
