@@ -14,7 +14,6 @@ from anondb.answers.ranged.item_filters import with_item_windows
 from anondb.answers.ranged.joined_groups import with_joined_groups, with_joins, with_other_groups, with_subqueries
 from anondb.answers.ranged.listed import (
     with_aggregates,
-    with_counted_rows,
     with_outer_ctes,
     with_plain_words,
     with_queried_rows,
@@ -35,7 +34,7 @@ _OF_SOURCES = (
     *(with_joined_totals, without_inner_rows, with_chosen_groups, with_sums_of_records, with_values_beside, with_one_select),
 )
 _OF_BOUNDS = (
-    *(with_known_names, with_counted_rows, with_other_groups, with_joined_groups, with_subqueries, with_extremes),
+    *(with_known_names, with_other_groups, with_joined_groups, with_subqueries, with_extremes),
     with_item_windows,
 )
 

@@ -16,7 +16,6 @@ from anondb.answers.ranged.clauses import (
     clauses_of,
     conditions_of,
     filtered_by,
-    only_source,
     places_of,
     set_conditions,
 )
@@ -344,28 +343,6 @@ def without_idle_distinct(select: exp.Select, originals: Originals) -> None:
     if single and any(has_aggregate(e, originals.analyst.is_aggregate) for e in select.expressions):
         distinct = select.args.get("distinct")
         select.set("distinct", distinct if distinct is not None and distinct.args.get("on") else None)
-
-
-@rule(exp.Count)
-def with_counted_rows(select: exp.Select, originals: Originals) -> None:
-    """A query with ``count(*)`` in place of a number of ids of a table that has one row for each person."""
-    source = _only_table(select)
-    named = {lowered(cte.alias) for cte in select.root().find_all(exp.CTE)}
-    own = {} if source is None or lowered(source.name) in named else originals.columns.get(lowered(source.name), {})
-    ids = {name for name, is_id in own.items() if is_id and originals.item not in own}
-    for call in [c for c in select.find_all(exp.Count) if ids and c.parent_select is select]:
-        what = call.this.expressions if isinstance(call.this, exp.Distinct) else [call.this]
-        one = bare(what[0]) if len(what) == 1 and not call.expressions else None
-        if isinstance(one, exp.Column) and lowered(one.name) in ids:
-            call.set("this", exp.Star())
-
-
-def _only_table(select: exp.Select) -> exp.Table | None:
-    """The table that is the only source of a SELECT, with its own names of columns; None if it has others."""
-    source = only_source(select)
-    if source is None or select.args.get("laterals") or source.args.get("pivots") or source.alias_column_names:
-        return None
-    return source if isinstance(source, exp.Table) and isinstance(source.this, exp.Identifier) and not source.db else None
 
 
 def with_outer_ctes(tree: exp.Expr, originals: Originals) -> exp.Expr:
