@@ -10,7 +10,7 @@ from anondb.answers.ranged.compiler import with_ctes
 from anondb.answers.ranged.distinct_rows import with_groups
 from anondb.answers.ranged.equivalents import with_known_names
 from anondb.answers.ranged.groups_beside import with_one_select, with_values_beside
-from anondb.answers.ranged.item_filters import with_item_windows
+from anondb.answers.ranged.item_filters import with_having, with_item_windows
 from anondb.answers.ranged.joined_groups import with_joined_groups, with_joins, with_other_groups, with_subqueries
 from anondb.answers.ranged.listed import (
     with_aggregates,
@@ -32,6 +32,7 @@ _FIRST = (with_plain_words, with_written_rows, with_queried_rows, with_all)
 _FORMS = without_idle_distinct, with_named_tables, with_aggregates, with_joins, with_item_windows, with_groups
 _OF_SOURCES = (
     *(with_joined_totals, without_inner_rows, with_chosen_groups, with_sums_of_records, with_values_beside, with_one_select),
+    with_having,
 )
 _OF_BOUNDS = (
     *(with_known_names, with_other_groups, with_joined_groups, with_subqueries, with_extremes),

@@ -30,7 +30,22 @@ from anondb.answers.ranged.clauses import (
 )
 from anondb.answers.ranged.equivalents import link
 from anondb.answers.ranged.originals import Originals, rule
-from anondb.query.parsing import bare, conjoined, lowered
+from anondb.query.parsing import bare, conjoined, is_null, lowered
+
+
+@rule(exp.In)
+def with_having(select: exp.Select, originals: Originals) -> None:
+    """A query with HAVING in place of ``item IN (SELECT item FROM sales GROUP BY item HAVING ...)`` where it has these
+    groups."""
+    keys = _keys(select)
+    parts = conditions_of(select) if len(keys) == 1 and select.args.get("group") else []
+    moved = {id(part): same for part in parts if (same := _of_same_groups(part, select, keys[0])) is not None}
+    if not moved:
+        return
+    nulls = [] if lowered(keys[0].name) == originals.item else [exp.Not(this=is_null(keys[0]))]
+    where = [part for rows, _ in moved.values() for part in rows]
+    set_conditions(select, [*(part for part in parts if id(part) not in moved), *where])
+    select.having(*(having for _, having in moved.values()), *nulls, copy=False)
 
 
 def with_item_filters(
@@ -49,7 +64,7 @@ def with_item_filters(
     kept: list[exp.Expr] = []
     moved: list[exp.Expr] = []
     for part in conditions_of(node):
-        filtered = _filter(part, keys, of_persons, reads_persons, alone=only_source(node) is not None)
+        filtered = _filter(part, keys, of_persons, reads_persons)
         (kept if filtered is None else moved).append(part if filtered is None else filtered)
     if not moved:
         return node
@@ -94,15 +109,44 @@ def _keys(node: exp.Select) -> list[exp.Column]:
     return columns if len(columns) == len(keys) else []
 
 
+def _of_same_groups(part: exp.Expr, node: exp.Select, key: exp.Column) -> tuple[list[exp.Expr], exp.Expr] | None:
+    """The conditions on rows and on groups of ``key IN (SELECT key ... WHERE ... GROUP BY key HAVING ...)``.
+
+    None where a SELECT has other groups: it has these if both read one table, whose rows both choose by the key alone.
+    """
+    inner = bare(part)
+    query = inner.args["query"].unnest() if isinstance(inner, exp.In) and inner.args.get("query") is not None else None
+    if not isinstance(query, exp.Select) or clauses_of(query) - {"where"} != {"expressions", "from_", "group", "having"}:
+        return None
+    query = query.copy()
+    inside, around = only_source(query), only_source(node)
+    if not isinstance(inside, exp.Table) or not isinstance(around, exp.Table) or inside.this != around.this:
+        return None
+    own, outer = lowered(inside.alias_or_name), lowered(around.alias_or_name)
+    for column in [column for column in query.find_all(exp.Column) if lowered(column.table) == own]:
+        if column.parent_select is query:
+            column.set("table", None)
+        elif own != outer:
+            return None
+
+    def is_key(column: exp.Expr) -> bool:
+        return isinstance(column, exp.Column) and column.this == key.this and lowered(column.table) in ("", outer)
+
+    chosen = conditions_of(query)
+    others = [*chosen, *(other for other in conditions_of(node) if other is not part)]
+    if any(o.find(exp.Query) or not all(map(is_key, o.find_all(exp.Column))) for o in others):
+        return None
+    same = _keys(query) == [exp.Column(this=key.this)] == [e.unalias() for e in query.expressions] and is_key(inner.this)
+    return (chosen, query.args["having"].this) if same else None
+
+
 def _filter(
     part: exp.Expr,
     keys: Sequence[exp.Column],
     of_persons: Callable[[exp.Expr], bool],
     reads_persons: Callable[[exp.Expr], bool],
-    *,
-    alone: bool,
 ) -> exp.Expr | None:
-    """The condition on a group in place of one on its rows; None if it is another condition. ``alone``: of one source."""
+    """The condition on a group in place of one on its rows; None if it is another condition."""
     inner: exp.Expr | None = part.unnest()
     negated = isinstance(inner, exp.Not)
     inner = inner.this.unnest() if isinstance(inner, exp.Not) else inner
@@ -110,8 +154,7 @@ def _filter(
         inner = next((among for key in keys if (among := _as_in(inner, key)) is not None), None)
     if not isinstance(inner, exp.In) or inner.args.get("query") is None:
         return None
-    named = [key for key in keys if isinstance(inner.this, exp.Column) and lowered(key.name) == lowered(inner.this.name)]
-    key = next((key for key in named if key == inner.this or (alone and not (key.table and inner.this.table))), None)
+    key = next((key for key in keys if key == inner.this), None)
     query = inner.args["query"].unnest().copy()
     shown = query.expressions[0].unalias() if isinstance(query, exp.Select) and len(query.expressions) == 1 else None
     if key is None or not isinstance(shown, exp.Column) or lowered(shown.name) != lowered(key.name):
