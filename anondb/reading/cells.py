@@ -151,12 +151,13 @@ def _rows_of_objects(path: Path, name: str) -> Iterator[Sequence[Any]]:
     yield from ([row.get(key) for key in keys] for row in rows_of_json(path, name))
 
 
-def _cells(book: Any) -> list[list[list[Any]]]:
-    """The cells of each sheet, whatever the file says of their range."""
+def _cells(book: Any, title: str | None) -> list[list[list[Any]]]:
+    """The cells of each sheet, or of those with a title, whatever the file says of their range."""
     sheets = []
     for sheet in book.worksheets:
-        sheet.reset_dimensions()
-        sheets.append([list(row) for row in sheet.iter_rows(values_only=True)])
+        if title is None or sheet.title.lower() == title.lower():
+            sheet.reset_dimensions()
+            sheets.append([list(row) for row in sheet.iter_rows(values_only=True)])
     book.close()
     return sheets
 
@@ -173,7 +174,8 @@ def _check_formulas(values: list[list[Any]], formulas: list[list[Any]], name: st
 
 
 def _rows_of_sheet(path: Path, reading: Reading, name: str) -> Iterator[Sequence[Any]]:
-    """The names of the columns of the only sheet of an Excel file that has cells, and its rows."""
+    """The names of the columns of a sheet of an Excel file, by default the only one that has cells, and its rows."""
+    title = reading.file_table
     try:
         import openpyxl
     except ImportError:
@@ -181,7 +183,8 @@ def _rows_of_sheet(path: Path, reading: Reading, name: str) -> Iterator[Sequence
             f"{name} needs the package openpyxl.", code="missing_extra", hint="Install anondb[excel], or save it as CSV."
         ) from None
     try:
-        sheets, formulas = (_cells(openpyxl.load_workbook(path, read_only=True, data_only=d)) for d in (True, False))
+        books = (openpyxl.load_workbook(path, read_only=True, data_only=plain) for plain in (True, False))
+        sheets, formulas = (_cells(book, title) for book in books)
     except Exception:  # whatever a damaged file makes it raise
         raise InputError(f"{name} is damaged.", code="unreadable") from None
     for values, written in zip(sheets, formulas, strict=True):
@@ -190,8 +193,10 @@ def _rows_of_sheet(path: Path, reading: Reading, name: str) -> Iterator[Sequence
     filled = [kept for rows in numbered if (kept := [row for row in rows if any(cell is not None for cell in row[1])])]
     if len(filled) > 1:
         raise InputError(
-            f"{len(filled)} sheets of {name} have cells.", code="several_sheets", hint="Save one as a file of its own."
+            f"{len(filled)} sheets of {name} have cells.", code="several_sheets", hint="Name one with --file-table SHEET."
         )
+    if title is not None and not sheets:
+        raise InputError(f"{name} has no sheet {title!r}.", code="no_such_table", hint="Name one with --file-table SHEET.")
     width = max((len(row) for kept in filled for _, row in kept), default=0)
     placed = [(number, row + [None] * (width - len(row))) for kept in filled for number, row in kept]
     rows = [row for _, row in placed]

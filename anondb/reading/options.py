@@ -18,7 +18,7 @@ NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars", "
 MARKS = tuple(NAMES)[:-1]  # what separates, if it occurs; a blank also stands in texts
 _OF_TEXTS = ("delimiter", "quote", "header", "encoding", "skip")
 OF_FILES = (*_OF_TEXTS, "file_table")
-_OF_FORMATS = {"text": _OF_TEXTS, "dat": _OF_TEXTS, "json": ("encoding", "skip"), "xlsx": ("header", "skip")}
+_OF_FORMATS = {"text": _OF_TEXTS, "dat": _OF_TEXTS, "json": ("encoding", "skip"), "xlsx": ("header", "skip", "file_table")}
 _OF_FORMATS |= {"sqlite": ("file_table",)}
 _QUOTE = re.compile(r"[!-\[\]-~]")
 _OF_ONE = re.compile(rf"#((?:no-)?(?:{'|'.join(OF_FILES).replace('_', '-')}))(?:=([^#]+))?")
@@ -48,7 +48,9 @@ class Reading:
     skip: int | None = parameter(
         None, "Lines before the first row of a text file.", "LINES", kinds=(INTEGER,), read=digits, panel=READ
     )
-    file_table: str | None = parameter(None, "The table of a SQLite file that has several.", "TABLE", panel=READ)
+    file_table: str | None = parameter(
+        None, "The table of a SQLite file, or the sheet of an Excel file, that has several.", "TABLE", panel=READ
+    )
     item_separator: str | None = parameter(
         None, "What separates the items of a cell in the layout list.", "TEXT", panel=READ
     )
@@ -99,7 +101,7 @@ class Reading:
         the encoding. Raises InputError: ``bad_usage``."""
         for name in set(OF_FILES) - {"encoding", *_OF_FORMATS.get(form or "", ())}:
             if getattr(self, name) is not None:
-                which = "text files" if name in _OF_TEXTS else "SQLite files"
+                which = "text files" if name in _OF_TEXTS else "SQLite and Excel files"
                 raise InputError(f"{name} applies to {which}, which this is not.", code="bad_usage", hint="Leave it out.")
 
     def texts(self) -> dict[str, Any]:

@@ -226,6 +226,20 @@ def test_sheets(tmp_path: Path) -> None:
     assert profile(path).persons == 2
 
 
+def test_a_sheet_is_named(run: Run, tmp_path: Path) -> None:
+    book = pytest.importorskip("openpyxl").Workbook()
+    for title, rows in {"May": ["1a", "2b"], "June": ["1a", "2b", "3b"], "Notes": []}.items():
+        sheet = book.create_sheet(title)
+        for row in [("tid", "item"), *rows]:
+            sheet.append(list(row))
+    path = tmp_path / "year.xlsx"
+    book.save(path)
+    refusal(lambda: profile(path), "3 sheets", "file_table=SHEET")
+    refusal(lambda: profile(path, file_table="July"), "no sheet 'July'")
+    assert profile(path, file_table="june").persons == 3
+    assert "2 persons" in run("profile", f"{path}#file-table=May").out
+
+
 @each("suffix", ["xlsx", "csv"])
 def test_a_title_is_no_header(suffix: str, run: Run, tmp_path: Path) -> None:
     rows = [["Export of hemlock", ""], ["", ""], ["tid", "item"], ["1", "a"], ["2", "b"]]
