@@ -157,8 +157,9 @@ def _collated(tree: exp.Expr) -> str | None:
         compared = node.parent
         if any(node is term for term in last):
             continue
-        parts = [] if not isinstance(compared, exp.Predicate) else [*compared.iter_expressions()]
-        if not parts or not all(part is node or isinstance(part, exp.Literal) for part in parts):
+        parts = [*compared.iter_expressions()] if isinstance(compared, exp.Expr) else []
+        others = [part for part in parts if not isinstance(part, exp.Collate)]
+        if not isinstance(compared, exp.Predicate) or not others or not all(isinstance(o, exp.Literal) for o in others):
             return "COLLATE elsewhere than in a comparison with a literal. Ask for lower(...)"
     return None
 

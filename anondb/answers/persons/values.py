@@ -169,14 +169,16 @@ class Values(Relations):
 
 def as_cases(tree: exp.Expr) -> exp.Expr | None:
     """A condition that is cast, but no constant, as CASE with its three values; CASE as it is; None for others."""
-    met = tree.this.unnest() if isinstance(tree, exp.Cast) else None
-    if isinstance(met, CONDITIONS) and not isinstance(met, exp.Boolean):
-        ifs = [
-            exp.If(this=condition.copy(), true=exp.cast(exp.convert(value), tree.to.copy()))
-            for condition, value in ((met, True), (exp.Not(this=exp.paren(met.copy())), False))
-        ]
-        return exp.Case(ifs=ifs, default=exp.cast(exp.null(), tree.to.copy()))
-    return tree if isinstance(tree, exp.Case) else None
+    if not isinstance(tree, exp.Cast):
+        return tree if isinstance(tree, exp.Case) else None
+    met = tree.this.unnest()
+    if not isinstance(met, CONDITIONS) or isinstance(met, exp.Boolean):
+        return None
+    ifs = [
+        exp.If(this=condition.copy(), true=exp.cast(exp.convert(value), tree.to.copy()))
+        for condition, value in ((met, True), (exp.Not(this=exp.paren(met.copy())), False))
+    ]
+    return exp.Case(ifs=ifs, default=exp.cast(exp.null(), tree.to.copy()))
 
 
 def with_cases(tree: exp.Expr) -> exp.Expr:

@@ -275,7 +275,10 @@ class SelectRows:
                     self.compiler.notes[f"{CHOSEN_NOTE}{value.why}."] = None
                 rows, self._asked = self._without_bounds(rows), True
                 continue
-            set_conditions(self.sources.tree, [*conditions_of(self.sources.tree, clause), value.truths[1]], clause)
+            met = [value.truths[1]]
+            if clause == "qualify" and met[0].find(exp.Window) is None:  # without any DuckDB takes no QUALIFY
+                met.append(exp.GT(this=exp.Window(this=exp.RowNumber(), over="OVER"), expression=exp.convert(0)))
+            set_conditions(self.sources.tree, [*conditions_of(self.sources.tree, clause), *met], clause)
             self._asked, rows = self._asked or not value.exact, rows.among(value)
         return rows
 
