@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 
 from sqlglot import exp
 
-from anondb.answers.quotients import filtered
+from anondb.answers.quotients import filtered, quotient_of
 from anondb.answers.ranged import values
 from anondb.answers.ranged.clauses import filtered_by
 from anondb.answers.ranged.equivalents import terms_of_order
@@ -67,6 +67,21 @@ def over_all(node: exp.Window) -> bool:
     """Whether a window function is an aggregate over all rows."""
     function, _ = filtered(node.this)
     return isinstance(function, AGGREGATES) and not any(node.args.get(k) for k in ("partition_by", "order", "spec"))
+
+
+def as_average(node: exp.Div, resolve: Resolve) -> Value | None:
+    """A sum by its number of rows as an average; None for others, and for one that is exact."""
+    of = quotient_of(node)
+    if not isinstance(of.above, exp.Sum) or not isinstance(of.below, exp.Count) or of.wanted != of.also:
+        return None
+    if of.filled and not of.never_zero:
+        return None  # 0 / 0 is no number, and not NULL
+    every, value = isinstance(of.below.this, exp.Star | exp.Literal), bare(of.above.this)
+    if bare(of.below.this) != value and not (every and read(value, resolve).present):
+        return None
+    call = exp.Avg(this=value.copy())
+    average = read(of.times(filtered_by(call, of.wanted)), resolve)
+    return None if average.exact else average
 
 
 @dataclass(frozen=True)

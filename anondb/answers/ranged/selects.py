@@ -8,7 +8,7 @@ from itertools import takewhile
 
 from sqlglot import exp
 
-from anondb.answers.ranged.aggregates import Rows, aggregates
+from anondb.answers.ranged.aggregates import Rows, aggregates, as_average
 from anondb.answers.ranged.clauses import aliased, conditions_of, is_same_key, places_of, set_conditions
 from anondb.answers.ranged.compiler import ROWS_HINT, Compiler, Env, Grouped
 from anondb.answers.ranged.expressions import Around, computed, read
@@ -19,7 +19,7 @@ from anondb.answers.ranged.relation import ONE_GROUP, SURE, Ranged, Sources, des
 from anondb.answers.ranged.rollups import sum_of_rows
 from anondb.answers.ranged.sources import check_one, grouped, source_rows
 from anondb.answers.ranged.subqueries import among, beside_rows, exists, rows_around, scalar
-from anondb.answers.ranged.values import Value, ambiguous, holds, narrowed
+from anondb.answers.ranged.values import Value, ambiguous, arithmetic, holds, narrowed
 from anondb.answers.ranged.windows import Windows
 from anondb.query.parsing import bare, conjoined, lowered, whole
 from anondb.query.refusals import name_of, only, unsupported
@@ -134,6 +134,8 @@ class SelectRows:
             alone = sum_of_rows(node, self.node, self.env)
             value = self._rows.aggregate(node, self.resolve)
             return value if alone is None else narrowed(value, scalar(alone, self.compiler, self.env))
+        if isinstance(node, exp.Div) and self.grouped is None and (average := as_average(node, self.resolve)) is not None:
+            return narrowed(average, arithmetic(node, *(read(side, self.resolve) for side in (node.left, node.right))))
         if isinstance(node, exp.Anonymous):
             self._check_function(node)
         if isinstance(node, exp.Subquery):
