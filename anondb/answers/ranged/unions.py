@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import combinations, product
+from collections.abc import Collection, Iterator, Sequence
+from itertools import combinations, product, starmap
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -13,7 +13,7 @@ from anondb.answers.ranged.aggregates import aggregates
 from anondb.answers.ranged.clauses import FLAT, GROUPED, aliased, clauses_of, conditions_of, is_same_key, set_children
 from anondb.answers.ranged.relation import fresh
 from anondb.answers.ranged.sources import grouped, grouped_by, source_rows
-from anondb.query.parsing import bare, lowered
+from anondb.query.parsing import bare, conjoined, lowered
 from anondb.query.refusals import only, unsupported
 
 if TYPE_CHECKING:
@@ -25,10 +25,13 @@ NOT_STRICT = (exp.Predicate, exp.Connector)
 SETS = exp.Rollup | exp.Cube | exp.GroupingSets
 GROUPING = exp.Grouping | exp.GroupingId
 _OF_ROWS = (exp.AggFunc, exp.Filter, exp.WithinGroup, exp.IgnoreNulls, exp.Query)  # they see the rows of a group
+_VALUES = {"t", "f", "true", "false", "y", "n", "yes", "no", "on", "off", "nan", "inf", "infinity", "today", "now", "epoch"}
+"""Words that other words may be equal to, in a column that is no text."""
 
 
 def with_all(tree: exp.Expr) -> exp.Expr:
-    """A query with UNION ALL of different rows in place of UNION, if a column has another constant on each side."""
+    """A query with UNION ALL of different rows in place of UNION, if a column has another constant on each side; and with
+    one SELECT in place of UNION ALL of rows of a table that meet one of several conditions, of which no row meets two."""
     if tree.find(exp.Union) is None:
         return tree
     copy = tree.copy()
@@ -45,7 +48,59 @@ def with_all(tree: exp.Expr) -> exp.Expr:
                     side.set("distinct", exp.Distinct())
                 for node in chain:
                     node.set("distinct", False)
+        every = plain and all(clauses_of(node) <= {"this", "expression"} for node in chain)  # no DISTINCT, ORDER BY or LIMIT
+        if every and (one := _of_one_table(sides)) is not None:
+            copy = one if union is copy else copy
+            union.replace(one)
     return copy
+
+
+def _of_one_table(sides: Sequence[exp.Expr]) -> exp.Select | None:
+    """The rows of a table that several SELECT show, of which no two show the same; None for other queries."""
+    first, shown = sides[0].copy(), {tuple(side.expressions) for side in sides}
+    columns = all(isinstance(e, exp.Column | exp.Star) for e in first.expressions)
+    same = columns and len(shown) == 1 and all(clauses_of(side) == {"expressions", "from_", "where"} for side in sides)
+    conditions = [side.args["where"].this for side in sides] if same else []
+    if not same or any(side.args["from_"] != first.args["from_"] for side in sides):
+        return None
+    if not isinstance(first.args["from_"].this, exp.Table) or not all(starmap(_are_apart, combinations(conditions, 2))):
+        return None
+    first.set("where", exp.Where(this=exp.or_(*(exp.paren(condition.copy()) for condition in conditions))))
+    assert isinstance(first, exp.Select)
+    return first
+
+
+def _are_apart(one: exp.Expr, other: exp.Expr) -> bool:
+    """Whether no row meets two conditions, as far as the values of one column show it."""
+    for (column, values, among), (second, others, chosen) in product(_values_in(one), _values_in(other)):
+        if column == second and (among or chosen):
+            parts = (others, values) if among else (values, others)
+            if _differ(values, others) if among and chosen else parts[1] <= parts[0]:
+                return True
+    return False
+
+
+def _values_in(condition: exp.Expr) -> Iterator[tuple[exp.Expr, frozenset[exp.Expr], bool]]:
+    """For each part of a condition on literals the column, the literals, and whether its value is one of them."""
+    for part in conjoined(condition):
+        negated = isinstance(part, exp.Not)
+        test = bare(part.this if negated else part)
+        if isinstance(test, exp.EQ | exp.NEQ):
+            values, negated = [test.expression], negated != isinstance(test, exp.NEQ)
+        else:
+            values = test.expressions if isinstance(test, exp.In) else []
+        if isinstance(test.this, exp.Column) and values and all(isinstance(value, exp.Literal) for value in values):
+            yield test.this, frozenset(values), not negated
+
+
+def _differ(some: Collection[exp.Expr], others: Collection[exp.Expr]) -> bool:
+    """Whether literals are other values than others, whatever the type of the column is: words, or whole numbers."""
+    every = [*some, *others]
+    if all(value.is_int and not value.is_string for value in every):
+        return {int(value.name) for value in some}.isdisjoint(int(value.name) for value in others)
+    words = [{value.name.lower().replace("-", "") for value in values} for values in (some, others)]  # as UUIDs are equal
+    plain = all(value.is_string and value.name[:1].isalpha() and value.name.lower() not in _VALUES for value in every)
+    return plain and words[0].isdisjoint(words[1])
 
 
 def _are_different(values: Sequence[exp.Expr]) -> bool:
