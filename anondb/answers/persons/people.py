@@ -15,6 +15,7 @@ from anondb.answers.persons.counts import NONE, Bounds, Counts, Row
 from anondb.answers.persons.domains import check_kind
 from anondb.answers.persons.sums import MERGED_NOTE
 from anondb.answers.persons.terms import Item, Number, Of, PersonRows, Scope
+from anondb.answers.ranged.aggregates import aggregates
 from anondb.answers.ranged.compiler import Compiler, Env, Grouped, with_ctes
 from anondb.answers.ranged.leading import largest
 from anondb.answers.ranged.relation import Column, Ranged, marked
@@ -57,6 +58,18 @@ class Persons(RowsOfPersons):
         """
         return _Grouped(self, compiler).grouped(node, with_ctes(node, env, self.of_persons), ended)
 
+    def counted(self, node: exp.Select, env: Env, compiler: Compiler) -> tuple[exp.Select, exp.Table] | None:
+        """The ids of the persons whom a SELECT of one count counts, of whom a table has all; None if it counts others."""
+        source, (call,) = node.args["from_"].this, aggregates(node.expressions[0])
+        names, tables = self.ids_of(source, env), list(self.tables_of(node, env))
+        of_ids = isinstance(call.this, exp.Distinct) and {lowered(c.name) for c in call.this.expressions} == names
+        outer = any(join.side for join in node.args.get("joins") or ()) or any(t.this != tables[0].this for t in tables)
+        if len(names) != 1 or outer or not (of_ids or isinstance(call.this, exp.Star | exp.Literal)):
+            return None
+        ids = node.copy()
+        ids.set("expressions", [exp.column(exp.to_identifier(min(names), quoted=True), source.alias_or_name or None)])
+        return (ids, tables[0]) if of_ids or _Grouped(self, compiler).have_one_row(ids, env) else None
+
 
 class _Grouped(Aggregates):
     """Reads one SELECT."""
@@ -97,6 +110,13 @@ class _Grouped(Aggregates):
         columns += [self._column(n, basics, len(keys), maybe=not keys and not sure) for n in range(len(basics))]
         relation = Ranged(marked(tree, columns), tuple(columns), flagged=bool(keys), open=some and bool(keys))
         return Grouped(replace(relation, unsure=bool(keys) and not sure), {key: n for n, key in enumerate(keys)}, replaced)
+
+    def have_one_row(self, node: exp.Select, env: Env) -> bool:
+        """Whether each person has at most one row of a SELECT."""
+        for scope in (scopes := self.scopes(node, env)):
+            self.check_one(scope.rows)
+        cells = [cell for scope in scopes for cell in self.cells(scope.rows)]
+        return len(cells) < 2 and all(cell.test is None for cell in cells)
 
     def _keys(self, node: exp.Select, scope: Scope) -> list[exp.Expr]:
         if node.args.get("group") is not None:

@@ -107,6 +107,7 @@ class Compiler:
         from anondb.answers.ranged.quantified import with_exists, without_matches
         from anondb.answers.ranged.rollups import over_rows
         from anondb.answers.ranged.selects import SelectRows
+        from anondb.answers.ranged.together import together
         from anondb.answers.ranged.unions import beside_table, grouping_sets
         from anondb.answers.ranged.windows import with_counts_up_to
 
@@ -131,7 +132,8 @@ class Compiler:
             return self.query(other, env, ended=ended)
         if self.people.of_persons(node, env):
             raise unsupported("the rows of single persons", ROWS_HINT)
-        counted = with_counted_items(node, *self.persons_tests(env))
+        one = together(node, lambda query: self.people.counted(query, env, self))
+        counted = with_counted_items(one, *self.persons_tests(env))
         return SelectRows(self, counted, env, ended=ended, around=around).rows()
 
     def persons_tests(self, env: Env) -> tuple[Callable[[exp.Expr], bool], Callable[[exp.Expr], bool]]:
