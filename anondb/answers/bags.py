@@ -146,9 +146,13 @@ class Buckets:
         texts = [file.items[n] for file in files for n in file.members.item]
         engine.put(self._texts, {"member": ("INTEGER", np.arange(len(texts))), "item": ("VARCHAR", texts)})
         ends = [0, *accumulate(len(file.names) for file in files)]
-        tids = [0, *accumulate(file.facts.transactions for file in files)]
+        tids = [0, *accumulate(file.description.transactions for file in files)]
         self._missing = [
-            ({"world": world, "tids_before": tids[n], "first": ends[n], "end": ends[n + 1]}, n, file.facts.seed + world)
+            (
+                {"world": world, "tids_before": tids[n], "first": ends[n], "end": ends[n + 1]},
+                n,
+                file.description.seed + world,
+            )
             for n, file in enumerate(files)
             for world in numbers
         ]
@@ -182,7 +186,7 @@ def drawn_holders(file: File, worlds: Ints) -> Ints:
     single, free = members.size == 1, members.unsupported
     low = np.where(single, members.support, np.where(free, 0, np.nan_to_num(members.at_least))).astype(np.int64)[:, None]
     high = np.where(single | free, members.support, np.nan_to_num(members.at_most)).astype(np.int64)[:, None]
-    chosen = h(np.arange(len(single))[:, None], worlds, SUPPORTED + file.facts.seed)
+    chosen = h(np.arange(len(single))[:, None], worlds, SUPPORTED + file.description.seed)
     n = low + ((high - low + 1) * (2 * chosen + 1) >> 33)
     if free.any():
         n = np.where(free[:, None], _sampled(file, n, free, worlds), n)
@@ -194,7 +198,7 @@ def drawn_holders(file: File, worlds: Ints) -> Ints:
 
 def _sampled(file: File, fixed: Ints, free: Flags, worlds: Ints) -> Ints:
     """The numbers of holders after all sweeps where they are free; the others stay fixed."""
-    members, seed, transactions = file.members, file.facts.seed, file.facts.transactions
+    members, seed, transactions = file.members, file.description.seed, file.description.transactions
     items, number = len(file.items), np.arange(len(free))[:, None]
     support = np.broadcast_to(members.support[:, None], fixed.shape)
     prior = np.bincount(members.item, members.size > 1, minlength=items)[:, None] / 2

@@ -36,8 +36,8 @@ class Sets:
 
     def __init__(self, engine: DuckDBEngine, files: Sequence[File], numbers: range, of: int | None = None) -> None:
         self._engine, self._numbers, self._of = engine, np.array(numbers), of or len(numbers)
-        self._drawn, self._seed = of_worlds(DRAWN, numbers[0]), files[0].facts.seed
-        self._numbered, self._transactions = Numbered.of(files), sum(file.facts.transactions for file in files)
+        self._drawn, self._seed = of_worlds(DRAWN, numbers[0]), files[0].description.seed
+        self._numbered, self._transactions = Numbered.of(files), sum(file.description.transactions for file in files)
         self._support = np.concatenate([file.members.support for file in files])
         self.single = np.concatenate([file.members.size == 1 for file in files])
         self._missing = ~self.single
@@ -45,7 +45,7 @@ class Sets:
 
     def _holders(self, file: File) -> Ints:
         """How many transactions hold each member (row) of a file in each world (column)."""
-        every = rounded(file.members, file.means, file.members.label, self._of, file.facts.seed)
+        every = rounded(file.members, file.means, file.members.label, self._of, file.description.seed)
         return every[:, self._numbers]
 
     @cached_property

@@ -3,7 +3,8 @@
 The tables are in the schema ``worlds``. Files are numbered through: their transactions, released items and members follow
 those of the files before.
 
-``Facts`` are what a sealed file says of the original's tables: names, columns, types, layout, and the numbers of worlds."""
+A ``Description`` is what a sealed file says of the original's tables: names, columns, types, layout, and the numbers of
+worlds."""
 
 from __future__ import annotations
 
@@ -56,13 +57,13 @@ class File:
     """What worlds need of a file beside its rows.
 
     Attributes:
-        facts: the facts.
+        description: the description.
         members: what its released items stand for, by the file's own numbers; items are places in ``items``.
         names: for each of the members the label of the released item.
         items: the texts of the items, in order.
     """
 
-    facts: Facts
+    description: Description
     members: Members
     names: Sequence[str]
     items: Sequence[str]
@@ -70,7 +71,7 @@ class File:
     @cached_property
     def means(self) -> Floats:
         """The expected number of holders of each member, in a file of sets."""
-        return expected(self.members, self.facts.transactions, self.facts.k)
+        return expected(self.members, self.description.transactions, self.description.k)
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,7 @@ class Numbered:
             return of_files([0, *accumulate(values)][:-1])
 
         labels = before([int(file.members.label.max(initial=0)) for file in files])
-        tids, seed = before([f.facts.transactions for f in files]), of_files([f.facts.seed for f in files])
+        tids, seed = before([f.description.transactions for f in files]), of_files([f.description.seed for f in files])
         return cls(number + labels, number, before(sizes), tids, seed)
 
 
@@ -126,9 +127,9 @@ def copied(engine: DuckDBEngine, files: Sequence[SealedRelease]) -> list[File]:
         digest = digest or content_digest(release.engine, release.schema, release.kind, modelled=False)
         attributes = release.kind.attributes or ()
         together = {a.name: [v for listed in values for v in listed.get(a.name, ())] for a in attributes}
-        result.append(File(facts_of(release.manifest, seed_of(digest), items, attributes, together, parts), *read))
+        result.append(File(description_of(release.manifest, seed_of(digest), items, attributes, together, parts), *read))
         _copy(engine, release, number, tids, labels)
-        tids += result[-1].facts.transactions
+        tids += result[-1].description.transactions
         labels += int(read[0].label.max(initial=0))
     return result
 
@@ -243,7 +244,7 @@ class Attribute:
 
 
 @dataclass(frozen=True)
-class Facts:
+class Description:
     """What a file says of its original.
 
     Attributes:
@@ -277,15 +278,15 @@ class Facts:
         return self.records is not None and self.records.lower() == self.table.lower()
 
 
-def facts_of(
+def description_of(
     manifest: Mapping[str, str],
     seed: int,
     items: Iterable[str],
     attributes: Sequence[ReleasedAttribute] = (),
     categories: Mapping[str, Iterable[str | None]] | None = None,
     parts: Iterable[str] = (),
-) -> Facts:
-    """The facts of a file.
+) -> Description:
+    """The description of a file.
 
     Types are those of the manifest's key ``types``. A column that it does not list is BIGINT if every value reads so, else
     VARCHAR; ids are BIGINT then, and an attribute with ranges has the type of their ends.
@@ -309,7 +310,7 @@ def facts_of(
         stated = column(released.name, released.ends or _read_as(listed))
         return Attribute(replace(stated, type=range_type(stated.type, released.ends)), released.ends, released.has_null)
 
-    return Facts(
+    return Description(
         table=manifest["table"],
         id=column(manifest["id_column"], "BIGINT"),
         item=column(manifest["item_column"], _read_as(items)),

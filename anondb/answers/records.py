@@ -31,10 +31,10 @@ class Records:
 
     def __init__(self, engine: DuckDBEngine, files: Sequence[File], numbers: range) -> None:
         self._engine, self._numbers, self._values = engine, numbers, of_worlds(VALUES, numbers[0])
-        before = [0, *accumulate(file.facts.transactions for file in files)]
-        self._missing = [(file, n, before[n]) for n, file in enumerate(files) if file.facts.records is not None]
+        before = [0, *accumulate(file.description.transactions for file in files)]
+        self._missing = [(file, n, before[n]) for n, file in enumerate(files) if file.description.records is not None]
         if self._missing:
-            columns = {f"a{n}": a.column.type for n, a in enumerate(files[0].facts.attributes)}
+            columns = {f"a{n}": a.column.type for n, a in enumerate(files[0].description.attributes)}
             make_empty(engine, self._values, {"world": "SMALLINT", "tid": "INTEGER", **columns})
 
     def draw(self) -> None:
@@ -48,7 +48,7 @@ class Records:
 def _drawn(engine: DuckDBEngine, file: File, number: int, before: int, worlds: range) -> exp.Query:
     """The attributes of the persons of a file in worlds."""
     records, weighed = place("records", number), place("weighed values", number)
-    if any(a.ends is None for a in file.facts.attributes):
+    if any(a.ends is None for a in file.description.attributes):
         tables: dict[str, Table | exp.Query] = {
             "listed": place("released_values", number),
             "shown": _shown(file, records),
@@ -56,8 +56,8 @@ def _drawn(engine: DuckDBEngine, file: File, number: int, before: int, worlds: r
         engine.drop(weighed)
         engine.create(weighed, load("answers/weighed_values").bind(tables, {}))
     persons = load("answers/persons_in_worlds").bind({"records": records}, {"first": worlds.start, "end": worlds.stop})
-    for n in range(len(file.facts.attributes)):
-        persons = _with_hash(persons, n, file.facts.seed)
+    for n in range(len(file.description.attributes)):
+        persons = _with_hash(persons, n, file.description.seed)
     tid = exp.Add(this=exp.column("transaction_id", "persons"), expression=exp.convert(before))
     query = exp.select(
         exp.cast(exp.column("world", "persons"), "SMALLINT").as_("world"), exp.cast(tid, "INTEGER").as_("tid")
@@ -65,7 +65,7 @@ def _drawn(engine: DuckDBEngine, file: File, number: int, before: int, worlds: r
     same = exp.column("transaction_id", "persons").eq(exp.column("transaction_id", "records"))
     shown = exp.alias_(records.expression(), "records", table=True)
     query = query.from_(persons.subquery("persons")).join(shown, on=same)
-    for n, attribute in enumerate(file.facts.attributes):
+    for n, attribute in enumerate(file.description.attributes):
         value = _value_in_range(attribute, n)
         if attribute.ends is None:
             query, value = _joined(query, attribute, n, weighed), exp.column("value", f"v{n}")
@@ -76,7 +76,7 @@ def _drawn(engine: DuckDBEngine, file: File, number: int, before: int, worlds: r
 def _shown(file: File, records: Table) -> exp.Query:
     """How many records show each category."""
     parts = []
-    for attribute in file.facts.attributes:
+    for attribute in file.description.attributes:
         if attribute.ends is None:
             value, count = exp.column(_named(attribute, "")), exp.Count(this=exp.Star())
             columns = (exp.Literal.string(attribute.column.name).as_("attribute"), value.as_("released_value"))

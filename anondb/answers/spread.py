@@ -145,7 +145,7 @@ def factor_of(engine: DuckDBEngine, files: Sequence[File]) -> float:
         engine: the database with the files' rows.
         files: the files, of sets with item supports. The largest one counts.
     """
-    number = max(range(len(files)), key=lambda n: files[n].facts.transactions)
+    number = max(range(len(files)), key=lambda n: files[n].description.transactions)
     before = sum(int(file.members.label.max(initial=0)) for file in files[:number])
     file = files[number]
     opened = _opened(file)
@@ -161,7 +161,7 @@ def factor_of(engine: DuckDBEngine, files: Sequence[File]) -> float:
 
 def _opened(file: File) -> Ints:
     """Members whose released items stand for nothing else: whole groups in a random order, of ``MOST_ROWS`` rows at most."""
-    members, seed = file.members, file.facts.seed
+    members, seed = file.members, file.description.seed
     alone = np.flatnonzero(members.size == 1)
     alone = alone[np.lexsort((alone, h(alone, 0, MASKED + seed)))]
     few = alone[np.cumsum(members.support[alone]) <= MOST_ROWS]
@@ -177,9 +177,9 @@ def _masked(engine: DuckDBEngine, file: File, opened: Ints, before: int) -> File
     engine.create(MaskedSets.rows, exp.select("label", "tid").distinct().from_(HELD.expression()))
     counted = exp.select("label", exp.Count(this=exp.Star()).as_("n")).from_(MaskedSets.rows.expression())
     support = engine.select(counted.group_by("label").order_by("label"), "masked rows")["n"].astype(np.int64)
-    low, high = _supports(file.members.support[opened], np.repeat(support, GROUP), file.facts.k)
+    low, high = _supports(file.members.support[opened], np.repeat(support, GROUP), file.description.k)
     members = Members(group, np.arange(len(opened)), np.repeat(support, GROUP), low, high)
-    return File(file.facts, members, [""] * len(opened), [""] * len(opened))
+    return File(file.description, members, [""] * len(opened), [""] * len(opened))
 
 
 def _supports(n: Ints, support: Ints, k: int) -> tuple[Floats, Floats]:
@@ -193,7 +193,7 @@ def _compared(engine: DuckDBEngine, masked: File) -> tuple[Ints, Ints]:
     """How many hold each of some frequent pairs of masked items in truth, and (a row for each pair) in each other world."""
     pairs = engine.query("answers/frequent_pairs", {"held": HELD}, least=LEAST_SUPPORT)
     first, second = (pairs[name].astype(np.int64) for name in ("first", "second"))
-    chosen = np.sort(np.argsort(h(first, second, PAIRED + masked.facts.seed), kind="stable")[:MOST_PAIRS])
+    chosen = np.sort(np.argsort(h(first, second, PAIRED + masked.description.seed), kind="stable")[:MOST_PAIRS])
     truth, drawn = pairs["n"].astype(np.int64)[chosen], of_worlds(DRAWN, FIRST_MASKED)
     columns = {"pair": np.arange(len(chosen)), "first": first[chosen], "second": second[chosen]}
     engine.put(PAIRS, {name: ("INTEGER", values) for name, values in columns.items()})

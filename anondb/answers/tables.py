@@ -64,13 +64,13 @@ class WorldTables:
     @property
     def _persons(self) -> Persons | None:
         """The table of transactions of a release of sets, unless it has lists."""
-        facts = self._worlds.facts
-        if facts.rows != SETS or facts.lists:
+        description = self._worlds.description
+        if description.rows != SETS or description.lists:
             return None
-        others = {a.column.name for a in facts.attributes if facts.inline}
-        others |= set() if facts.partition is None else {facts.partition[0].name}
-        drawn = {"baskets", *(() if facts.records is None or facts.inline else (RECORDS, facts.records))}
-        table, item, id = map(lowered, (facts.table, facts.item.name, facts.id.name))
+        others = {a.column.name for a in description.attributes if description.inline}
+        others |= set() if description.partition is None else {description.partition[0].name}
+        drawn = {"baskets", *(() if description.records is None or description.inline else (RECORDS, description.records))}
+        table, item, id = map(lowered, (description.table, description.item.name, description.id.name))
         return Persons(table, item, id, {*map(lowered, others)}, {*map(lowered, drawn)} - {table}, self._is_aggregate)
 
     def draw(self, items: frozenset[str] | None) -> None:
@@ -105,7 +105,7 @@ class WorldTables:
     @cached_property
     def spread(self) -> Spread:
         """What the spread of numbers is computed from."""
-        files, rows = self._files, self._files[0].facts.rows
+        files, rows = self._files, self._files[0].description.rows
         if rows == BAGS or any(map(_says_nothing, files)):
             return Spread(None, reason=BAG if rows == BAGS else UNSUPPORTED)
         supported = rows == SETS and not any(file.members.unsupported.any() for file in files)
@@ -122,7 +122,7 @@ class WorldTables:
 def _says_nothing(file: File) -> bool:
     """Whether a file has no item supports and no item that several released items list: a global recoding."""
     members = file.members
-    return file.facts.rows == SETS and bool(members.unsupported.any()) and int(np.bincount(members.item).max()) == 1
+    return file.description.rows == SETS and bool(members.unsupported.any()) and int(np.bincount(members.item).max()) == 1
 
 
 class OwnTables:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from sqlglot import exp
 
 from anondb.answers.all_worlds import WORLD_COLUMN, over_worlds
-from anondb.answers.files import BAGS, COUNTS, DRAWN, ROWS, SETS, Column, Facts, of_worlds, place
+from anondb.answers.files import BAGS, COUNTS, DRAWN, ROWS, SETS, Column, Description, of_worlds, place
 from anondb.answers.holder_counts import HOLDERS
 from anondb.answers.records import VALUES, of_units
 from anondb.engine import Table, load, reads
@@ -73,11 +73,11 @@ def of_all(tables: Mapping[Table, exp.Query], first: int, worlds: exp.Query) -> 
     return made
 
 
-def tables_of(facts: Facts, first: int, *, kept: bool) -> dict[Table, exp.Query]:
+def tables_of(description: Description, first: int, *, kept: bool) -> dict[Table, exp.Query]:
     """The tables of the worlds from a number on, each with its rows.
 
     Args:
-        facts: the facts of any of the files.
+        description: the description of any of the files.
         first: the number of the first world.
         kept: whether there are rows that are the same in all worlds.
     """
@@ -85,66 +85,71 @@ def tables_of(facts: Facts, first: int, *, kept: bool) -> dict[Table, exp.Query]
     def table(name: str) -> Table:
         return Table("memory", schema_of(first), name)
 
-    tables = {table(HOLDERS): _holders(facts, first)} if facts.rows == SETS and not facts.lists else {}
-    tables[table("baskets")] = _baskets(facts, first, kept)
-    if facts.records is not None:
-        tables |= {table(name): _records(facts, first) for name in {RECORDS, facts.records.lower()}}
-    tables.pop(table(facts.table.lower()), None)
-    return tables | {table(facts.table): _transactions(facts, first, kept)}
+    tables = {table(HOLDERS): _holders(description, first)} if description.rows == SETS and not description.lists else {}
+    tables[table("baskets")] = _baskets(description, first, kept)
+    if description.records is not None:
+        tables |= {table(name): _records(description, first) for name in {RECORDS, description.records.lower()}}
+    tables.pop(table(description.table.lower()), None)
+    return tables | {table(description.table): _transactions(description, first, kept)}
 
 
-def _holders(facts: Facts, first: int) -> exp.Query:
+def _holders(description: Description, first: int) -> exp.Query:
     """The number of holders of each item that somebody holds."""
     counts, items = of_worlds(COUNTS, first).expression(), exp.alias_(ITEMS.expression(), "items", table=True)
-    columns = [exp.column("item", "items").as_(facts.item.name, quoted=True), exp.column("holders", "counts").as_(HOLDERS)]
+    columns = [
+        exp.column("item", "items").as_(description.item.name, quoted=True),
+        exp.column("holders", "counts").as_(HOLDERS),
+    ]
     same = exp.column("member", "counts").eq(exp.column("member", "items"))
     query = exp.select(*columns).from_(exp.alias_(counts, "counts", table=True)).join(items, on=same)
     return query.where(exp.column("world", "counts").eq(current_world()))
 
 
-def _baskets(facts: Facts, first: int, kept: bool) -> exp.Query:
+def _baskets(description: Description, first: int, kept: bool) -> exp.Query:
     """Each transaction with the list of its items, under the names of a sealed file."""
-    lists = load("answers/held_lists").bind({"held": _held(facts, first, kept), "ids": IDS}, {})
+    lists = load("answers/held_lists").bind({"held": _held(description, first, kept), "ids": IDS}, {})
     number = exp.Neg(this=exp.cast(exp.column("tid", "held"), "BIGINT"))
     items = exp.cast(exp.column("item", "held"), "VARCHAR[]", dialect="duckdb")
     return exp.select(number.as_("transaction_id"), items.as_("items")).from_(lists.subquery("held"))
 
 
-def _held(facts: Facts, first: int, kept: bool) -> exp.Query:
+def _held(description: Description, first: int, kept: bool) -> exp.Query:
     """The items of each transaction, a row for each."""
     copies = reads.rows(ROWS, "label, tid, unnest(range(copies)) AS copy")
-    rows = copies if facts.rows == BAGS else ROWS
+    rows = copies if description.rows == BAGS else ROWS
     tables: Tables = {"drawn": of_worlds(DRAWN, first), "items": ITEMS, "rows": rows, "base": BASE}
     held = load("answers/held" if kept else "answers/held_drawn")
     return held.bind({name: tables[name] for name in held.reads}, {"world": current_world()})
 
 
-def _transactions(facts: Facts, first: int, kept: bool) -> exp.Query:
+def _transactions(description: Description, first: int, kept: bool) -> exp.Query:
     """The table of transactions: a row for each item, or one with a list for each id."""
-    rows = _held(facts, first, kept)
-    source = load("answers/held_lists").bind({"held": rows, "ids": IDS}, {}) if facts.lists else rows
-    query = exp.select(modelled_id(facts.id, "held").as_(facts.id.name, quoted=True))
-    query = query.select(exp.column("item", "held").as_(facts.item.name, quoted=True)).from_(source.subquery("held"))
-    if facts.partition is not None:
-        query = query.select(exp.column("part", "held").as_(facts.partition[0].name, quoted=True))
-    if facts.inline:
+    rows = _held(description, first, kept)
+    source = load("answers/held_lists").bind({"held": rows, "ids": IDS}, {}) if description.lists else rows
+    query = exp.select(modelled_id(description.id, "held").as_(description.id.name, quoted=True))
+    query = query.select(exp.column("item", "held").as_(description.item.name, quoted=True)).from_(source.subquery("held"))
+    if description.partition is not None:
+        query = query.select(exp.column("part", "held").as_(description.partition[0].name, quoted=True))
+    if description.inline:
         same = exp.column("tid", "attributes").eq(exp.column("tid", "held"))
-        query = query.select(*_values(facts, "attributes")).join(_attributes_of_world(facts, first), on=same)
+        query = query.select(*_values(description, "attributes")).join(_attributes_of_world(description, first), on=same)
     return query
 
 
-def _records(facts: Facts, first: int) -> exp.Query:
+def _records(description: Description, first: int) -> exp.Query:
     """The table of attributes."""
-    query = exp.select(modelled_id(facts.id, "attributes").as_(facts.id.name, quoted=True))
-    return query.select(*_values(facts, "attributes")).from_(_attributes_of_world(facts, first))
+    query = exp.select(modelled_id(description.id, "attributes").as_(description.id.name, quoted=True))
+    return query.select(*_values(description, "attributes")).from_(_attributes_of_world(description, first))
 
 
-def _values(facts: Facts, table: str) -> list[exp.Expr]:
-    return [exp.column(f"a{n}", table).as_(a.column.name, quoted=True) for n, a in enumerate(facts.attributes)]
+def _values(description: Description, table: str) -> list[exp.Expr]:
+    return [exp.column(f"a{n}", table).as_(a.column.name, quoted=True) for n, a in enumerate(description.attributes)]
 
 
-def _attributes_of_world(facts: Facts, first: int) -> exp.Subquery:
-    rows = exp.select("tid", *(f"a{n}" for n in range(len(facts.attributes)))).from_(of_worlds(VALUES, first).expression())
+def _attributes_of_world(description: Description, first: int) -> exp.Subquery:
+    rows = exp.select("tid", *(f"a{n}" for n in range(len(description.attributes)))).from_(
+        of_worlds(VALUES, first).expression()
+    )
     return rows.where(exp.column("world").eq(current_world())).subquery("attributes")
 
 

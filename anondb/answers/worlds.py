@@ -61,12 +61,12 @@ class Worlds:
 
     Attributes:
         count: K, how many worlds there are; it depends on the files alone.
-        facts: the facts of the first file.
+        description: the description of the first file.
     """
 
     def __init__(self, engine: DuckDBEngine, files: Sequence[File], most: int = MOST_WORLDS) -> None:
         self._engine, self._files = engine, files
-        self.facts, self._rows = files[0].facts, _rows_of(engine, files)
+        self.description, self._rows = files[0].description, _rows_of(engine, files)
         self.count = worlds_for(self._rows)
         numbers = range(min(most, self.count))
         self._drawing = self._drawn(numbers)
@@ -94,7 +94,7 @@ class Worlds:
 
     def _drawn(self, numbers: range) -> Sets | Bags | Buckets:
         """What draws who holds what."""
-        rows = self.facts.rows
+        rows = self.description.rows
         if rows == SETS:
             return Sets(self._engine, self._files, numbers, self.count)
         return (Bags if rows == BAGS else Buckets)(self._engine, self._files, numbers)
@@ -105,7 +105,7 @@ class Worlds:
         make_empty(self._engine, of_worlds(DRAWN, first), DRAWN_COLUMNS)
         make_empty(self._engine, of_worlds(COUNTS, first), COUNTS_COLUMNS)
         kept = bool(self._drawing.single.any())
-        tables = tables_of(self.facts, first, kept=kept)
+        tables = tables_of(self.description, first, kept=kept)
         every = of_all(tables, first, world_numbers(first, self.count))
         self._of_all = {table.name.lower(): table for table in every}
         statements: list[exp.Expr] = [schema(schema_of(first)), schema(table_of_all("", first).schema)]
@@ -145,15 +145,15 @@ class Worlds:
             labels: the labels of the released items whose rows a query reads; None for all.
             counted: whether it reads numbers of holders instead.
         """
-        facts = self.facts
+        description = self.description
         if counted:
             return self._of_all
-        persons = sum(file.facts.transactions for file in self._files)
-        if labels is not None and facts.rows == SETS:
+        persons = sum(file.description.transactions for file in self._files)
+        if labels is not None and description.rows == SETS:
             means = np.concatenate([file.means for file in self._files])
-            rows = means[self._are(labels)].sum() + persons * (facts.lists or facts.records is not None)
+            rows = means[self._are(labels)].sum() + persons * (description.lists or description.records is not None)
         else:
-            rows = self._rows + persons * facts.lists
+            rows = self._rows + persons * description.lists
         return self._of_all if rows * self.count <= MOST_AT_ONCE else {}
 
     def _are(self, labels: Collection[str] | None) -> Flags:
@@ -166,8 +166,8 @@ class Worlds:
 
     def _list_items(self) -> None:
         """Make the tables of items: by member, and by released item where it stands for one."""
-        facts = self.facts
-        parts = [None if f.facts.partition is None else f.facts.partition[1] for f in self._files]
+        description = self.description
+        parts = [None if f.description.partition is None else f.description.partition[1] for f in self._files]
         part = np.repeat(np.array(parts, dtype=object), [len(file.names) for file in self._files])
         columns = {
             "member": ("INTEGER", np.arange(len(part))),
@@ -176,7 +176,9 @@ class Worlds:
             "item": ("VARCHAR", self._texts),
             "part": ("VARCHAR", part),
         }
-        kinds = {"item": facts.item.type} | ({} if facts.partition is None else {"part": facts.partition[0].type})
+        kinds = {"item": description.item.type} | (
+            {} if description.partition is None else {"part": description.partition[0].type}
+        )
         texts = self._engine.put(place("texts"), columns)
         typed = [_typed(name, kinds.get(name)) for name in columns]
         self._engine.create(ITEMS, exp.select(*typed).from_(texts.expression()))
@@ -189,12 +191,12 @@ class Worlds:
         """Make the view of all transactions."""
         listed, before = list[exp.Query](), 0
         for part, file in zip(parts, self._files, strict=True):
-            ends = [exp.convert(before + 1), exp.convert(before + file.facts.transactions + 1)]
+            ends = [exp.convert(before + 1), exp.convert(before + file.description.transactions + 1)]
             numbers = exp.Table(this=exp.Anonymous(this="range", expressions=ends))
             tid = exp.cast(exp.column("range"), "INTEGER").as_("tid")
             value = exp.null() if part is None else exp.Literal.string(part)
             listed.append(exp.select(tid, exp.cast(value, kind, dialect="duckdb").as_("part")).from_(numbers))
-            before += file.facts.transactions
+            before += file.description.transactions
         view = exp.Create(this=IDS.expression(), kind="VIEW", expression=reads.union(listed))
         self._engine.run(view, "the transactions of worlds")
 
@@ -206,12 +208,12 @@ def _typed(name: str, kind: str | None) -> exp.Expr:
 
 def _rows_of(engine: DuckDBEngine, files: Sequence[File]) -> float:
     """How many rows the tables of a world have, as expected."""
-    facts = files[0].facts
-    if facts.rows == SETS:
+    description = files[0].description
+    if description.rows == SETS:
         held = sum(float(file.means.sum()) for file in files)
     else:
-        parts = [ROWS] if facts.rows == BAGS else [place("buckets", number) for number in range(len(files))]
-        each = "copies" if facts.rows == BAGS else "copies * len(items)"
+        parts = [ROWS] if description.rows == BAGS else [place("buckets", number) for number in range(len(files))]
+        each = "copies" if description.rows == BAGS else "copies * len(items)"
         held = sum(engine.scalar(reads.rows(part, f"CAST(sum({each}) AS BIGINT) AS held")) or 0 for part in parts)
-    records = facts.records is not None and not facts.inline
-    return held + (sum(file.facts.transactions for file in files) if records else 0)
+    records = description.records is not None and not description.inline
+    return held + (sum(file.description.transactions for file in files) if records else 0)

@@ -180,12 +180,12 @@ class Generalization:
     def _lengths(self, i: int, groups: Groups) -> Ints:
         marks, ancestors = groups.sets[i], self._ancestors[i]
         if marks is not None:
-            return _of_set(marks)
+            return _set_sizes(marks)
         if ancestors is not None:
             return ancestors.count(groups.low[i], groups.high[i])
-        return self._of_range(i, groups.low[i], groups.high[i], groups.null[i])
+        return self._range_codes(i, groups.low[i], groups.high[i], groups.null[i])
 
-    def _of_range(self, i: int, low: Ints, high: Ints, null: Flags) -> Ints:
+    def _range_codes(self, i: int, low: Ints, high: Ints, null: Flags) -> Ints:
         length = high - low
         if self._step[i] > 1:
             length //= self._step[i]
@@ -200,13 +200,13 @@ class Generalization:
         for i in range(len(self.records.attributes)):
             marks, ancestors, fixed = groups.sets[i], self._ancestors[i], single.sets[i]
             if marks is not None and fixed is not None:
-                lengths.append(_of_set(marks | fixed))
+                lengths.append(_set_sizes(marks | fixed))
             elif ancestors is not None:
                 below, above = ancestors.reach(int(single.low[i][0]), int(single.high[i][0]))
                 lengths.append(np.maximum(below[groups.low[i]], above[groups.high[i]]))
             else:
                 low, high = np.minimum(groups.low[i], single.low[i]), np.maximum(groups.high[i], single.high[i])
-                lengths.append(self._of_range(i, low, high, groups.null[i] | single.null[i]))
+                lengths.append(self._range_codes(i, low, high, groups.null[i] | single.null[i]))
         return self._weighted(lengths, len(groups.size))
 
     @cached_property
@@ -339,7 +339,7 @@ def marked(words: Words) -> Ints:
     return np.flatnonzero(np.unpackbits(words.view(np.uint8), bitorder="little"))
 
 
-def _of_set(marks: Words) -> Ints:
+def _set_sizes(marks: Words) -> Ints:
     """The number of values of each set; 0 for a single one."""
     counts: Ints = np.bitwise_count(marks[:, 0])  # of one byte each, which suffices for a word
     for word in range(1, marks.shape[1]):  # few; a sum along rows takes longer

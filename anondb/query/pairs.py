@@ -227,14 +227,14 @@ def beside(answers: SupportedAnswers, release: Opened, condition: Condition, ite
         ([i for i in apart if i in usual], kinds[0].rest),
         ([i for i in apart if i not in usual], None),
     ):
-        for item, closer in _of_others(release, answers, *kinds, alike, rest).items():
+        for item, closer in _other_pairs(release, answers, *kinds, alike, rest).items():
             ends[item] = _both(ends[item], closer)
     for item in [item for item in items if release.images[item][0] in own][:MAX_QUESTIONS]:
         ends[item] = _both(ends[item], answers.of_question(Question.of(both(condition, has(item))), None))
     return ends
 
 
-def _of_others(
+def _other_pairs(
     release: Opened,
     answers: SupportedAnswers,
     kinds: Kinds,

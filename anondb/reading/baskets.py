@@ -27,7 +27,7 @@ def looks_like_fimi(text: str) -> bool:
     return not marks or (marks == {"\t"} and " " in text)
 
 
-def _of_fimi(path: Path, header: bool, name: str) -> Iterator[str]:
+def _fimi_items(path: Path, header: bool, name: str) -> Iterator[str]:
     for number, chunk in enumerate(chunks(path)):
         text = chunk.decode().removesuffix("\n").replace("\r\n", "\n")
         if "\r" in text.removesuffix("\r") or not looks_like_fimi(text):
@@ -41,13 +41,13 @@ def _of_fimi(path: Path, header: bool, name: str) -> Iterator[str]:
         yield text.partition(LINE_END)[2] if header and not number else text
 
 
-def _of_baskets(path: Path, dialect: Dialect, name: str) -> Iterator[str]:
+def _basket_items(path: Path, dialect: Dialect, name: str) -> Iterator[str]:
     with Lines(path, dialect.delimiter) as lines:
         read = (ITEM_END.join(record) + LINE_END for _, record in records(lines, dialect, name))
         yield from islice(read, dialect.header, None)
 
 
-def _of_spmf(path: Path, name: str) -> Iterator[str]:
+def _spmf_items(path: Path, name: str) -> Iterator[str]:
     """The items of each line of a plain SPMF file: of a transaction, or of all itemsets of a sequence. ``@ITEM=1=apple``
     names an item; other lines that begin with ``@``, ``#`` or ``%``, and empty ones, are comments. In a transaction with
     utilities (``items:utility:...``) the items count."""
@@ -74,11 +74,11 @@ def write_baskets(path: Path, layout: str, fimi: bool, reading: Reading, target:
     the file is not in its layout, or has one of these characters."""
     delimiter, header = " " if fimi or layout == "spmf" else basket_delimiter(path, reading, name), bool(reading.header)
     if layout == "spmf":
-        parts = _of_spmf(path, name)
+        parts = _spmf_items(path, name)
     elif fimi:
-        parts = _of_fimi(path, header, name)
+        parts = _fimi_items(path, header, name)
     else:
-        parts = _of_baskets(path, Dialect(delimiter, reading.quote_char, header=header), name)
+        parts = _basket_items(path, Dialect(delimiter, reading.quote_char, header=header), name)
     if any(b"\x1e" in chunk or b"\x1f" in chunk for chunk in chunks(path)):
         with path.open("rb") as file:
             line = next(number for number, line in enumerate(file, 1) if {0x1E, 0x1F}.intersection(line))

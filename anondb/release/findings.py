@@ -133,7 +133,7 @@ def content_findings(engine: Engine, schema: SchemaName, kind: Kind) -> list[Fin
         counts["weights_that_are_not_those_of_the_bounds"] = np.array([wrong_weights(engine, schema)])
     if kind.attributes is not None:
         counts |= engine.select(_other_ranges(schema, kind), "the texts of ranges")
-    counts |= engine.select(_of_other_types(schema, kind, manifest), "the types of values")
+    counts |= engine.select(_other_types(schema, kind, manifest), "the types of values")
     findings = [
         Finding("rows", f"{int(column[0])} {name.replace('_', ' ')}") for name, column in counts.items() if column[0]
     ]
@@ -201,7 +201,7 @@ def _other_ranges(schema: SchemaName, kind: Kind) -> exp.Query:
 _NUMBERS, _TIMES = ("BIGINT", "DOUBLE", "DECIMAL"), ("DATE", "TIMESTAMP")
 
 
-def _of_other_types(schema: SchemaName, kind: Kind, manifest: Mapping[str, str]) -> exp.Query:
+def _other_types(schema: SchemaName, kind: Kind, manifest: Mapping[str, str]) -> exp.Query:
     """The query that counts the items and categories that a column of the type in the manifest does not hold, and the ranges
     of other types."""
     try:

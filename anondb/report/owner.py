@@ -235,11 +235,11 @@ def _with_source(
     rare_sets = _rare_sets(engine, name, release, report.k, largest) if release.manifest["model"] in COUNTED else ()
     measured: dict[str, Any] = {"attacks": tuple(attacks), "rare_sets": tuple(rare_sets), "asked": tuple(asked)}
     if release.kind.attributes:
-        measured |= _of_attributes(engine, report)
+        measured |= _attribute_parts(engine, report)
     return replace(report, source=source, suppressed=suppressed, supports=supports, **measured)
 
 
-def _of_attributes(engine: DuckDBEngine, report: OwnerReport) -> dict[str, Any]:
+def _attribute_parts(engine: DuckDBEngine, report: OwnerReport) -> dict[str, Any]:
     """The attributes, groups and conditional questions; nothing if the records are gone."""
     release = report.contents.release
     engine.progress("reading the attributes")

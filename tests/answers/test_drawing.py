@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from anondb.answers import drawing, hashing
 from anondb.answers.drawing import Sets
-from anondb.answers.files import DRAWN, DRAWN_COLUMNS, ROWS, SETS, Column, Facts, File, Numbered, begin, make_empty
+from anondb.answers.files import DRAWN, DRAWN_COLUMNS, ROWS, SETS, Column, Description, File, Numbered, begin, make_empty
 from anondb.answers.hashing import Members, expected, rounded
 from anondb.engine import DuckDBEngine, Table
 from anondb.engine.untrusted import memory_engine
@@ -64,10 +64,10 @@ def file_of(naive: Naive) -> File:
         np.array([len(naive.rows[names[g - 1]]) for g, _ in pairs]),
         *np.array(ends, dtype=float).T,
     )
-    facts = Facts(
+    description = Description(
         "t", Column("tid", "BIGINT"), Column("item", "VARCHAR"), False, SETS, naive.transactions, naive.k, naive.seed
     )
-    return File(facts, members, [names[g - 1] for g, _ in pairs], items)
+    return File(description, members, [names[g - 1] for g, _ in pairs], items)
 
 
 def put(engine: DuckDBEngine, files: Sequence[Naive], rnd: random.Random | None = None) -> None:

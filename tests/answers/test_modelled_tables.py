@@ -130,25 +130,31 @@ class Said:
 def check(files: Sequence[Path]) -> None:
     """Every world of files is valid."""
     with drawn(files) as (worlds, copies, con):
-        facts = copies[0].facts
-        said = [Said(file) for file in files] if facts.rows != "buckets" else []
+        description = copies[0].description
+        said = [Said(file) for file in files] if description.rows != "buckets" else []
         for w in range(worlds.count):
-            rows = table(con, w, facts.table)
+            rows = table(con, w, description.table)
             persons = {(row[0], *row[2:]) for row in rows}
-            values = table(con, w, facts.records) if facts.records is not None and not facts.inline else [*persons]
-            held, before = baskets(rows, facts.lists), 0
+            values = (
+                table(con, w, description.records)
+                if description.records is not None and not description.inline
+                else [*persons]
+            )
+            held, before = baskets(rows, description.lists), 0
             for n, copy in enumerate(copies):
-                own = {tid - before: items for tid, items in held.items() if 0 < tid - before <= copy.facts.transactions}
-                if facts.rows != "buckets":
+                own = {
+                    tid - before: items for tid, items in held.items() if 0 < tid - before <= copy.description.transactions
+                }
+                if description.rows != "buckets":
                     assert not said[n].faults(own)
                 elif w < 3:
-                    made = read(files[n], f"FROM reconstruct({copy.facts.seed + w})")
+                    made = read(files[n], f"FROM reconstruct({copy.description.seed + w})")
                     assert own == {tid: items for tid, items in made if items}
-                if facts.records is not None:
-                    of = [(-tid - before, *of) for tid, *of in values if 0 < -tid - before <= copy.facts.transactions]
+                if description.records is not None:
+                    of = [(-tid - before, *of) for tid, *of in values if 0 < -tid - before <= copy.description.transactions]
                     assert not said[n].record_faults(of)
-                    assert facts.inline or len(of) == len(said[n].records)
-                before += copy.facts.transactions
+                    assert description.inline or len(of) == len(said[n].records)
+                before += copy.description.transactions
             assert not rows or max(held) <= before
 
 
@@ -194,7 +200,7 @@ def test_worlds_of_bags_are_those_of_the_definition(tmp_path: Path, repeated: bo
         for w in range(worlds.count):
             held = baskets(table(con, w, "sales"), lists=False)
             assert not said.faults(held)
-            expected = naive_worlds.of_bags(rows, members, copies[0].facts.seed, w)
+            expected = naive_worlds.of_bags(rows, members, copies[0].description.seed, w)
             assert {t: sorted(items) for t, items in held.items()} == {t: sorted(items) for t, items in expected.items()}
             if not repeated:
                 assert all(len(set(items)) == len(items) for items in held.values())
@@ -224,7 +230,7 @@ def test_attributes_are_those_of_the_definition(folder: Path) -> None:
         listed[label].append(town)
     alone = Counter({listed[label][0]: n for label, n in Counter(towns.values()).items() if len(listed[label]) == 1})
     with drawn([file]) as (worlds, copies, con):
-        seed = copies[0].facts.seed
+        seed = copies[0].description.seed
         for w in range(worlds.count):
             rows = [(-tid, *values) for tid, *values in table(con, w, "customers")]
             for t, age, _, town, *_ in rows:

@@ -20,7 +20,7 @@ from each import each
 from session.random_releases import draw_original, seal_weeks
 
 import anondb
-from anondb.answers.files import Column, Facts, copied, facts_of
+from anondb.answers.files import Column, Description, copied, description_of
 from anondb.answers.hashing import seed_of
 from anondb.answers.worlds import Worlds, worlds_for
 from anondb.engine.untrusted import memory_engine
@@ -30,13 +30,16 @@ MANIFEST = {"model": "km", "semantics": "set", "transactions": "9", "table": "t"
 
 
 @contextmanager
-def worlds_of(files: list[Path], **facts: Any) -> Iterator[tuple[Worlds, Any]]:
-    """The worlds of files, with other facts than the files say."""
+def worlds_of(files: list[Path], **description: Any) -> Iterator[tuple[Worlds, Any]]:
+    """The worlds of files, with other description than the files say."""
     engine = memory_engine(threads=1)
     try:
         with sealed_releases(files) as sealed:
             copies = copied(engine, sealed)
-        yield Worlds(engine, [replace(copy, facts=replace(copy.facts, **facts)) for copy in copies]), engine.connection
+        yield (
+            Worlds(engine, [replace(copy, description=replace(copy.description, **description)) for copy in copies]),
+            engine.connection,
+        )
     finally:
         engine.close()
 
@@ -161,11 +164,11 @@ def test_the_number_of_worlds_depends_on_the_rows_alone() -> None:
     assert [worlds_for(n) for n in rows] == [20, 20, 20, 19, 2, 1, 1]
 
 
-# ---------------------------------------------------------------- facts
+# ---------------------------------------------------------------- description
 
 
-def facts(manifest: dict[str, str], items: list[str]) -> Facts:
-    return facts_of({**MANIFEST, **manifest}, 7, items)
+def description(manifest: dict[str, str], items: list[str]) -> Description:
+    return description_of({**MANIFEST, **manifest}, 7, items)
 
 
 @each(
@@ -180,16 +183,18 @@ def facts(manifest: dict[str, str], items: list[str]) -> Facts:
     ],
 )
 def test_types_without_those_of_the_manifest(items: list[str], kind: str) -> None:
-    assert facts({}, items).item == Column("x", kind)
-    assert facts({"types": json.dumps({"x": "DATE", "i": "UUID"})}, items).item == Column("x", "DATE")
+    assert description({}, items).item == Column("x", kind)
+    assert description({"types": json.dumps({"x": "DATE", "i": "UUID"})}, items).item == Column("x", "DATE")
 
 
-def test_facts_of_a_manifest() -> None:
-    found = facts({"layout": "lists", "types": json.dumps({"i": "UUID"}), "k": "4", "partition": '{"week": "12"}'}, ["a"])
-    assert found == Facts(
+def test_description_of_a_manifest() -> None:
+    found = description(
+        {"layout": "lists", "types": json.dumps({"i": "UUID"}), "k": "4", "partition": '{"week": "12"}'}, ["a"]
+    )
+    assert found == Description(
         "t", Column("i", "UUID"), Column("x", "VARCHAR"), True, "sets", 9, 4, 7, partition=(Column("week", "BIGINT"), "12")
     )
-    assert not facts({"layout": "rows"}, ["a"]).lists
+    assert not description({"layout": "rows"}, ["a"]).lists
 
 
 def test_the_seed_is_the_beginning_of_the_content_digest() -> None:

@@ -76,7 +76,9 @@ def test_texts_of_dates_and_times_are_ranges_of_their_types(tmp_path: Path) -> N
         made = db.anonymize("sales", model=anondb.KkmAnonymity(2, 1), name="r", queries=0, **options)
         made.publish(sealed)
         said = " ".join(made.report.warnings)
-        assert "'born' is read as dates" in said and "'admitted' is read as dates" in said and "'month' is categorical" in said
+        assert (
+            "'born' is read as dates" in said and "'admitted' is read as dates" in said and "'month' is categorical" in said
+        )
         db.sql("CREATE VIEW typed AS SELECT tid, born::DATE AS born, admitted::TIMESTAMP AS admitted FROM people")
         truth = db.sql(query.replace("people", "typed"))
         with anondb.open(sealed) as session:

@@ -104,7 +104,7 @@ class Aggregates(Sums):
             return self._combined(basic.terms, group)
         group = self.wanted(basic, group)
         if basic.how == "of_each" and len(group) == 1:
-            return self._of_each(basic.value, group[0])
+            return self._average_of_sums(basic.value, group[0])
         if basic.how == "of_each":
             persons = self.persons(self.closed(*(scope.rows for scope in group)))
             of_rows = self._rows_of([scope.rows for scope in group])
@@ -157,9 +157,9 @@ class Aggregates(Sums):
     def _combined(self, terms: Sequence[tuple[int, Basic]], group: Sequence[Scope]) -> Bounds:
         """A sum of numbers of rows or persons, each a number of times: within that of their bounds, and of their parts."""
         apart = self.total([self.times(self.value_of(basic, group), factor) for factor, basic in terms])
-        return self.within(apart, lambda: self._of_parts(terms, group[0]))
+        return self.within(apart, lambda: self._sum_by_terms(terms, group[0]))
 
-    def _of_parts(self, terms: Sequence[tuple[int, Basic]], scope: Scope) -> Bounds:
+    def _sum_by_terms(self, terms: Sequence[tuple[int, Basic]], scope: Scope) -> Bounds:
         """A sum of numbers from those whom some of its terms count, and others do not."""
         chosen = [self.wanted(basic, [scope])[0].rows for _, basic in terms]
         if any((one.compared, one.rows) != (scope.rows.compared, scope.rows.rows) for one in chosen):
@@ -172,7 +172,7 @@ class Aggregates(Sums):
             added.append((sum(factor for (factor, _), h in zip(terms, held, strict=True) if h), met))
         return self.by_levels(added, scope.rows if of_rows else None)
 
-    def _of_each(self, value: exp.Expr | None, scope: Scope) -> Bounds:
+    def _average_of_sums(self, value: exp.Expr | None, scope: Scope) -> Bounds:
         """The average, over the persons who have a row, of the sum of a number over their rows; of 1 for None."""
         rows, tree = scope.rows, None if value is None else self.resolved(value, scope)
         if tree is None and len(rows.rows) > 1:  # pairs, whose number takes long to tell
@@ -196,7 +196,9 @@ class Aggregates(Sums):
             return None, None
         ((person, test),) = parts
         weights, _ = self.weights(tree, test)
-        return self._of_sizes(Plan(MEASURE, both(person, at_least(1, test)), measure=weights, aggregate="avg", some=True))
+        return self._size_aggregate(
+            Plan(MEASURE, both(person, at_least(1, test)), measure=weights, aggregate="avg", some=True)
+        )
 
     def _number_of_items(self, rows: PersonRows, how: str, some: bool) -> Bounds:
         """An aggregate of the numbers of rows of the persons who have one, where each row is one of their items."""
@@ -205,9 +207,9 @@ class Aggregates(Sums):
         if test is None:
             return None, None
         met = both(cells[0].person, at_least(1, test))
-        return self._of_sizes(Plan(MEASURE, met, measure=Weights(test), aggregate=how, some=some))
+        return self._size_aggregate(Plan(MEASURE, met, measure=Weights(test), aggregate=how, some=some))
 
-    def _of_sizes(self, plan: Plan) -> Bounds:
+    def _size_aggregate(self, plan: Plan) -> Bounds:
         """An aggregate of a number of each person; an average also by its sum and the number of persons."""
         bounds = self.one(plan)
         if plan.aggregate == "avg" and (number := self.persons(plan.condition))[1] != 0:
@@ -273,7 +275,7 @@ class Aggregates(Sums):
         counted = both(condition, present)
         some = basic.some and whole and counted == condition
         plan = Plan(MEASURE, counted, measure=measured, aggregate=how, share=basic.share, some=some)
-        bounds = self._of_sizes(plan)
+        bounds = self._size_aggregate(plan)
         bounds = self.times(bounds, float(factor)) if factor != 1 else bounds
         return self.total([bounds, (float(constant), float(constant))]) if constant else bounds
 

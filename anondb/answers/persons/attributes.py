@@ -94,7 +94,7 @@ def terms(tree: exp.Expr, is_value: Test) -> list[exp.Expr] | None:
     if not isinstance(tree, _COMPUTED):
         return None
     found: list[exp.Expr] = []
-    for part in _of_case(tree) if isinstance(tree, exp.Case) and tree.this is not None else tree.iter_expressions():
+    for part in _case_parts(tree) if isinstance(tree, exp.Case) and tree.this is not None else tree.iter_expressions():
         inside = terms(part, is_value)
         if inside is None:
             return None
@@ -173,7 +173,7 @@ def _form(constant: exp.Expr) -> str:
     return constant.to.sql("duckdb") if isinstance(constant, exp.Cast) else constant.key
 
 
-def _of_case(tree: exp.Case) -> list[exp.Expr]:
+def _case_parts(tree: exp.Case) -> list[exp.Expr]:
     """The parts of ``CASE x WHEN 1 ...``, with comparisons in place of its values."""
     same = [exp.EQ(this=tree.this.copy(), expression=branch.this.copy()) for branch in tree.args["ifs"]]
     results = [branch.args["true"] for branch in tree.args["ifs"]]
@@ -257,7 +257,7 @@ class Attributes(Domains):
         extent = None if attribute.ends is None else self.releases.extent(atom.attribute)
         places = None if extent is None else self._starts(tree, atom, *extent)
         if places is not None:
-            return self._of_stretches(tree, atom, places)
+            return self._stretch_values(tree, atom, places)
         listed = self.releases.values_of(atom.attribute)
         grouped = collected(zip(self.of_values(tree, atom, listed), listed, strict=True))
         return [(of, self.among(atom, members)) for of, members in grouped.items()]
@@ -271,7 +271,7 @@ class Attributes(Domains):
             return None
         first, last = scale.number(low), scale.number(high)
         if attribute.whole and last - first < MAX_LISTED:
-            values = self._of_texts([tree], atom, [str(scale.cell(n)) for n in range(first, last + 1)])
+            values = self._values_of_texts([tree], atom, [str(scale.cell(n)) for n in range(first, last + 1)])
             places = [first, *(first + n for n in range(1, len(values)) if values[n] != values[n - 1])]
             return places if len(places) <= MAX_STRETCHES else None
         monotone = terms(tree, lambda node: self.atom(node) == atom)
@@ -279,11 +279,11 @@ class Attributes(Domains):
             return None
 
         def at(numbers: Sequence[int]) -> list[tuple[Any, ...]]:
-            return self._of_texts(monotone, atom, [str(scale.cell(n)) for n in numbers])
+            return self._values_of_texts(monotone, atom, [str(scale.cell(n)) for n in numbers])
 
         return starts(first, last, at, MAX_STRETCHES)
 
-    def _of_texts(self, trees: Sequence[exp.Expr], atom: Of, texts: Sequence[str]) -> list[tuple[Any, ...]]:
+    def _values_of_texts(self, trees: Sequence[exp.Expr], atom: Of, texts: Sequence[str]) -> list[tuple[Any, ...]]:
         """The values of expressions of an attribute, as texts, for each of its values, which are texts without commas."""
         listed = exp.func("string_split", exp.Literal.string(",".join(texts)), exp.Literal.string(","))
         numbers = exp.func("range", exp.convert(len(texts)))
@@ -294,7 +294,7 @@ class Attributes(Domains):
         rows = self.releases.rows(exp.select(*results, exp.column("n", "listed")).from_(named).order_by("n"))
         return [row[:-1] for row in rows]
 
-    def _of_stretches(self, tree: exp.Expr, atom: Of, places: Sequence[int]) -> list[tuple[Any, Condition]]:
+    def _stretch_values(self, tree: exp.Expr, atom: Of, places: Sequence[int]) -> list[tuple[Any, Condition]]:
         """The values of an expression on stretches of a range that begin at these places, and for NULL."""
         attribute = self.attribute(atom)
         scale, on = Scale(attribute.ends or ""), partial(OnValue, attribute.name, dated=attribute.dated)

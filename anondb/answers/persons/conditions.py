@@ -135,7 +135,7 @@ class Conditions(Quantities, ABC):
             items = [isinstance(self.atom(side), Item) for side in (tree.this, tree.expression)]
             if all(items) or (any(items) and self.releases.typed):
                 raise unsupported("a comparison of the items of a self-join in this place", "Join them by AND.")
-            return self._of_two_rows(tree)
+            return self._two_rows_compared(tree)
         raise unsupported(f"{name} of an item beside another value", "Compare each with a literal.")
 
     # ---------------------------------------------------------------- cases
@@ -177,7 +177,7 @@ class Conditions(Quantities, ABC):
     def _by_branches(self, tree: exp.Expr) -> Truth:
         return self._either((met, self.decided(part)) for met, part in self.branches(tree))
 
-    def _of_two_rows(self, tree: exp.Expr) -> Truth:
+    def _two_rows_compared(self, tree: exp.Expr) -> Truth:
         """How values of two rows compare: for each of the one, the values of the other for which it is so."""
         one, two = ({v: met for v, met in self.values(side) if v is not None} for side in (tree.this, tree.expression))
         if len(one) > MAX_BESIDE:

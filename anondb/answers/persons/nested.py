@@ -132,7 +132,7 @@ class Nested(Names):
                 self.unite(ids[0].person, atom.person)
             return self.column(certain(self.closed(*listed)))
         if not self.atoms_of(left) and self.people.of_persons(query, scope.env):
-            return self._of_items(node, query, scope)
+            return self._is_among_items(node, query, scope)
         if self.people.reads_persons(query, scope.env):
             return self.among_chosen(left, query, scope)
         inlined = self._inlined(query, scope)
@@ -143,7 +143,7 @@ class Nested(Names):
         condition.set("query", exp.Subquery(this=inlined))
         return condition
 
-    def _of_items(self, node: exp.In, query: exp.Expr, scope: Scope) -> exp.Expr:
+    def _is_among_items(self, node: exp.In, query: exp.Expr, scope: Scope) -> exp.Expr:
         """Whether a constant is among the items of the person, none of which is NULL."""
         value, listed = self.constant(self.resolved(node.this, scope)), self.relation(query, scope.env, scope)
         if not isinstance(query, exp.Select) or query.args.get("group") is not None or isinstance(value, exp.Null):

@@ -107,7 +107,7 @@ class Values(Relations):
             grouped = collected((of, met) for (_, met), of in zip(listed, results, strict=True))
             return [(of, both(atom.present, either(*mets))) for of, mets in grouped.items()] + self._absent(tree, atom)
         if atom.weights.by_label is not None and atom.weights.kind == SUM:
-            cases = as_cases(tree) or self._of_counts(tree, atom)
+            cases = as_cases(tree) or self._by_counts(tree, atom)
             by_case = None if cases is None else self._values_by_case(cases, [])
             if by_case is None:
                 raise unsupported("GROUP BY a sum of numbers of items")
@@ -122,7 +122,7 @@ class Values(Relations):
         values = [(of, both(atom.present, self._in_ranges(plain, ns, numbers[-1]))) for of, ns in members.items()]
         return values + self._absent(tree, atom)
 
-    def _of_counts(self, tree: exp.Expr, atom: Number) -> exp.Expr | None:
+    def _by_counts(self, tree: exp.Expr, atom: Number) -> exp.Expr | None:
         """An expression of a sum of few weights, with a multiple of the number of each item, 0 or 1, in place of it, or of
         the items of each weight if these are many; None for other sums."""
         weights, labels = atom.weights, dict[tuple[float, str], set[str]]()

@@ -130,10 +130,10 @@ class Rows:
         value = None if this is None or isinstance(this, exp.Star) else read(bare(this), resolve)
         if value is not None and value.sure is not None:  # a row whose number is NULL is as good as absent
             present = Value(value.sure, is_null(value.sure).not_(), truth=True)
-            return self._where(present)._of_value(node, replace(value, sure=None), resolve, distinct=distinct)
-        return self._of_value(node, value, resolve, distinct=distinct)
+            return self._where(present)._aggregate_of(node, replace(value, sure=None), resolve, distinct=distinct)
+        return self._aggregate_of(node, value, resolve, distinct=distinct)
 
-    def _of_value(self, node: exp.Expr, value: Value | None, resolve: Resolve, *, distinct: bool) -> Value:
+    def _aggregate_of(self, node: exp.Expr, value: Value | None, resolve: Resolve, *, distinct: bool) -> Value:
         """The value of an aggregate of a value; None for count(*)."""
         if isinstance(node, exp.Count):
             return self._count(value, distinct)

@@ -37,7 +37,7 @@ _AGGREGATES = (*_TOTALS, exp.Avg, exp.CountIf, exp.Median)
 @rule((exp.Window, exp.Subquery), exp.Distinct)
 def with_groups(select: exp.Select, originals: Originals) -> exp.Select | None:
     """A query with GROUP BY in place of SELECT DISTINCT over aggregates of windows, but of one row for each person."""
-    inner = _of_any_number(select)
+    inner = _repeatable_source(select)
     if inner is not None and not _keys_of(inner) & originals.ids:
         inner.set("distinct", exp.Distinct())
         keys = {lowered(e.alias_or_name) for e in inner.expressions if e.find(exp.Window) is None}
@@ -59,7 +59,7 @@ def _keys_of(node: exp.Select) -> set[str]:
     return {lowered(e.unalias().name) for e in node.expressions if isinstance(e.unalias(), exp.Column)}
 
 
-def _of_any_number(node: exp.Select) -> exp.Select | None:
+def _repeatable_source(node: exp.Select) -> exp.Select | None:
     """The subquery with windows that is the only source of a SELECT for which repetitions do not matter; None for others."""
     source = only_source(node)
     inner = source.this if isinstance(source, exp.Subquery) else None

@@ -181,7 +181,7 @@ def _rows_of_groups(pair: Pair, keys: Sequence[exp.Expr], originals: Originals) 
     coarse = len(keys) < len(one.keys)
     if not pair.same:
         plain = not coarse and not mine
-        write = _of_records(one, other, originals, [p for p in theirs if p not in other.linked]) if plain else None
+        write = _records_aggregate(one, other, originals, [p for p in theirs if p not in other.linked]) if plain else None
         return _never_null(write) if write is not None and not one.keys else write
     if not pair.joined and mine + theirs:
         return None  # a condition that joins stays in WHERE
@@ -315,7 +315,7 @@ def _is_inner(column: exp.Column, made: exp.Select, originals: Originals) -> boo
     return table is not None and lowered(column.name) in originals.names_of(table)
 
 
-def _of_records(
+def _records_aggregate(
     one: Groups, other: Groups, originals: Originals, parts: Sequence[exp.Expr]
 ) -> Callable[[exp.Expr], exp.Expr] | None:
     """A function that writes an aggregate of rows joined with persons' records as one of the records; None if the records

@@ -280,12 +280,12 @@ def _write(select: exp.Select, inner: exp.Subquery, originals: Originals) -> Non
         old.replace(place.copy())
     for key in ("order", "limit", "offset", "with_"):
         core.set(key, None)
-    one = read_groups(core) if core.args.get("group") is not None else _of_all(core)
+    one = read_groups(core) if core.args.get("group") is not None else _ungrouped(core)
     if one is None:
         return
     names = {key if core.args.get("joins") else unnamed(key): name for name, key in one.keys.items()}
     keys = [names.get(column if core.args.get("joins") else unnamed(column)) for column in outside]
-    groups = read_groups(other) if keys else _of_all(other)
+    groups = read_groups(other) if keys else _ungrouped(other)
     if groups is None or None in keys or len(names) < len(one.keys):
         return
     pairs = [(key, f"key{n}") for n, key in enumerate(keys) if key is not None]
@@ -299,7 +299,7 @@ def _write(select: exp.Select, inner: exp.Subquery, originals: Originals) -> Non
         select.set(key, made.args.get(key))
 
 
-def _of_all(select: exp.Select) -> Groups | None:
+def _ungrouped(select: exp.Select) -> Groups | None:
     """The aggregates of all rows of a SELECT, whose columns have different names."""
     values = shown_by_name(select)
     return Groups(select, {}, values) if len(values) == len(select.expressions) and all(values) else None

@@ -39,7 +39,7 @@ def with_having(select: exp.Select, originals: Originals) -> None:
     groups."""
     keys = _keys(select)
     parts = conditions_of(select) if len(keys) == 1 and select.args.get("group") else []
-    moved = {id(part): same for part in parts if (same := _of_same_groups(part, select, keys[0])) is not None}
+    moved = {id(part): same for part in parts if (same := _group_conditions(part, select, keys[0])) is not None}
     if not moved:
         return
     nulls = [] if lowered(keys[0].name) == originals.item else [exp.Not(this=is_null(keys[0]))]
@@ -109,7 +109,7 @@ def _keys(node: exp.Select) -> list[exp.Column]:
     return columns if len(columns) == len(keys) else []
 
 
-def _of_same_groups(part: exp.Expr, node: exp.Select, key: exp.Column) -> tuple[list[exp.Expr], exp.Expr] | None:
+def _group_conditions(part: exp.Expr, node: exp.Select, key: exp.Column) -> tuple[list[exp.Expr], exp.Expr] | None:
     """The conditions on rows and on groups of ``key IN (SELECT key ... WHERE ... GROUP BY key HAVING ...)``.
 
     None where a SELECT has other groups: it has these if both read one table, whose rows both choose by the key alone.
@@ -224,7 +224,7 @@ def _is_plain(source: exp.Expr, persons: str) -> bool:
 def _among_items(part: exp.Expr, persons: str, item: str, own: set[str]) -> exp.In | None:
     """A condition on aggregates over the rows with the item of a row of one of these sources as a list of items."""
     queries = [q for q in part.find_all(exp.Subquery) if q.find_ancestor(exp.Query) is part.find_ancestor(exp.Query)]
-    calls = [pair for query in queries if (pair := _of_item(query.this, persons, item)) is not None]
+    calls = [pair for query in queries if (pair := _item_aggregate(query.this, persons, item)) is not None]
     keys = {key for _, key in calls}
     if not calls or len(calls) < len(queries) or len(keys) > 1 or lowered(calls[0][1].table) not in own:
         return None
@@ -240,7 +240,7 @@ def _among_items(part: exp.Expr, persons: str, item: str, own: set[str]) -> exp.
     return exp.In(this=keys.pop().copy(), query=exp.Subquery(this=groups))
 
 
-def _of_item(query: exp.Expr, persons: str, item: str) -> tuple[exp.Expr, exp.Column] | None:
+def _item_aggregate(query: exp.Expr, persons: str, item: str) -> tuple[exp.Expr, exp.Column] | None:
     """The aggregate of a subquery over the rows with the item of a row around it, and that item; None for others."""
     if not isinstance(query, exp.Select) or clauses_of(query) != {"expressions", "from_", "where"}:
         return None

@@ -112,7 +112,7 @@ def _pull(select: exp.Select, source: exp.Expr, inner: exp.Select, numbers: Iter
     if not lists or any(user.is_star for user in users):
         return
     alias, pulled = lowered(source.alias_or_name), dict[tuple[str, exp.Expr], exp.Identifier]()
-    one = _of_one_value(select)
+    one = _single_valued_lists(select)
     for call, name, column in _calls(select):
         table = lowered(column.table) if isinstance(column, exp.Column) else None
         if table is None or lowered(column.name) not in lists or table not in ({alias, ""} if alone else {alias}):
@@ -163,7 +163,7 @@ def _named(call: exp.Expr) -> tuple[str, exp.Expr] | None:
     return (name, operands[0]) if is_of_list else None
 
 
-def _of_one_value(select: exp.Select) -> list[exp.Expr]:
+def _single_valued_lists(select: exp.Select) -> list[exp.Expr]:
     """The lists that have one value in the rows that WHERE keeps."""
     lengths = [part.this for part in conditions_of(select) if isinstance(part, exp.EQ) and part.expression == exp.convert(1)]
     return [named[1] for call in lengths if (named := _named(call)) is not None and named[0] == _LENGTH]
@@ -275,7 +275,7 @@ def with_plain_words(tree: exp.Expr) -> exp.Expr:
             paren.replace(paren.this)
     for select in copy.find_all(exp.Select):
         _join_where_told(select)
-        for clause, met in (("where", _ALWAYS), ("having", _OF_EACH_GROUP if _of_groups(select) else ())):
+        for clause, met in (("where", _ALWAYS), ("having", _OF_EACH_GROUP if _has_groups(select) else ())):
             parts = conditions_of(select, clause)
             if any(part in met for part in parts):
                 set_conditions(select, [part for part in parts if part not in met], clause)
@@ -313,7 +313,7 @@ def _is_link(part: exp.EQ, name: str, before: Collection[str]) -> bool:
     return len(sides) == len(tables) == 2 and name in tables and bool(tables & {*before})
 
 
-def _of_groups(select: exp.Expr | None) -> bool:
+def _has_groups(select: exp.Expr | None) -> bool:
     """Whether a SELECT has GROUP BY keys, without grouping sets, so that each of its groups has a row."""
     group = None if select is None else select.args.get("group")
     keys = [bare(key) for key in group.expressions] if group is not None and clauses_of(group) == {"expressions"} else []
@@ -326,7 +326,7 @@ def _rows_counted(call: exp.Expr) -> exp.Expr | None:
     every, what, alone = exp.Count(this=exp.Star(), big_int=True), call.this, not isinstance(call.parent, exp.Filter)
     if isinstance(call, exp.Sum):
         groups = what == exp.convert(1) and alone and not isinstance(call.parent, exp.Window)
-        return every if groups and _of_groups(call.parent_select) else None
+        return every if groups and _has_groups(call.parent_select) else None
     if isinstance(what, exp.Literal):
         return every
     plain = isinstance(what, exp.Case) and what.this is None and isinstance(what.args.get("default"), exp.Null | None)

@@ -242,17 +242,17 @@ class _Reading:
             node: the sum.
             counts: whether the sum of numbers of rows may be their count, which is never NULL.
         """
-        value = self._of_row(node.this)
+        value = self._row_share(node.this)
         if value != exp.convert(1):
             return None if value is None else exp.Sum(this=value)
         return exp.Count(this=exp.Star(), big_int=True) if counts else exp.Sum(this=value)
 
-    def _of_row(self, operand: exp.Expr) -> exp.Expr | None:
+    def _row_share(self, operand: exp.Expr) -> exp.Expr | None:
         """What each row of a group adds where the group adds a number of rows or a sum, perhaps times functions of the keys,
         or CASE of these, which are 0 or NULL for other groups; None for other operands."""
         operand = bare(operand)
         if isinstance(operand, exp.Case) and operand.this is None:
-            cases = [(self.of(branch.this), self._of_row(branch.args["true"])) for branch in operand.args["ifs"]]
+            cases = [(self.of(branch.this), self._row_share(branch.args["true"])) for branch in operand.args["ifs"]]
             default = operand.args.get("default")
             plain = default is None or default == exp.convert(0) or isinstance(default, exp.Null)
             if not plain or any(part is None for case in cases for part in case):

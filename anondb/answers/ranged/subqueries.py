@@ -38,7 +38,7 @@ def scalar(node: exp.Subquery, compiler: Compiler, env: Env, around: Around | No
         compiler, env: convert it.
         around: looks up the columns of the rows around it, if it may name them.
     """
-    if around is not None and (of_each := _of_each(node, compiler, env, around)) is not None:
+    if around is not None and (of_each := _answered_for_each(node, compiler, env, around)) is not None:
         return of_each
     named: list[exp.Column] = []
 
@@ -60,7 +60,7 @@ def scalar(node: exp.Subquery, compiler: Compiler, env: Env, around: Around | No
             raise unsupported("a subquery of several rows that names columns around it")
         ends = [exp.Subquery(this=exp.select(end.copy()).from_(source.copy())) for end in value.ends]
         return replace(value, part=None).replaced(ends)
-    if relation.flagged and (one := _of_one_row(value, source, compiler)) is not None:
+    if relation.flagged and (one := _single_row_value(value, source, compiler)) is not None:
         return one
     row = exp.select(exp.Literal.number(1)).subquery("row")
     shown = [exp.cast(value.expression.copy(), "VARCHAR")] if value.exact else [end.copy() for end in value.ends]
@@ -88,7 +88,7 @@ def rows_around(sources: Sources, resolve: Resolve, compiler: Compiler) -> Aroun
     return Around(names, lambda node: read(node, resolve), values)
 
 
-def _of_each(node: exp.Subquery, compiler: Compiler, env: Env, around: Around) -> Value | None:
+def _answered_for_each(node: exp.Subquery, compiler: Compiler, env: Env, around: Around) -> Value | None:
     """A subquery over persons that names exact columns of the rows around it: what it is for each of their values, asked by
     itself; None for others."""
     tables = list(node.find_all(exp.Table, exp.Subquery, exp.Lateral))
@@ -124,7 +124,7 @@ def _of_each(node: exp.Subquery, compiler: Compiler, env: Env, around: Around) -
     return matched(cases)
 
 
-def _of_one_row(value: Value, source: exp.Subquery, compiler: Compiler) -> Value | None:
+def _single_row_value(value: Value, source: exp.Subquery, compiler: Compiler) -> Value | None:
     """The number of the only row that a subquery may have, such as the group of one item, which is NULL where the row is not
     there; None if the row is there for certain."""
     rows = compiler.tables.rows(exp.select(exp.column(SURE, "one"), *value.ends).from_(source).limit(2))

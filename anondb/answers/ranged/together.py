@@ -61,7 +61,7 @@ def _one(node: exp.Expr, queries: list[exp.Expr], counted: Counted) -> exp.Subqu
     if len(selects) < len(queries):
         return None
     if any(_sources(select) != _sources(selects[0]) for select in selects):
-        selects = [made for select in selects if (made := _of_list(select, counted)) is not None]
+        selects = [made for select in selects if (made := _listed_count(select, counted)) is not None]
     if len(selects) < len(queries) or any(_sources(select) != _sources(selects[0]) for select in selects):
         return None
     sources = [_sources(select) for select in selects]
@@ -82,7 +82,7 @@ def _sources(node: exp.Select) -> tuple[exp.Expr, list[exp.Expr]]:
     return node.args["from_"], node.args.get("joins") or []
 
 
-def _of_list(node: exp.Select, counted: Counted) -> exp.Select | None:
+def _listed_count(node: exp.Select, counted: Counted) -> exp.Select | None:
     """A count of persons as one over the list of all persons of a table; None for another number."""
     calls = list(aggregates(node.expressions[0]))
     persons = counted(node) if len(calls) == 1 and isinstance(calls[0], exp.Count) else None

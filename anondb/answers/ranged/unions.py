@@ -49,13 +49,13 @@ def with_all(tree: exp.Expr) -> exp.Expr:
                 for node in chain:
                     node.set("distinct", False)
         every = plain and all(clauses_of(node) <= {"this", "expression"} for node in chain)  # no DISTINCT, ORDER BY or LIMIT
-        if every and (one := _of_one_table(sides)) is not None:
+        if every and (one := _one_table_rows(sides)) is not None:
             copy = one if union is copy else copy
             union.replace(one)
     return copy
 
 
-def _of_one_table(sides: Sequence[exp.Expr]) -> exp.Select | None:
+def _one_table_rows(sides: Sequence[exp.Expr]) -> exp.Select | None:
     """The rows of a table that several SELECT show, of which no two show the same; None for other queries."""
     first, shown = sides[0].copy(), {tuple(side.expressions) for side in sides}
     columns = all(isinstance(e, exp.Column | exp.Star) for e in first.expressions)

@@ -263,7 +263,7 @@ def arithmetic(node: exp.Expr, left: Value, right: Value) -> Value:
             of, number = (left.part, constant_of(right)) if left.part is not None else (right.part, constant_of(left))
             part = None if of is None or number is None else (of[0], of[1] * number)
             ends = with_operands(node, a, c), with_operands(node, b, d)
-            step = _of_both(node, step_of(left), step_of(right))
+            step = _combined(node, step_of(left), step_of(right))
             return Value(*ends, least=one * two, whole=whole, part=part, step=step)
         for factor, other in ((right, left), (left, right)):
             number = constant_of(factor)
@@ -278,7 +278,7 @@ def _quotient(node: exp.Expr, left: Value, right: Value, *, unsigned: bool) -> V
     """A quotient, which has no bounds where the divisor may be 0; ``//`` rounds it, and so never falls where it rises."""
     (a, b), (c, d), zero = left.bounds, right.there, exp.Literal.number(0)
     number, floor = constant_of(right), 0 if unsigned else None
-    step = _of_both(node, step_of(left), d) if unsigned and isinstance(node, exp.Div) else None
+    step = _combined(node, step_of(left), d) if unsigned and isinstance(node, exp.Div) else None
     if number is not None and number > 0:
         ends = with_operands(node, a, right.expression), with_operands(node, b, right.expression)
         return Value(*ends, least=floor, step=step)
@@ -296,7 +296,7 @@ def _quotient(node: exp.Expr, left: Value, right: Value, *, unsigned: bool) -> V
     return Value(*(when(away, end) for end in ends), least=floor, step=step)
 
 
-def _of_both(node: exp.Expr, one: exp.Expr | None, other: exp.Expr | None) -> exp.Expr | None:
+def _combined(node: exp.Expr, one: exp.Expr | None, other: exp.Expr | None) -> exp.Expr | None:
     """An operation on two numbers, if both are there."""
     return None if one is None or other is None else with_operands(node, one, other)
 
