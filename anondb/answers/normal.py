@@ -11,7 +11,8 @@ from anondb.answers.ranged.distinct_rows import with_groups
 from anondb.answers.ranged.equivalents import with_known_names
 from anondb.answers.ranged.groups_beside import with_one_select, with_values_beside
 from anondb.answers.ranged.item_filters import with_having, with_item_windows
-from anondb.answers.ranged.joined_groups import with_joined_groups, with_joins, with_other_groups, with_subqueries
+from anondb.answers.ranged.joined_groups import with_joined_groups, with_other_groups
+from anondb.answers.ranged.laterals import with_joins, with_subqueries
 from anondb.answers.ranged.listed import (
     with_aggregates,
     with_outer_ctes,
@@ -25,11 +26,12 @@ from anondb.answers.ranged.over_groups import as_one, with_joined_totals
 from anondb.answers.ranged.plain_sources import with_chosen_groups, with_named_tables, without_inner_rows
 from anondb.answers.ranged.quantified import with_extremes
 from anondb.answers.ranged.rows_of_records import with_sums_of_records
+from anondb.answers.ranged.running_joins import with_totals
 from anondb.answers.ranged.unions import with_all
 from anondb.query.parsing import lowered
 
 _FIRST = (with_plain_words, with_written_rows, with_queried_rows, with_all)
-_FORMS = without_idle_distinct, with_named_tables, with_aggregates, with_joins, with_item_windows, with_groups
+_FORMS = without_idle_distinct, with_named_tables, with_totals, with_aggregates, with_joins, with_item_windows, with_groups
 _OF_SOURCES = (
     *(with_joined_totals, without_inner_rows, with_chosen_groups, with_sums_of_records, with_values_beside, with_one_select),
     with_having,

@@ -172,6 +172,28 @@ SELECT k, count(*) AS n FROM (SELECT tid, count(DISTINCT parent) AS k FROM sales
 -- CASE may stand in CASE
 SELECT b, count(*) AS n FROM (SELECT tid, if(sum(price) >= 5, 'high', if(sum(price) >= 3, 'mid', 'low')) AS b FROM sales JOIN prices USING (item) GROUP BY tid) GROUP BY b;
 SELECT CASE WHEN t >= 5 THEN 'high' WHEN t >= 3 THEN 'mid' ELSE 'low' END AS b, count(*) AS n FROM (SELECT tid, sum(price) AS t FROM sales JOIN prices USING (item) GROUP BY tid) GROUP BY 1;
+-- rows have places [listed]
+SELECT count(*) AS n FROM (SELECT tid, item, row_number() OVER (PARTITION BY tid ORDER BY item) AS r FROM sales) WHERE r = 1;
+SELECT count(DISTINCT tid) AS n FROM sales;
+-- rows have places [listed]
+SELECT count(*) AS n FROM (SELECT tid FROM sales QUALIFY rank() OVER (PARTITION BY tid ORDER BY item) <= 2);
+SELECT sum(least(n, 2)) AS n FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid);
+-- rows have places [listed]
+SELECT count(DISTINCT tid) AS n FROM (SELECT tid, item, row_number() OVER (PARTITION BY tid ORDER BY item) AS r FROM sales) WHERE r = 3;
+SELECT count(*) AS n FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid) WHERE n >= 3;
+-- rows have places [listed]
+SELECT item AS i, count(*) AS n FROM (SELECT tid, item, row_number() OVER (PARTITION BY tid ORDER BY item) AS r FROM sales) WHERE r = 1 GROUP BY item;
+SELECT i, count(*) AS n FROM (SELECT DISTINCT ON (tid) tid, item AS i FROM sales ORDER BY tid, item) GROUP BY i;
+SELECT i, count(*) AS n FROM (SELECT tid, min(item) AS i FROM sales GROUP BY tid) GROUP BY i;
+-- rows have places [listed]
+SELECT count(*) AS n FROM (SELECT tid, item, row_number() OVER (PARTITION BY tid ORDER BY item) AS r FROM sales) WHERE item = 'milk' AND r = 1;
+SELECT sum(n) AS n FROM (SELECT i, count(*) AS n FROM (SELECT tid, min(item) AS i FROM sales GROUP BY tid) GROUP BY i) WHERE i = 'milk';
+-- rows have places [listed]
+SELECT price AS m, count(*) AS n FROM (SELECT tid, price FROM sales JOIN prices USING (item) QUALIFY row_number() OVER (PARTITION BY tid ORDER BY price DESC, item) = 1) GROUP BY ALL;
+SELECT m, count(*) AS n FROM (SELECT tid, max(price) AS m FROM sales JOIN prices USING (item) GROUP BY tid) GROUP BY m;
+-- rows have places [listed]
+SELECT count(*) AS n FROM (SELECT tid, row_number() OVER (PARTITION BY tid) AS r FROM sales WHERE item IN ('milk', 'bread', 'figs') UNION ALL SELECT tid, 5 AS r FROM sales) WHERE r = 2;
+SELECT count(*) AS n FROM (SELECT tid FROM sales WHERE item IN ('milk', 'bread', 'figs') GROUP BY tid HAVING count(*) > 1);
 -- rows of the item of a row are a group
 SELECT DISTINCT item, (SELECT count(*) FROM sales o WHERE o.item = s.item) AS n FROM sales s;
 SELECT item, count(*) AS n FROM sales GROUP BY item;
@@ -558,6 +580,9 @@ SELECT count(*) FILTER (WHERE a) AS x, count(*) FILTER (WHERE a AND b) AS y, cou
 -- aggregates over groups have plain words
 SELECT count(*) FILTER (WHERE a.tid = b.tid) AS n FROM (SELECT tid FROM sales WHERE item = 'milk') a FULL JOIN (SELECT tid FROM sales WHERE item = 'figs') b ON a.tid = b.tid;
 SELECT count(*) AS n FROM (SELECT tid FROM sales WHERE item = 'milk') a JOIN (SELECT tid FROM sales WHERE item = 'figs') b USING (tid);
+-- aggregates over groups have plain words
+SELECT v.p, l.item, l.n FROM (SELECT DISTINCT parent AS p FROM food WHERE parent <> 'all') v, LATERAL (SELECT item, count(*) AS n FROM sales JOIN food ON node = item WHERE parent = v.p GROUP BY item) l;
+SELECT parent AS p, item, count(*) AS n FROM sales JOIN food ON node = item WHERE parent <> 'all' GROUP BY ALL;
 -- aggregates over groups have plain words
 WITH i AS (SELECT parent, item, count(*) AS n FROM sales JOIN food ON node = item GROUP BY ALL), c AS (SELECT parent, sum(n) AS n FROM i GROUP BY parent) SELECT i.item, i.n AS n FROM i JOIN c USING (parent) WHERE i.parent = c.parent;
 SELECT item, count(*) AS n FROM sales GROUP BY item;

@@ -10,7 +10,7 @@ from typing import Any
 from sqlglot import exp
 
 from anondb.answers.persons.domains import cell, wrapped
-from anondb.answers.persons.nested import Nested
+from anondb.answers.persons.places import Places, put_column
 from anondb.answers.persons.terms import Column, Id, Item, Listing, Looked, Number, PersonRows, Scope, Values, values_of
 from anondb.answers.quotients import filtered
 from anondb.answers.ranged.clauses import aliased, is_same_key, set_children
@@ -24,7 +24,7 @@ from anondb.query.refusals import name_of, unsupported
 MAX_VALUES = 200  # of an item's function by which the rows of a person are divided
 
 
-class PerPerson(Nested):
+class PerPerson(Places):
     """Reads groups of the rows of each person."""
 
     @abstractmethod
@@ -62,7 +62,8 @@ class PerPerson(Nested):
             value = self.quietly(lambda part: self.aggregated(part, scopes, met), call)
             column = Column("", f"_over{n}", value)
             listed = [replace(s, rows=replace(s.rows, columns=(*s.rows.columns, column))) for s in listed]
-            _put_column(window, column.name)
+            put_column(window, column.name)
+        listed = self.with_places(node, listed)
         listed = [replace(scope, aliases=aliased(node)) for scope in listed]
         qualify = node.args.get("qualify")
         return node, possible([self.filtered(s, conjoined(qualify.this)) for s in listed]) if qualify else listed
@@ -72,8 +73,7 @@ class PerPerson(Nested):
         function, _ = filtered(window.this)
         if not isinstance(function, exp.AggFunc) or any(window.args.get(key) for key in ("order", "spec")):
             return False
-        by = window.args.get("partition_by") or []
-        return len(by) == 1 and all(isinstance(self.atom(self.resolved(by[0], s, quiet=True)), Id) for s in scopes)
+        return self.is_by_person(window, scopes)
 
     def _are_others(self, keys: Sequence[exp.Expr], parts: Sequence[Scope], groups: Iterable[Sequence[Scope]]) -> bool:
         """Whether rows have other values of the keys than those of groups, or belong to other persons."""
@@ -313,10 +313,3 @@ def _without_rows(values: tuple[Any, ...], scope: Scope, key: exp.Expr) -> tuple
     """A scope with no rows, in which a key is NULL."""
     nothing = replace(scope.rows, where=NEVER)
     return (*values, ("NULL",)), replace(scope, rows=nothing, fixed={**scope.fixed, key: exp.null()})
-
-
-def _put_column(window: exp.Window, name: str) -> None:
-    """Replace a window function by a column; if it is selected, the column takes its name."""
-    column = exp.column(name, quoted=True)
-    selected = isinstance(window.parent, exp.Select)
-    window.replace(exp.alias_(column, window.alias_or_name) if selected else column)

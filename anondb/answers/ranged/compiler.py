@@ -106,10 +106,10 @@ class Compiler:
         from anondb.answers.ranged.over_groups import as_one
         from anondb.answers.ranged.quantified import with_exists, without_matches
         from anondb.answers.ranged.rollups import over_rows
+        from anondb.answers.ranged.running_joins import with_counts_up_to
         from anondb.answers.ranged.selects import SelectRows
         from anondb.answers.ranged.together import together
         from anondb.answers.ranged.unions import beside_table, grouping_sets
-        from anondb.answers.ranged.windows import with_counts_up_to
 
         env = with_ctes(node, env, self.people.of_persons)
         if isinstance(node, exp.SetOperation):

@@ -185,6 +185,14 @@ def query_of(source: exp.Expr, named: Callable[[exp.Table], exp.CTE | None] = co
     return source.this if isinstance(source, exp.Subquery) else None if cte is None else cte.this
 
 
+def are_same(one: exp.Expr, other: exp.Expr) -> bool:
+    """Whether two sources are the same rows, whatever their names are."""
+    bodies = [place.copy() for place in (one, other)]
+    for body in bodies:
+        body.set("alias", None)
+    return bodies[0] == bodies[1] and not one.alias_column_names and not other.alias_column_names
+
+
 def terms_of_order(window: exp.Window) -> list[exp.Ordered]:
     """The terms by which a window orders its rows."""
     order = window.args.get("order")

@@ -3,8 +3,6 @@
 Such groups of the table itself have one row for each item that a row may have, so that the join keeps every row, and adds
 to it what a scalar subquery says of its item.
 
-LATERAL sources of one row are subqueries, too, and those of the rows of persons are joins.
-
 What the keys of groups say: ``GROUP BY c.item, c.n`` of groups ``c`` by the item is that by the item alone, and groups of
 which one has a greater number than the other are different groups."""
 
@@ -15,8 +13,6 @@ from collections.abc import Collection, Mapping, Sequence
 from sqlglot import exp
 
 from anondb.answers.ranged.clauses import (
-    ROWS,
-    aliased,
     clauses_of,
     columns_of_join,
     conditions_of,
@@ -24,7 +20,6 @@ from anondb.answers.ranged.clauses import (
     only_source,
     places_of,
     selected,
-    shown_by_name,
     sides_of,
 )
 from anondb.answers.ranged.originals import Originals, rule
@@ -276,112 +271,3 @@ def group_columns(source: exp.Expr, named: Mapping[str, exp.CTE]) -> tuple[set[s
     every = all(key in [names[name] for name in own] for key in keys) and len(names) == len(query.expressions)
     computed = {name for name, value in names.items() if name not in own and value.find(exp.AggFunc)}
     return (own, computed) if every else (set(), set())
-
-
-_ONE_ROW = {"expressions", *ROWS, "with_"}
-
-
-@rule(exp.Lateral)
-def with_joins(select: exp.Select, originals: Originals) -> None:
-    """A query with joins in place of LATERAL sources of the rows of a table of persons."""
-    names = {lowered(cte.alias) for cte in select.root().find_all(exp.CTE)}
-    tables = {name: columns for name, columns in originals.columns.items() if name not in names}
-    for join in select.args.get("joins") or ():
-        if (query := _query(join)) is not None:
-            _write_join(select, join, query, tables)
-
-
-@rule(exp.Lateral)
-def with_subqueries(select: exp.Select, originals: Originals) -> None:
-    """A query with scalar subqueries in place of the columns of LATERAL aggregates."""
-    joins = select.args.get("joins") or []
-    for join in reversed(joins):  # a later one may name an earlier one
-        query = _query(join)
-        columns = None if query is None else _columns(join.this, query)
-        if columns is not None and _is_replaceable(select, join, columns):
-            joins.remove(join)
-            _put(select, lowered(join.this.alias), columns)
-
-
-def _query(join: exp.Join) -> exp.Select | None:
-    """The SELECT without groups of a LATERAL source that is joined on TRUE; None for other sources."""
-    source, on = join.this, join.args.get("on")
-    query = source.this.unnest() if isinstance(source, exp.Lateral) and isinstance(source.this, exp.Query) else None
-    if not isinstance(query, exp.Select) or not source.alias or join.args.get("using") or join.method:
-        return None
-    if not clauses_of(query) <= _ONE_ROW or on not in (None, exp.true()):
-        return None
-    plain = join.side in ("", "LEFT") and join.kind in ("", "INNER", "CROSS", "OUTER")
-    return query if plain else None
-
-
-def _write_join(select: exp.Select, join: exp.Join, query: exp.Select, tables: Mapping[str, Collection[str]]) -> None:
-    """Write a source of columns of the rows of a table of persons as a join with the table."""
-    clause, where, alias = query.args.get("from_"), query.args.get("where"), join.this.args["alias"]
-    table = None if clause is None else clause.this
-    if not isinstance(table, exp.Table) or table.db or lowered(table.name) not in tables:
-        return
-    if alias.columns or table.alias_column_names or query.args.get("joins") or query.args.get("with_"):
-        return
-    inside, own = lowered(table.alias_or_name), tables[lowered(table.name)]
-
-    def moved(node: exp.Expr) -> exp.Expr:
-        of = isinstance(node, exp.Column) and (lowered(node.table) or ("" if lowered(node.name) not in own else inside))
-        return exp.column(node.this.copy(), alias.this.copy()) if of == inside else node
-
-    shown = shown_by_name(query)
-    columns = {name: moved(of.copy()) for name, of in shown.items() if isinstance(of, exp.Column) and moved(of) is not of}
-    nested = where is not None and where.find(exp.Query) is not None
-    if nested or len(columns) < len(query.expressions) or not _is_replaceable(select, join, columns):
-        return
-    hidden = {name for name in own if name not in columns}  # columns of the table that the source does not show
-    inner = {id(column) for column in query.find_all(exp.Column)}
-    named_alone = {lowered(c.name) for c in select.find_all(exp.Column) if not c.table and id(c) not in inner}
-    if named_alone & hidden or any(other.args.get("using") or other.method for other in select.args["joins"]):
-        return
-    _put(select, lowered(alias.name), columns)
-    join.set("this", exp.Table(this=table.this.copy(), alias=exp.TableAlias(this=alias.this.copy())))
-    join.set("on", exp.true() if where is None else exp.paren(where.this.transform(moved)))
-    join.set("kind", None)
-
-
-def _columns(source: exp.Lateral, query: exp.Select) -> dict[str, exp.Expr] | None:
-    """The columns of a LATERAL source with one row, by their names in lower case; None for other sources."""
-    shown = [e.unalias() for e in query.expressions]
-    if not all(_is_aggregate(e) for e in shown) or any(e.find(exp.Window, exp.Explode) for e in shown):
-        return None
-    named = [c.name for c in source.args["alias"].args.get("columns") or ()]
-    names = [*named, *(e.alias_or_name for e in query.expressions[len(named) :])]
-    listed: dict[str, exp.Expr] = {}
-    for name, expression in zip(names, query.expressions, strict=False):
-        one = query.copy()
-        one.set("expressions", [expression.copy()])
-        listed[lowered(name)] = exp.Subquery(this=one)
-    return listed if all(names) and len(listed) == len(shown) else None
-
-
-def _is_aggregate(node: exp.Expr) -> bool:
-    """Whether an expression is of an aggregate, so that its SELECT without GROUP BY has one row."""
-    return any(call.find_ancestor(exp.Select) is node.find_ancestor(exp.Select) for call in node.find_all(exp.AggFunc))
-
-
-def _is_replaceable(select: exp.Select, join: exp.Join, columns: dict[str, exp.Expr]) -> bool:
-    """Whether all that a SELECT may read of a source are its columns by name, which mean nothing else there."""
-    alias = lowered(join.this.alias)
-    inner = [table for table in select.find_all(exp.Table, exp.Subquery, exp.Values) if table is not join.this.this]
-    own = [c for c in select.find_all(exp.Column) if lowered(c.table) == alias]
-    shadowed = any(lowered(table.alias_or_name) == alias for table in inner)
-    return not (shadowed or select.is_star) and all(lowered(c.name) in columns for c in own)
-
-
-def _put(select: exp.Select, alias: str, columns: dict[str, exp.Expr]) -> None:
-    """Put subqueries in the place of the columns of a source."""
-    aliases = aliased(select)
-    for column in list(select.find_all(exp.Column)):
-        name, ordered = lowered(column.name), column.find_ancestor(exp.Order, exp.Select)
-        plain = not column.table and column.parent_select is select
-        if plain and name in aliases and isinstance(ordered, exp.Order):
-            continue  # ORDER BY reads the name that the SELECT gives
-        if name in columns and (lowered(column.table) == alias or plain):
-            value = columns[name].copy()
-            column.replace(exp.alias_(value, column.name) if column.parent is select else value)

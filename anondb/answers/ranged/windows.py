@@ -25,17 +25,15 @@ from sqlglot import exp
 from anondb.answers.persons.counts import Counts
 from anondb.answers.quotients import filtered
 from anondb.answers.ranged.aggregates import AGGREGATES, PLACES, Rows, over_all
-from anondb.answers.ranged.clauses import GROUPED, clauses_of, conditions_of
 from anondb.answers.ranged.compiler import Compiler, Env
-from anondb.answers.ranged.equivalents import common_table, resolved, terms_of_order
+from anondb.answers.ranged.equivalents import terms_of_order
 from anondb.answers.ranged.expressions import Resolve, read
-from anondb.answers.ranged.originals import is_present
 from anondb.answers.ranged.relation import ONE_GROUP, Sources, fresh, star_of
 from anondb.answers.ranged.rollups import total_of_rows
 from anondb.answers.ranged.subqueries import scalar
 from anondb.answers.ranged.truths import compared, connected
 from anondb.answers.ranged.values import Value, greatest, holds, narrowed, of_value, when
-from anondb.query.parsing import is_null, lowered
+from anondb.query.parsing import is_null
 
 _BY_PLACE = (*PLACES, exp.RowNumber, exp.Ntile)
 """Window functions of the places of rows, of which equal ones have any."""
@@ -331,40 +329,3 @@ def _between(value: Value, sure: exp.Expr, order: _Order, away: exp.Expr, source
     has_rows = exp.GT(this=order.over(exp.Count(this=exp.Star()), reach), expression=exp.convert(0))
     branches = [exp.If(this=is_null(nearest).not_(), true=exp.true()), exp.If(this=has_rows, true=exp.false())]
     return sources.once(Value(*ends, sure=exp.Case(ifs=branches), whole=value.whole, least=value.least), over=True)
-
-
-def with_counts_up_to(node: exp.Select, env: Env, compiler: Compiler) -> exp.Select | None:
-    """A SELECT of persons by a number with ``(SELECT count(*) FROM p u WHERE u.n <= p.n)`` in place of ``sum(count(*)) OVER
-    (ORDER BY n)``; None for others.
-
-    More is known of the persons up to a number than of those with each number.
-    """
-    clause, group, where = node.args.get("from_"), node.args.get("group"), node.args.get("where")
-    if clause is None or group is None or not clauses_of(node) <= {*GROUPED, "qualify"} - {"joins", "having"}:
-        return None
-    key = resolved(group.expressions[0], node) if len(group.expressions) == 1 else None
-    if not isinstance(key, exp.Column) or not compiler.people.is_source(clause.this, env):
-        return None
-    ctes = {name: cte.node for name, cte in env.items()}
-    if not is_present(key, node, lambda table, name: False, lambda t: common_table(t) or ctes.get(lowered(t.name))):
-        return None
-    copy, alias, own = node.copy(), fresh("up_to"), clause.this.alias_or_name or fresh("rows")
-    if not clause.this.alias_or_name:
-        copy.args["from_"].this.set("alias", exp.TableAlias(this=exp.to_identifier(own)))
-    before = copy.copy()
-    for window in [w for w in copy.find_all(exp.Window) if w.parent_select is copy]:
-        terms = terms_of_order(window)
-        total = isinstance(window.this, exp.Sum) and window.this.this == exp.Count(this=exp.Star(), big_int=True)
-        plain = total and not any(window.args.get(part) for part in ("partition_by", "spec", "alias"))
-        if not plain or len(terms) != 1 or resolved(terms[0].this, node) != key:
-            continue
-        place = clause.this.copy()
-        place.set("alias", exp.TableAlias(this=exp.to_identifier(alias)))
-        least = exp.GTE if terms[0].args.get("desc") else exp.LTE
-        rows = exp.select(exp.Count(this=exp.Star(), big_int=True)).from_(place)
-        of_row = exp.column(key.this.copy(), own)
-        rows = rows.where(least(this=exp.column(key.this.copy(), alias), expression=of_row))
-        for part in conditions_of(node):
-            rows = rows.where(part.transform(lambda n: exp.column(n.this.copy(), alias) if isinstance(n, exp.Column) else n))
-        window.replace(rows.subquery())
-    return None if copy == before or (where is not None and where.find(exp.Query)) else copy
