@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 from sqlglot import exp
 
-from anondb.answers.ranged.relation import IN_WORLDS, INTEGERS, Ranged, failed, fresh
+from anondb.answers.ranged.relation import IN_WORLDS, INTEGERS, Column, Ranged, failed, fresh
 from anondb.answers.spread import HIGH, LOW
 from anondb.engine import DuckDBEngine
 from anondb.engine.untrusted import materialized
@@ -59,44 +60,61 @@ def output(
     types = [kind for _, kind in bound] or [""] * len(names)
     if len(names) != len(relation.columns):
         raise unsupported("an expression that gives several columns, such as unnest of a struct", "Name the fields.")
-    listed: list[exp.Expr] = []
-    columns: list[str] = []
-    notes: list[str] = []
-    ends: list[int] = []
-    labelled = False  # by estimates, so that other originals have other rows
-    for n, (name, kind, column) in enumerate(zip(names, types, relation.columns, strict=True)):
-        estimate, lower, upper = (exp.column(f"c{n}{end}", "result") for end in ("", "_l", "_u"))
-        columns.append(name)
-        numeric = not kind or kind.startswith(WITH_BOUNDS)
-        if column.bounded and kind == "BOOLEAN":
-            decided = [exp.If(this=lower, true=exp.true()), exp.If(this=exp.Not(this=upper), true=exp.false())]
-            listed.append(exp.Case(ifs=decided))
-            continue
-        listed.append(_number(estimate, kind) if column.bounded else _whole(estimate, kind))
-        labelled = labelled or (column.bounded and not numeric)
-        labelled = labelled or (column.unknown and (not numeric or kind.startswith(("DATE", "TIMESTAMP"))))
-        if column.unknown or (column.bounded and not numeric):
-            reason = f", since no rule reads this: {column.why}" if column.why else ""
-            notes.append(f"The column {name!r} is computed from estimates, and has no bounds{reason}.")
-        if column.bounded and numeric and bounds:
-            listed += [_finite(lower, kind), _finite(upper, kind)]
-            columns += [f"{name}{end}" for end in ENDS]
-            notes += [MAYBE_NOTE] * (column.maybe and MAYBE_NOTE not in notes)
-        if column.spread and numeric:
-            listed += [_finite(exp.column(f"c{n}{end}", "result"), "DOUBLE") for end in (LOW, HIGH)]
-            columns += [f"{name}{end}" for end in (LOW, HIGH)]
-            ends.append(len(columns) - 1)
+    described = list(zip(names, types, relation.columns, strict=True))
+    cells = [list(_cells(n, *of_column, bounds)) for n, of_column in enumerate(described)]
+    ends = [place - 1 for place, column in zip(accumulate(map(len, cells)), relation.columns, strict=True) if column.spread]
+    shown = [cell for of_column in cells for cell in of_column]
     if relation.asked or (bounds and relation.unsure):
-        listed.append(exp.false() if labelled else exp.column("sure", "result"))
-        columns.append(CERTAIN)
-        if any(column.spread for column in relation.columns):
-            listed.append(exp.column(IN_WORLDS, "result"))
-            columns.append(IN_WORLDS)
-    columns = unique(columns)
+        labelled = any(_labels_by_estimates(kind, column) for _, kind, column in described)
+        shown.append((exp.false() if labelled else exp.column("sure", "result"), CERTAIN))
+        shown += [(exp.column(IN_WORLDS, "result"), IN_WORLDS)] * any(column.spread for column in relation.columns)
+    columns = unique([name for _, name in shown])
+    notes = _notes(described, bounds)
     if called and ends:
         low, high = (", ".join(columns[n - before] for n in ends) for before in (1, 0))
         notes.append(called.format(low=low, high=high))
-    return listed, columns, notes
+    return [value for value, _ in shown], columns, notes
+
+
+def _is_number(kind: str) -> bool:
+    """Whether a column of a type, or of none that is known, may have bounds."""
+    return not kind or kind.startswith(WITH_BOUNDS)
+
+
+def _cells(n: int, name: str, kind: str, column: Column, bounds: bool) -> Iterator[tuple[exp.Expr, str]]:
+    """The columns that show the column ``n`` of the query: its value, bounds and spread, as expressions with names."""
+    value, lower, upper, low, high = (exp.column(f"c{n}{end}", "result") for end in ("", "_l", "_u", LOW, HIGH))
+    if column.bounded and kind == "BOOLEAN":
+        decided = [exp.If(this=lower, true=exp.true()), exp.If(this=exp.Not(this=upper), true=exp.false())]
+        yield exp.Case(ifs=decided), name
+        return
+    yield (_number if column.bounded else _whole)(value, kind), name
+    if column.bounded and bounds and _is_number(kind):
+        yield from ((_finite(end, kind), f"{name}{word}") for end, word in zip((lower, upper), ENDS, strict=True))
+    if column.spread:
+        yield from ((_finite(end, "DOUBLE"), f"{name}{word}") for end, word in ((low, LOW), (high, HIGH)))
+
+
+def _labels_by_estimates(kind: str, column: Column) -> bool:
+    """Whether estimates choose the labels of a column, so that other originals have other rows."""
+    if column.bounded and kind == "BOOLEAN":
+        return False
+    dated = column.unknown and kind.startswith(("DATE", "TIMESTAMP"))
+    return dated or ((column.bounded or column.unknown) and not _is_number(kind))
+
+
+def _notes(described: Iterable[tuple[str, str, Column]], bounds: bool) -> list[str]:
+    """The notes on columns, each once."""
+    notes: list[str] = []
+    for name, kind, column in described:
+        if column.bounded and kind == "BOOLEAN":
+            continue
+        if column.unknown or (column.bounded and not _is_number(kind)):
+            reason = f", since no rule reads this: {column.why}" if column.why else ""
+            notes.append(f"The column {name!r} is computed from estimates, and has no bounds{reason}.")
+        if column.bounded and column.maybe and bounds and _is_number(kind):
+            notes.append(MAYBE_NOTE)
+    return list(dict.fromkeys(notes))
 
 
 def _number(estimate: exp.Expr, kind: str) -> exp.Expr:
