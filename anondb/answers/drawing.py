@@ -7,8 +7,9 @@ from functools import cached_property
 
 import numpy as np
 
+from anondb.answers.expected import rounded
 from anondb.answers.files import DRAWN, DRAWN_COLUMNS, ROWS, File, Numbered, of_worlds
-from anondb.answers.hashing import MASK, OTHERS_SHIFT, OTHERS_STEP, RACE, SHIFT, STEP, TURN, cycle, h, rounded, uniform
+from anondb.answers.hashing import MASK, OTHERS_SHIFT, OTHERS_STEP, RACE, SHIFT, STEP, TURN, cycle, h, uniform
 from anondb.engine import DuckDBEngine, reads
 from anondb.engine.arrays import Flags, Floats, Ints, run_starts
 from anondb.engine.failures import damaged

@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 from sqlglot import exp
 
-from anondb.answers.hashing import Members, expected, seed_of
+from anondb.answers.expected import Members, expected
+from anondb.answers.hashing import seed_of
 from anondb.engine import DuckDBEngine, Table, reads
 from anondb.engine.arrays import Floats, Ints
 from anondb.engine.failures import wrap

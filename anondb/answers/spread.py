@@ -20,8 +20,9 @@ import numpy as np
 from sqlglot import exp
 
 from anondb.answers.bags import OtherSets
+from anondb.answers.expected import Members
 from anondb.answers.files import DRAWN, DRAWN_COLUMNS, FIRST_MASKED, ROWS, File, begin, make_empty, of_worlds, place
-from anondb.answers.hashing import MASKED, PAIRED, Members, h
+from anondb.answers.hashing import MASKED, PAIRED, h
 from anondb.answers.in_worlds import COPY, WORLD, InWorlds, finite, written
 from anondb.answers.roles import Role
 from anondb.engine import DuckDBEngine, Table, reads

@@ -3,7 +3,7 @@
 -- returns: item_id, released_item, item, support, at_least, at_most, expected
 -- grain: released_item, item
 -- How many of the transactions that show a released item are expected to hold each member, in a global recoding: the rule of
--- anondb/answers/hashing.py. Where nothing is known, the members of a released item are alike, and no other one
+-- anondb/answers/expected.py. Where nothing is known, the members of a released item are alike, and no other one
 -- stands for them, so the 30 sweeps of the fit are a recursion of one number: persons hold each member independently, with the
 -- probability found / n, and show the released item if they hold one of them.
 SELECT

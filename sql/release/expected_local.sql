@@ -3,7 +3,7 @@
 -- returns: item_id, released_item, item, support, at_least, at_most, expected
 -- grain: released_item, item
 -- How many of the transactions that show a released item are expected to hold each member, in any recoding: the rule of
--- anondb/answers/hashing.py. Several released items may stand for one item, so the 30 sweeps of the fit read all that
+-- anondb/answers/expected.py. Several released items may stand for one item, so the 30 sweeps of the fit read all that
 -- are not known. Persons hold each item independently, with the probability chance, and show a released item if they hold a
 -- member. A sweep has two steps: the even ones take the logarithms of a released item's members together, and find the
 -- holders of each; the odd ones take the holders of an item together, and find its chance.

@@ -4,7 +4,7 @@
 -- grain: released_item, item
 -- The members of the asked released items: how many transactions show the released item (support), how many members it has, at
 -- least and at most how many of those transactions hold the member, and, where the item supports say it, how many are expected to
--- (anondb/answers/hashing.py): the middle of the bounds, but sqrt(k) if they end at k; where these are too few for
+-- (anondb/answers/expected.py): the middle of the bounds, but sqrt(k) if they end at k; where these are too few for
 -- the transactions, each is raised by the same share of its room. known is NULL where a released item has no item supports.
 -- Without item supports a released item gives no bounds, and one that stands for a single item is held by all that show it.
 -- Bags, whose copies say how many hold a member, need no fit: known is 0.

@@ -14,8 +14,8 @@ from sqlglot import exp
 
 from anondb.answers import drawing, hashing
 from anondb.answers.drawing import Sets
+from anondb.answers.expected import Members, expected, rounded
 from anondb.answers.files import DRAWN, DRAWN_COLUMNS, ROWS, SETS, Column, Description, File, Numbered, begin, make_empty
-from anondb.answers.hashing import Members, expected, rounded
 from anondb.engine import DuckDBEngine, Table
 from anondb.engine.untrusted import memory_engine
 
