@@ -13,17 +13,11 @@ from anondb.answers.ranged.groups_beside import with_one_select, with_values_bes
 from anondb.answers.ranged.item_filters import with_having, with_item_windows
 from anondb.answers.ranged.joined_groups import with_joined_groups, with_other_groups
 from anondb.answers.ranged.laterals import with_joins, with_subqueries
-from anondb.answers.ranged.listed import (
-    with_aggregates,
-    with_outer_ctes,
-    with_plain_words,
-    with_queried_rows,
-    with_written_rows,
-    without_idle_distinct,
-)
+from anondb.answers.ranged.listed import with_aggregates, with_queried_rows, with_written_rows
 from anondb.answers.ranged.originals import Originals
 from anondb.answers.ranged.over_groups import as_one, with_joined_totals
 from anondb.answers.ranged.plain_sources import with_chosen_groups, with_named_tables, without_inner_rows
+from anondb.answers.ranged.plain_words import with_outer_ctes, with_plain_words, without_idle_distinct
 from anondb.answers.ranged.quantified import with_extremes
 from anondb.answers.ranged.rows_of_records import with_sums_of_records
 from anondb.answers.ranged.running_joins import with_totals
