@@ -86,7 +86,7 @@ class Policy:
             needs are met).
         options: the options of the method, by name; ``method_options`` has them as a dataclass.
         reading: how the transactions are read.
-        accept: the findings of the preflight (``anondb.preflight``) that the owner confirms.
+        accept: the findings of the preflight (``anondb.data.preflight``) that the owner confirms.
 
     The declarations below describe the other attributes. For COAT and PCTA, ``weights`` are w of the utility loss: from 0
     to 1, ``taxonomy`` (the share of leaves below the lowest common ancestor), or 1, the default. For kkm and klm they are w

@@ -124,12 +124,22 @@ def compare(
     limits: Mapping[str, Any],
     again: bool = False,
 ) -> Comparison:
-    """Run promises, algorithms and parameters on the same data and questions, outside a transaction; for the arguments see
-    ``Database.compare`` and ``runs.plan``. ``limits`` are ``threads``, ``memory_limit`` and ``time_limit`` of each run, and
-    ``total_limit`` of all, in seconds. Runs read files where they are; all else is copied into a private directory (mode
-    0700), which is removed at the end. Each result is stored in the ledger as soon as its run has ended, if there is a
-    ledger that can be written. Raises InputError: see ``runs.plan`` and ``Policy``; an option that applies to no run; a
-    source that cannot be read."""
+    """Run promises, algorithms and parameters on the same data and questions.
+
+    Runs read files where they are; all else is copied into a private directory (mode 0700), which is removed at the end.
+    Each result is stored in the ledger as soon as its run has ended, if there is a ledger that can be written.
+
+    Args:
+        engine: the engine, outside a transaction.
+        algorithms, models, grid, item_supports: see ``runs.plan``.
+        options: options of the policy and of the algorithms, and those of the workload and the columns.
+        workload: the owner's queries: a table or file, or a ``.sql`` log of COUNT queries.
+        limits: ``threads``, ``memory_limit`` and ``time_limit`` of each run; ``total_limit`` of all, in seconds.
+        again: repeat runs whose results are in the ledger.
+
+    Raises:
+        InputError: see ``runs.plan`` and ``Policy``; an option that applies to no run; a source that cannot be read.
+    """
     parse_size(str(limits["memory_limit"]))
     each = {name: limits[name] for name in ("threads", "memory_limit", "time_limit")}
     read = as_read(transactions)

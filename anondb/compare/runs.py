@@ -112,11 +112,19 @@ def plan(
     options: Mapping[str, Any],
     item_supports: bool | None = False,
 ) -> list[Run]:
-    """The runs of a comparison: for every promise, its algorithms (all that keep it and have their inputs, if none is named;
-    one that keeps only a stronger promise runs for that one) with every combination of the parameters in ``grid``, which has
-    ``delta`` for those that take it. Each gets the options of ``_taken``; ``item_supports`` None runs releases that may have
-    them with and without. Raises InputError: an unknown algorithm, or one that cannot keep any of the promises, with those
-    that can; a promise without its inputs; a parameter out of range."""
+    """The runs of a comparison: for every promise, its algorithms with every combination of parameters.
+
+    Args:
+        algorithms: names; an empty list means, for each promise, all that keep it and have their inputs.
+        models: the promises. An algorithm that keeps only a stronger promise runs for that one.
+        grid: the values of each parameter, and of ``delta`` for the algorithms that take it.
+        options: the policy's options; each run gets those of ``_taken``.
+        item_supports: whether the releases that may have item supports have them; None runs both.
+
+    Raises:
+        InputError: an unknown algorithm, or one that cannot keep any of the promises, with those that can; a promise without
+            its inputs; a parameter out of range.
+    """
     comparable = [name for name, spec in PROMISES.items() if spec.model.layout != "buckets"]
     able: dict[str, list[str]] = {}
     for model in models:

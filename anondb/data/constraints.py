@@ -132,10 +132,16 @@ Sets = TypeVar("Sets", bound=ItemSets)
 
 
 def load_sets(engine: Engine, source: Any, kind: type[Sets], dataset: Dataset | None = None) -> Sets:
-    """Read sets of a kind from ``(id_column, item)``, where the item may be a LIST, with one row for each set: from a table,
-    view, CSV or Parquet file, data frame, Python list of sets of items, or the finished object; with remarks on items of the
-    data. Raises InputError: no such columns, NULLs, an empty set (``empty_constraint``), no set at all; ``not_a_partition``
-    if an item is in two sets that must not overlap."""
+    """Read sets of a kind from ``(id_column, item)``; the item column may be a LIST, with one row for each set.
+
+    Args:
+        source: a table, view, CSV or Parquet file, data frame, Python list of sets of items, or the finished object.
+        dataset: the data, for remarks on its items.
+
+    Raises:
+        InputError: no such columns, NULLs, an empty set (``empty_constraint``), no set at all; ``not_a_partition`` if an
+            item is in two sets that must not overlap.
+    """
     if isinstance(source, kind):
         return source
     return (kind.of(source) if isinstance(source, list | tuple) else kind.checked(*_read(engine, source, kind))).on(dataset)
@@ -259,10 +265,16 @@ class _Columns(UtilityConstraints):
 
 
 def load_columns(engine: Engine, columns: Any, dataset: Dataset) -> tuple[Ints, tuple[str, ...]]:
-    """Read the column of each item of the data, numbered from 1, and the names of the columns, from a source ``(column_id,
-    item)``, or a list of sets of items, whose columns are named 1, 2 and so on. Items that never occur in the data are
-    ignored. Raises InputError: fewer than two columns; an item in two columns (``not_a_partition``) or in none
-    (``unknown_item``); a column without an item (``empty_constraint``), or without one that occurs (``empty_column``)."""
+    """Read the column of each item of the data, numbered from 1, and the names of the columns.
+
+    Args:
+        columns: a table, view, file or data frame ``(column_id, item)``, or a list of sets of items, whose columns are
+            named 1, 2 and so on. Items that never occur in the data are ignored.
+
+    Raises:
+        InputError: fewer than two columns; an item in two columns (``not_a_partition``) or in none (``unknown_item``); a
+            column without an item (``empty_constraint``), or without one that occurs (``empty_column``).
+    """
     sets = load_sets(engine, columns, _Columns)
     if len(sets) < 2:
         raise InputError(f"There must be at least 2 columns, not {len(sets)}.", code="bad_parameter")

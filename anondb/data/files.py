@@ -228,11 +228,17 @@ def write_taxonomy(engine: Engine, taxonomy: Taxonomy, to: str, *, replace: bool
 
 
 def write_hierarchy(engine: Engine, tree: Taxonomy, attribute: str, to: str, *, replace: bool = False) -> str:
-    """Write the hierarchy of an attribute where ``load_records`` reads it, outside a transaction; return the name of the
-    file or the table. ``to`` is a folder (one that exists, or with a separator at its end, then it is made) for a file
-    ATTRIBUTE.tree; else a table (attribute, node, parent, ord), which may have those of other attributes. With ``replace``
-    what the attribute has there goes. Raises InputError: the name is empty, taken or of another table; the file cannot be
-    written."""
+    """Write the hierarchy of an attribute where ``load_records`` reads it; return the name of the file or the table.
+
+    Args:
+        engine: the engine, outside a transaction.
+        to: a folder, for a file ATTRIBUTE.tree in it: one that exists, or with a separator at its end, then it is made; else
+            a table (attribute, node, parent, ord), which may have the hierarchies of other attributes.
+        replace: whether to replace the hierarchy that the attribute has there.
+
+    Raises:
+        InputError: the name is empty, taken or of another table; the file cannot be written.
+    """
     if to.endswith(("/", os.sep)) or is_folder(to):
         if Path(attribute).name != attribute:
             raise InputError("No file can have the name of the attribute.", code="bad_path", hint="Name a table with --to.")

@@ -63,10 +63,18 @@ def load_requirements(
     weights: Any = None,
     countable: Any = None,
 ) -> Requirements:
-    """Read the owner's inputs to COAT: privacy constraints (``read_privacy``); groups of items ``(group_id, item)``, or from
-    the taxonomy: ``level:2`` for the items below each node of level 2 (the root is level 0), ``siblings:5`` for groups of 5
-    neighbouring leaves; weights ``(item, weight)``, ``taxonomy``, or 1, the default; and countable sets ``(set_id, item)``.
-    Raises InputError: ``no_taxonomy`` if one is needed and missing; see ``anondb.data.constraints``."""
+    """Read the owner's inputs to COAT.
+
+    Args:
+        privacy: see ``read_privacy``.
+        utility: a source ``(group_id, item)``, or groups from the taxonomy: ``level:2`` for the items below each node of
+            level 2 (the root is level 0), ``siblings:5`` for groups of 5 neighbouring leaves.
+        weights: a source ``(item, weight)``, ``taxonomy``, or 1, the default.
+        countable: a source ``(set_id, item)``.
+
+    Raises:
+        InputError: ``no_taxonomy`` if one is needed and missing; see ``anondb.data.constraints``.
+    """
     return Requirements(
         privacy=None if privacy is None else read_privacy(engine, privacy, dataset),
         utility=None if utility is None else _read_utility(engine, utility, dataset, taxonomy),

@@ -36,13 +36,24 @@ def open_locked(
     files: Sequence[str] = (),
     more: Sequence[Path] = (),
 ) -> duckdb.DuckDBPyConnection:
-    """Open a connection with the file attached read-only, under the name ``release``, and ``more`` like it
-    (``locked_catalog``), for anondb's statements alone. Other files and databases (but ``files``), extensions and settings
-    are locked before the file is attached, so nothing in an untrusted file can use them, and the file is not the current
-    database, so its macros do not hide DuckDB's functions. SQL can still access the path and ``spill``, where COPY can
-    write. The file is attached to an in-memory database: if it were opened directly, DuckDB could return an instance that
-    this process has already open, with an older state of the file. Raises InputError: DuckDB does not accept a limit, or the
-    file is not a DuckDB database. EngineError: the file is locked, or cannot be opened."""
+    """Open a connection with the file attached read-only, under the name ``release``, for anondb's statements alone.
+
+    Other files and databases, extensions and settings are locked before the file is attached, so nothing in an untrusted
+    file can use them, and the file is not the current database, so its macros do not hide DuckDB's functions. SQL can still
+    access the path and ``spill``.
+
+    The file is attached to an in-memory database: if it were opened directly, DuckDB could return an instance that this
+    process has already open, with an older state of the file.
+
+    Args:
+        spill: a directory for spill files, where COPY can write, too.
+        files: other files that may be read.
+        more: other database files, attached in the same way (``locked_catalog``).
+
+    Raises:
+        InputError: DuckDB does not accept a limit, or the file is not a DuckDB database.
+        EngineError: the file is locked, or cannot be opened.
+    """
     return _connected(_config(memory_limit, threads, spill), _locking((path, *more), spill, files))
 
 

@@ -127,13 +127,24 @@ def advise(
     threads: int | None = None,
     memory_limit: str = "4GB",
 ) -> Advice:
-    """Run the algorithms that serve the needs, outside a transaction and without writing, and say which is best. ``command``
-    gives that of a run, as text; ``people`` are the options of ``needs.PEOPLE`` that the owner set, which it repeats. The
-    transactions are copied into a private directory (mode 0700), which is removed at the end; each run is a process that
-    reads them there. Those that are not done within ``time_limit`` seconds are stopped, or left out. Raises InputError: a
-    source cannot be read, or has no items; the taxonomy lacks items; ``no_taxonomy``; and those of ``prepare_people``.
-    InfeasibleError: no release keeps the promise without deleting most items or occurrences. BudgetExceeded: no run was done
-    in time and memory."""
+    """Run the algorithms that serve the needs, and say which is best.
+
+    The transactions are copied into a private directory (mode 0700), which is removed at the end; each run is a process that
+    reads them there.
+
+    Args:
+        engine: the engine, outside a transaction; nothing is written.
+        needs: what attackers may know, and what the release is for.
+        command: the command that executes a run, as text.
+        people: the options of ``needs.PEOPLE`` that the owner set, which the command repeats.
+        time_limit: seconds of wall time for all runs; those that are not done by then are stopped, or left out.
+
+    Raises:
+        InputError: a source cannot be read, or has no items; the taxonomy lacks items; ``no_taxonomy``; and those of
+            ``prepare_people``.
+        InfeasibleError: no release keeps the promise without deleting most items or occurrences.
+        BudgetExceeded: no run was done in time and memory.
+    """
     folder = private_directory()
     try:
         with reading_as(engine, transactions):

@@ -45,10 +45,18 @@ WHOLE, PART = "whole", "sample"  # their schemas
 def prepare_people(
     engine: Engine, transactions: Any, needs: Needs, people: Mapping[str, Any], taxonomy: Any, folder: Path
 ) -> Prepared:
-    """Count what attackers find, outside a transaction, and write the input of the runs of ``advise`` into the folder;
-    ``people`` are the options of ``needs.PEOPLE`` that the owner set. Raises InputError: ``no_quasi_identifiers``: none are
-    named, and none proposed; ``bad_usage``: item supports, or a use that needs other algorithms; see ``profile`` and
-    ``load_records``."""
+    """Count what attackers find, and write the input of the runs into the folder.
+
+    Args:
+        engine: the engine, outside a transaction.
+        transactions, taxonomy: as in ``advise``.
+        needs: what the owner said; a release for counts.
+        people: the options of ``needs.PEOPLE`` that the owner set.
+
+    Raises:
+        InputError: ``no_quasi_identifiers``: none are named, and none proposed; ``bad_usage``: item supports, or a use that
+            needs other algorithms; see ``profile`` and ``load_records``.
+    """
     if needs.use != "counts":
         words = f"With attributes, no release is made for {needs.use}."
         raise InputError(words, code="bad_usage", hint="Leave --use out.")
@@ -164,10 +172,16 @@ class _Copy:
 def questions(
     attributes: Sequence[Attribute], items: Sequence[str], *, held: str, people: str, id: str, item: str
 ) -> list[Question]:
-    """The questions that releases of people with attributes are tried on, as SELECTs that their sessions answer, over the
-    tables ``held`` of items and ``people`` of attributes: counts by the values of a category; in ranges of numbers and
-    dates, of about equally many persons each; and of some items by frequent values, or in ranges. Items and pairs of items
-    alone are queries of ``write_queries``."""
+    """The questions that releases of people with attributes are tried on, as SELECTs that their sessions answer.
+
+    Counts by the values of a category; in ranges of numbers and dates, of about equally many persons each; and of the
+    frequent items by frequent values, or in ranges. Items and pairs of items alone are queries of ``write_queries``.
+
+    Args:
+        items: the items that are asked with attributes.
+        held, people: the tables of the items and of the attributes.
+        id, item: the column of both tables, and that of the items.
+    """
     persons = exp.table_(people, quoted=True)
     holding = exp.Join(this=exp.table_(held, quoted=True), using=[exp.to_identifier(id, quoted=True)])
     listed = reads.named(item).isin(*(exp.Literal.string(label) for label in items))

@@ -219,11 +219,19 @@ def record_overlaps(engine: Engine, catalog: str, name: str, release_id: str, in
 def measure_candidates(
     engine: Engine, data: tuple[Table, Table], members: Sequence[Table | exp.Query], k: int
 ) -> tuple[int | None, int | None, int]:
-    """Count the candidates that several global recodings of one source ``(tid, item)``, ``(item, label)`` leave together, by
-    their tables ``released_items``: ``smallest_of_one``, ``smallest_of_two`` and ``below_k`` of an ``Intersection``, where k
-    is the largest of their promises. An attacker who knows that a person has an item looks for its image in all releases.
-    The candidates are the persons who have all its images; transaction numbers do not help, because each release has fresh
-    ones."""
+    """Count the candidates that several global recodings of one source leave together.
+
+    An attacker who knows that a person has an item looks for its image in all releases. The candidates are the persons who
+    have all its images; transaction numbers do not help, because each release has fresh ones.
+
+    Args:
+        data: work tables ``(tid, item)`` and ``(item, label)`` of the source.
+        members: the tables ``released_items`` of the releases.
+        k: the largest k of their promises.
+
+    Returns:
+        The figures ``smallest_of_one``, ``smallest_of_two`` and ``below_k`` of an ``Intersection``.
+    """
     transactions, items = data
     each = [reads.rows(table, f"{n} AS release, released_item, item") for n, table in enumerate(members)]
     parts = engine.create("overlap_parts", "publications/overlap_parts", {"items": items, "members": reads.union(each)})

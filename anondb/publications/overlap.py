@@ -72,10 +72,15 @@ def earlier(
     replaced: str | None = None,
     population: str | None = None,
 ) -> list[Earlier]:
-    """The earlier publications that contain some persons (ids ``(tid, id)`` of a source, or the number of a release, which
-    may be published again), oldest first; ``replaced`` is the number of the release of this source, which may be published
-    again, ``population`` whom the ids mean. A publication whose persons the ledger does not have is assumed to contain them
-    all. Call it inside a transaction."""
+    """The earlier publications that contain some persons, oldest first. Call it inside a transaction.
+
+    A publication whose persons the ledger does not have is assumed to contain them all.
+
+    Args:
+        persons: the ids ``(tid, id)`` of a source, or the number of a release, which may be published again.
+        replaced: the number of the release of this source, which may be published again.
+        population: whom the ids of the source mean.
+    """
     if isinstance(persons, str):
         replaced, population = persons, _population(engine, catalog, persons)
     before = published_before(engine, catalog, replaced, population)

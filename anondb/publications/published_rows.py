@@ -231,10 +231,16 @@ def _cells(engine: Engine, *both: PublishedRows) -> tuple[dict[str, int], dict[s
 
 
 def common_cells(first: Pairs, second: Pairs, first_open: bool, second_open: bool) -> tuple[dict[str, int], dict[str, int]]:
-    """The number of the cell of each released item of two releases, given as pairs (released item, item). A cell is a
-    smallest set of items that is a union of released items in both releases, ignoring items that a release does not contain:
-    for equal items of a person, both releases publish the same cells. A cell is omitted if one release may have suppressed
-    an item of it (it is open), because the cells then differ."""
+    """The number of the cell of each released item of two releases.
+
+    A cell is a smallest set of items that is a union of released items in both releases, ignoring items that a release does
+    not contain: for equal items of a person, both releases publish the same cells. A cell is omitted if one release may have
+    suppressed an item of it, because the cells then differ.
+
+    Args:
+        first, second: the pairs (released item, item) of each release.
+        first_open, second_open: whether the release may have suppressed items.
+    """
     above: dict[str, str] = {}
 
     def top(item: str) -> str:

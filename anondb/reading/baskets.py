@@ -68,10 +68,20 @@ def _spmf_items(path: Path, name: str) -> Iterator[str]:
 
 
 def write_baskets(path: Path, layout: str, fimi: bool, reading: Reading, target: Path, name: str) -> tuple[str, int]:
-    """Write a plain text file of baskets (``basket`` or ``spmf``; ``fimi`` if blanks have to separate its items, one line a
-    person) in plain form: items and lines end with control characters of their own. Returns how items are separated, in
-    words, and the number of persons. Raises InputError: ``not_fimi``; ``ambiguous_dialect``; ``bad_unicode``; ``bad_file``:
-    the file is not in its layout, or has one of these characters."""
+    """Write a plain text file of baskets in plain form: items and lines end with control characters of their own.
+
+    Args:
+        path: the file; an empty line is a person without items.
+        layout: ``basket`` or ``spmf``.
+        fimi: whether it has to be a file of FIMI, whose items are separated by blanks.
+
+    Returns:
+        How items are separated, in words, and the number of persons.
+
+    Raises:
+        InputError: ``not_fimi``; ``ambiguous_dialect``; ``bad_unicode``; ``bad_file``: the file is not in its layout, or has
+            one of these characters.
+    """
     delimiter, header = " " if fimi or layout == "spmf" else basket_delimiter(path, reading, name), bool(reading.header)
     if layout == "spmf":
         parts = _spmf_items(path, name)

@@ -152,11 +152,20 @@ def chunks(path: Path, size: int = CHUNK) -> Iterator[bytes]:
 
 
 def count_records(path: Path, dialect: Dialect, fields: int, name: str, seen: Survey) -> Shape:
-    """Count the records of a UTF-8 file without a byte order mark, all of which must have the same number of fields as its
-    first. Without a delimiter, none of the usual ones may stand outside quotes: it could begin a second column. Where no
-    record can have more fields unless another has fewer, which DuckDB refuses, what ``survey`` has ``seen`` suffices. Text
-    after quotes is DuckDB's to refuse, too. Raises InputError: ``unreadable`` with the line of the first record that has
-    more or fewer fields, a quote that is never closed or stands beside text, or another line end; ``bad_unicode``."""
+    """Count the records of a UTF-8 file, all of which must have the same number of fields. Without a delimiter, none of the
+    usual ones may stand outside quotes: it could begin a second column.
+
+    Args:
+        path: the file, without a byte order mark.
+        fields: the number of fields of its first record.
+        name: its name in messages.
+        seen: what ``survey`` counted in it. Where no record can have more fields unless another has fewer, which DuckDB
+            refuses, its counts suffice. Text after quotes is DuckDB's to refuse, too.
+
+    Raises:
+        InputError: ``unreadable`` with the line of the first record that has more or fewer fields, a quote that is never
+            closed or stands beside text, or another line end; ``bad_unicode``.
+    """
     if dialect.delimiter is None:
         for mark in marks_in(path) or MARKS[:1]:
             shape = counted(path, replace(dialect, delimiter=mark), fields, name)

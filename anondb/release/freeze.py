@@ -105,11 +105,21 @@ def freeze(
     supports: SupportRule | None = None,
     records_table: str | None = None,
 ) -> FrozenRelease:
-    """Write the release of a recoding into a schema (``objects.release_schema``): the objects of a sealed file, with the
-    model's name and parameters in the manifest, and item supports by the rule ``supports``, if the model may have them.
-    Analysts call the relational records ``records_table``. Call it inside a transaction. Raises InputError: the schema
-    exists, or DuckDB could not tell it from its database; ``no_item_supports``: bags. InternalError: the recoding does not
-    belong to this dataset."""
+    """Write the release of a recoding: the objects of a sealed file, in ``release_schema``.
+
+    Call it inside ``engine.transaction()``.
+
+    Args:
+        recoding: the image of each item or transaction, or the columns and buckets of an anatomy.
+        model: the promise; its name and parameters go into the manifest.
+        release_schema: the schema to write; see ``objects.release_schema``.
+        supports: the rule of the item supports to publish, if the model may have them.
+        records_table: the name of the table of relational records, for analysts; ``records`` by default.
+
+    Raises:
+        InputError: the schema exists, or DuckDB could not tell it from its database; ``no_item_supports``: bags.
+        InternalError: the recoding does not belong to this dataset.
+    """
     _make_room(engine, release_schema, replace)
     if isinstance(recoding, BucketRecoding):
         return _freeze_buckets(engine, dataset, recoding, model, release_schema)

@@ -68,7 +68,7 @@ def inspect(
     process writes the visible rows into a new file, and both files must be equal byte for byte. Then every byte depends
     on the visible rows alone. A signature must be that of its content, and where a key is ``trusted``, by this argument
     or by ``ANONDB_TRUSTED``, there must be one by it. ``redrawn`` says whether modelled rows are those that follow from the
-    other rows (``answers.first_world``); without it, they are not compared.
+    other rows (``answers.views.first_world``); without it, they are not compared.
 
     Raises:
         InputError: ``no_such_file``, ``not_a_database``; see ``trusted_keys``.

@@ -124,10 +124,14 @@ def expected_holders(
     wanted: exp.Query | None = None,
     own: Mapping[str, str] = MappingProxyType({}),
 ) -> exp.Query:
-    """The query (item_id, released_item, item, support, at_least, at_most, expected) of a release of sets, whose tables have
-    ``item_supports`` only if it has them. ``local``: several released items may stand for one item; else a query ``(item)``
-    of ``wanted`` ones leaves the members of released items that stand for one of these. ``own`` maps named queries to those
-    that an engine has instead."""
+    """The query (item_id, released_item, item, support, at_least, at_most, expected) of a release of sets.
+
+    Args:
+        tables: the tables of the release, ``item_supports`` only if it has them.
+        local: whether several released items may stand for one item.
+        wanted: a query ``(item)``: only the members of released items that stand for one of these. Not for a local recoding.
+        own: maps named queries to those that an engine has instead.
+    """
     query = "release/expected_local" if local else "release/expected_global"
     return bound_among(own.get(query, query), {"middles": middles(tables, asked_labels(tables, wanted))})
 

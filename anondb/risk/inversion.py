@@ -123,12 +123,19 @@ def invert(
     max_suppression: Any = None,
     limit: int = MAX_ORIGINALS,
 ) -> Inversion:
-    """Run the algorithm on every possible original of a release, up to ``limit``, and keep those that return this release
-    (Wong 2007); the attacker knows its policy. Equal transactions are interchangeable, so originals are enumerated as
-    multisets and weighted. Originals whose counts are outside of the release's item supports are impossible; those that the
-    algorithm leads to must publish the same ones. Raises InputError: suppressed items are in no taxonomy, so the originals
-    cannot be enumerated; or ``not_its_algorithm``. BudgetExceeded: the release has more than ``limit`` possible
-    originals."""
+    """Run the algorithm on every possible original of a release, and keep those that return this release (Wong 2007).
+
+    Equal transactions are interchangeable, so originals are enumerated as multisets and weighted. Originals whose counts are
+    outside of the release's item supports are impossible; those that the algorithm leads to must publish the same ones.
+
+    Args:
+        model, algorithm, taxonomy, max_suppression: the policy of the release, all known to the attacker.
+        limit: the largest number of originals to try.
+
+    Raises:
+        InputError: suppressed items are in no taxonomy, so the originals cannot be enumerated; or ``not_its_algorithm``.
+        BudgetExceeded: the release has more than ``limit`` possible originals.
+    """
     classes, members = Counter(view.transactions), view.members
     preimages = _preimages_of(classes, members, _hidden(members, taxonomy) if view.suppressed else [], limit)
     image = {x: r for r, inside in members.items() for x in inside}

@@ -70,10 +70,16 @@ def _largest(counts: list[int], sizes: list[int]) -> Fraction | None:
 
 
 def measure_buckets(engine: Engine, dataset: Dataset, buckets: Table, workload: Workload) -> Accuracy:
-    """Answer every query on the original data and from the frozen rows ``(bucket_id, column_id, items, copies)`` of an
-    anatomy of these data. In a bucket of s transactions, n_j values of column j hold the query's items of that column, and r
-    columns have items of the query. The lower bound of the bucket is the sum of n_j less (r - 1) s, at least 0; its upper
-    bound the smallest n_j; its estimate s x product of n_j / s. An anatomy has no k, so no query counts as frequent."""
+    """Answer every query on the original data and from the buckets of an anatomy.
+
+    In a bucket of s transactions, n_j values of column j hold the query's items of that column, and r columns have items of
+    the query. The lower bound of the bucket is the sum of n_j less (r - 1) s, at least 0; its upper bound the smallest n_j;
+    its estimate s x product of n_j / s. An anatomy has no k, so no query counts as frequent.
+
+    Args:
+        buckets: ``(bucket_id, column_id, items, copies)``, the frozen rows of an anatomy of these data.
+        workload: the queries; drawn ones must come from this dataset.
+    """
     asked = {"queries": workload.queries}
     tables = {"buckets": buckets, "items": workload.items, **asked}
     members = engine.create("answers_members", "utility/bucket_members", tables)

@@ -121,12 +121,18 @@ def generalized_items(recoding: GlobalRecoding | LocalRecoding | BucketRecoding,
 
 
 def local_loss(dataset: Dataset, recoding: LocalRecoding, cover: Cover, taxonomy: Taxonomy | None) -> Loss:
-    """LM, NCP and GGD of a local recoding (docs/algorithms/metrics.md), whose ``cover`` has the released items that stand
-    for each item; without a taxonomy M is the number of items of the data. Set semantics: LM and NCP of an occurrence are
-    those of the released item that stands for it, or 1 if it is suppressed. Atomic semantics: each copy stands for one
-    occurrence, the others are suppressed. GGD counts each copy once under both: the LM of a transaction's copies, and 1 for
-    each occurrence in excess of its copies (Milani Fard and Wang, Definition 3). So it is the LM total under atomic
-    semantics. It is defined for nodes of a taxonomy only."""
+    """LM, NCP and GGD of a local recoding (docs/algorithms/metrics.md).
+
+    Set semantics: LM and NCP of an occurrence are those of the released item that stands for it, or 1 if it is suppressed.
+    Atomic semantics: each copy stands for one occurrence, the others are suppressed. GGD counts each copy once under both:
+    the LM of a transaction's copies, and 1 for each occurrence in excess of its copies (Milani Fard and Wang, Definition
+    3). So it is the LM total under atomic semantics. It is defined for nodes of a taxonomy only.
+
+    Args:
+        dataset, recoding: the data and their recoding.
+        cover: the released items that stand for each item.
+        taxonomy: the taxonomy of the items; without one M is the number of items of the data.
+    """
     domain = taxonomy.n_leaves if taxonomy is not None else dataset.n_items
     sizes = recoding.sizes
     shown = covered = cover.copies

@@ -253,11 +253,18 @@ def _first_column(source: Source, names: tuple[str, ...], what: str) -> str:
 
 
 def owner_workload(engine: Engine, dataset: Dataset, source: Source, *, target: str = "workload") -> Workload:
-    """Read the owner's queries: a table, file or data frame with the columns ``query_id`` (any exact type) and ``item``, one
-    row for each, or ``items``, a list; in a ``.dat`` file a query is a line. ``target`` is the prefix of the work tables. An
-    item that never occurs in the data is allowed: its true count is 0, but a released item may stand for it. A query with an
-    empty list counts all transactions. Raises InputError: missing columns, inexact types, NULL ids (``null_id``) or items
-    (``null_item``), no query."""
+    """Read the owner's queries: one row for each ``(query_id, item)``, or one row for each query with a list of items.
+
+    An item that never occurs in the data is allowed: its true count is 0, but a released item may stand for it. A query
+    with an empty list counts all transactions. In a ``.dat`` file a query is a line.
+
+    Args:
+        source: a table with the columns ``query_id`` (any exact type) and ``item`` or ``items`` (may be a LIST).
+        target: prefix of the work tables.
+
+    Raises:
+        InputError: missing columns, inexact types, NULL ids (``null_id``) or items (``null_item``), no query.
+    """
     id_column = _first_column(source, ("query_id", "tid"), "id")
     item_column = _first_column(source, ("items", "item"), "items")
     id_type, item_type = source.columns[id_column], source.columns[item_column]

@@ -25,10 +25,16 @@ def classes_of(engine: Engine, transactions: Table | exp.Query, ids: Table | exp
 
 
 def verify_k(engine: Engine, classes: Table, items: Table, model: TransactionalK, *, witnesses: int = 0) -> Verification:
-    """Check transactional k-anonymity of published transactions by the definition, on ``classes`` ``(content, complete,
-    support)``, see ``classes_of``; ``items`` are read for witnesses only. ``violations`` is the number of classes with fewer
-    than k members; a witness is such a class: the published items of its members, each as often as it has copies, and the
-    number of members."""
+    """Check transactional k-anonymity of published transactions by the definition.
+
+    Args:
+        classes: ``(content, complete, support)``, see ``classes_of``.
+        items: ``(item INTEGER, label VARCHAR)``, read for witnesses only.
+
+    Returns:
+        ``violations`` is the number of classes with fewer than k members; a witness is such a class: the published
+        items of its members, each as often as it has copies, and the number of members.
+    """
     small = reads.rows(classes, "content, complete, support", where=exp.column("support") < model.k)
     violations = Work(engine).count(small)
     seen: list[Witness] = []

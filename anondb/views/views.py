@@ -81,10 +81,17 @@ def create(engine: DuckDBEngine, statement: CreateView) -> Created | Partitioned
 
 
 def refresh(engine: DuckDBEngine, name: str, ignore_late_rows: bool = False) -> Refreshed | Partitioned:
-    """Replace the release of a view if an input has changed (``changed_inputs``), and publish it if its file is not current,
-    all or nothing; for a partitioned view, see ``partitions.refresh``, which may ``ignore_late_rows``: those of published
-    values that have changed since. Raises InputError: the view does not exist, or the release is not a view's; ``overlap``.
-    AnondbError: see ``pipeline.anonymize``; the old release and its file stay."""
+    """Replace the release of a view if an input has changed (``changed_inputs``), and publish it if its file is not
+    current, all or nothing; for a partitioned view, see ``partitions.refresh``.
+
+    Args:
+        name: the name of the view.
+        ignore_late_rows: for a partitioned view, whether rows of published values that have changed since are left out.
+
+    Raises:
+        InputError: the view does not exist, or the release is not a view's; ``overlap``.
+        AnondbError: see ``pipeline.anonymize``; the old release and its file stay.
+    """
     if (partitioned := partitioned_view(engine, name)) is not None:
         return partitions.refresh(engine, partitioned, ignore_late_rows)
     with engine.transaction():

@@ -15,10 +15,18 @@ MAX_LABEL = 2_500_000  # characters of an item
 
 
 def load_from(warehouse: PortableWarehouse, reference: Any, *, id_column: str, item_column: str) -> Dataset:
-    """Copy two columns of a table, one row for each id and item, once, and code them, inside ``snapshot()``; nothing but the
-    labels and their supports is fetched. The transactions are numbered in a random order, so these numbers may be published.
-    Raises InputError: ``null_id``, ``null_item``, ``item_too_long``, or what ``PortableWarehouse.source`` raises.
-    BudgetExceeded: more than ``MAX_ITEMS`` different items."""
+    """Copy two columns of a table once, and code them; nothing but the labels and their supports is fetched.
+
+    The transactions are numbered in a random order, so these numbers may be published.
+
+    Args:
+        warehouse: the database, inside ``snapshot()``.
+        reference: the table, as ``PortableWarehouse.source`` reads it: one row for each id and item.
+
+    Raises:
+        InputError: ``null_id``, ``null_item``, ``item_too_long``, or what ``PortableWarehouse.source`` raises.
+        BudgetExceeded: more than ``MAX_ITEMS`` different items.
+    """
     source = warehouse.source(reference, id_column, item_column)
     return coded(warehouse, source, warehouse.names(reference, id_column, item_column))
 

@@ -19,10 +19,16 @@ SCALE = 2**40  # distances are integers, so sums are exact and equal costs compa
 def item_columns(
     engine: Engine, dataset: Dataset, columns: Any, correlation: str = "truncated"
 ) -> tuple[Ints, tuple[str, ...]]:
-    """Compute or read the column of each item, numbered from 1, and the names of the columns. ``columns`` is their number
-    for PAM, or the owner's (``data.constraints.load_columns``); ``correlation`` is ``truncated`` (the paper's equation 4) or
-    ``full`` (equation 3). Raises InputError: fewer than two columns, or more than items; kmedoids is missing.
-    BudgetExceeded: too many items for PAM."""
+    """Compute or read the column of each item, numbered from 1, and the names of the columns.
+
+    Args:
+        columns: number of columns for PAM, or the owner's columns (see ``data.constraints.load_columns``).
+        correlation: ``truncated`` (the paper's equation 4) or ``full`` (equation 3).
+
+    Raises:
+        InputError: fewer than two columns, or more than items; the package kmedoids is missing.
+        BudgetExceeded: too many items for PAM.
+    """
     if not isinstance(columns, int):
         return load_columns(engine, columns, dataset)
     if not 2 <= columns <= dataset.n_items:

@@ -95,10 +95,15 @@ class SpreadPairs(PairCounter):
 def counts(
     nodes: Ints, after: Ints, above: Ints32, cells: int, batches: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
-    """Count pairs of nodes (ascending), neither above the other, and each node with itself. ``after`` has the place of the
-    first node after the subtree of each, ``above`` for each leaf the places of those above or equal to it
-    (``numbers_above``); ``cells`` pairs are counted, whose first node lies in the first rows of a triangle; ``batches`` are
-    rows ``(tid, leaf)`` of whole transactions, sorted."""
+    """Count pairs of nodes, neither above the other, and each node with itself.
+
+    Args:
+        nodes: the nodes, ascending.
+        after: for each of them, the place in ``nodes`` of the first node after its subtree.
+        above: for each leaf the places of the nodes above or equal to it (``numbers_above``).
+        cells: how many pairs may be counted: those whose first node lies in the first rows of a triangle.
+        batches: rows ``(tid, leaf)`` of whole transactions, sorted.
+    """
     triangle = Triangle(len(nodes), cells)
     supports = np.zeros(len(nodes), dtype=np.int64)
     for leaf, begin in _transactions(batches):

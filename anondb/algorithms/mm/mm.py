@@ -25,10 +25,17 @@ def mm(
     engine: Engine, dataset: Dataset, model: HkpCoherence | KmAnonymity, *, private: Collection[str] = ()
 ) -> GlobalRecoding:
     """Achieve (h,k,p)-coherence by deleting public items from all transactions; for k^m-anonymity all items are public.
-    ``private`` are the labels of the private items, which are published unchanged; those that do not occur are ignored.
-    Every item of the result is unchanged or suppressed. The support of a decision is that of the rarest minimal mole with
-    the item; its cost is the number of occurrences deleted so far. Raises InputError: ``all_sensitive``, if every item is
-    private."""
+
+    Args:
+        private: labels of the private items, which are published unchanged; those that do not occur are ignored.
+
+    Returns:
+        A recoding in which every item is unchanged or suppressed. The support of a decision is that of the rarest
+        minimal mole with the item; its cost is the number of occurrences deleted so far.
+
+    Raises:
+        InputError: ``all_sensitive``, if every item is private.
+    """
     if isinstance(model, KmAnonymity):
         model, private = HkpCoherence(Fraction(1), model.k, model.m), ()
     hidden = set(private)

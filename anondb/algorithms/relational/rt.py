@@ -66,7 +66,7 @@ def relational(
 
     Args:
         dataset, records: the transactions and the quasi-identifiers of the same persons.
-        algorithm: one of ``RT_ALGORITHMS``.
+        algorithm: the name of one of ``METHODS``, such as ``rum_bound_rt``.
         delta: how much of the attributes' detail may be given up for that of the items, 0 to 1: the bound on Rum; for
             ``tum_bound`` the reverse, the bound on Tum. 0.65 by default.
         taxonomy: the taxonomy of the items: T unites near items first, or generalizes items to its nodes.

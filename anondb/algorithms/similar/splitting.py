@@ -26,10 +26,16 @@ class Splits:
         k: int,
         pair_k: int,
     ) -> None:
-        """Start with the groups that merges led to: their items in the order in which they were joined, and the smallest
-        items of the two labels of each merge, the smaller one first. ``shown`` is the group of each occurrence (sorted by
-        transaction, numbered from 0), -1 beside another one of its group in a transaction. A group must be in no transaction
-        or at least k, two of them together in none or at least ``pair_k``."""
+        """Start with the groups that merges led to.
+
+        Args:
+            groups: their items, in the order in which merges joined them.
+            merges: the smallest items of the two labels of each merge, the smaller one first.
+            shown: the group of each occurrence, and -1 beside another one of its group in a transaction.
+            tid, item: the occurrences, sorted by transaction; both are numbered from 0.
+            k: a group must be in no transaction or at least k.
+            pair_k: two groups must be together in no transaction or at least so many.
+        """
         # the items of each group, those of earlier labels side by side
         self.groups: list[Ints] = [np.array(items, dtype=np.int64) for items in groups]
         self._k, self._pair_k, self._tid = k, pair_k, tid

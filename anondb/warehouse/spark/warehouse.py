@@ -181,12 +181,20 @@ class SparkWarehouse(PortableWarehouse):
         )
 
     def release(self, name: str, tables: Mapping[str, exp.Query], check: Callable[[Mapping[str, Table]], None]) -> None:
-        """Create a schema, perhaps in a catalog, with the tables (their rows, sorted), the views and the function
-        ``count_bounds`` of a release; ``check`` is called with the written tables before the views are made. There is no
-        transaction over several tables: until the check has passed, the schema has neither views nor the function, and an
-        error drops it. If this process is killed, Java deletes the rows, and ``check_target`` of the next run drops the
-        schema: its comment names the private folder of its run, which is gone. Grants follow afterwards. Raises InputError:
-        ``release_exists``."""
+        """Create a schema with the tables, the views and the function ``count_bounds`` of a release.
+
+        Args:
+            name: of a schema that does not exist; it may begin with that of a catalog.
+            tables: the rows of each table, sorted.
+            check: called with the written tables before the views are made.
+
+        Raises:
+            InputError: ``release_exists``.
+
+        There is no transaction over several tables: until the check has passed, the schema has neither views nor the
+        function, and an error drops it. If this process is killed, Java deletes the rows, and ``check_target`` of the next
+        run drops the schema: its comment names the private folder of its run, which is gone. Grants follow afterwards.
+        """
         catalog, _, schema = name.rpartition(".")
         place = exp.Table(this=None, db=quoted(schema), catalog=quoted(catalog))
         unfinished = exp.SchemaCommentProperty(this=exp.Literal.string(UNFINISHED + self._folder))
