@@ -22,7 +22,7 @@ from anondb.engine import Engine, Table, reads
 from anondb.engine.files import write_file
 from anondb.errors import EngineError, InputError
 from anondb.reading.account import Account
-from anondb.reading.options import DETECTED, OF_FILES, ReadAs, Reading, as_read
+from anondb.reading.options import DETECTED, OF_FILES, ReadAs, Reading, as_read, reading_flags
 
 _BESIDE = "Say it behind the name of the file that it is for, as in people.csv#skip=2."
 
@@ -106,7 +106,7 @@ def load_files(
 
 def _refuse(reading: Reading, others: Sequence[str], what: str, hint: str) -> None:
     """Refuse options of reading that would do nothing: all but some."""
-    if idle := [f"--{name.replace('_', '-')}" for name in reading.texts() if name not in others]:
+    if idle := [reading_flags({name: value})[0] for name, value in reading.texts().items() if name not in others]:
         raise InputError(f"{', '.join(idle)}: this is about {what}.", code="bad_usage", hint=hint)
 
 

@@ -106,9 +106,16 @@ def profile(
     records: Any = None,
     **attributes: Any,
 ) -> Profile:
-    """Profile transactions, outside a transaction and without writing; the taxonomy need not fit. Violations and costs are
-    counted for k; without ``attackers`` sizes alone are counted. The records are those of the transactions if only
-    ``quasi_identifiers`` are named; these, ``hierarchies`` and ``sensitive`` are those of ``anondb.guide.people.people``."""
+    """Profile transactions.
+
+    Args:
+        engine: the engine, outside a transaction; nothing is written.
+        taxonomy: the taxonomy of the items, which need not fit.
+        k: the k of the promise that violations and costs are counted for.
+        attackers: whether to count what attackers find, and what algorithms take; without, sizes alone are counted.
+        records: the records of the persons; those of the transactions if only ``quasi_identifiers`` are named.
+        attributes: ``quasi_identifiers``, ``hierarchies`` and ``sensitive``, see ``anondb.guide.people.people``.
+    """
     k = KmAnonymity(k).k
     if records is None and any(value is not None for value in attributes.values()):
         records = transactions

@@ -52,9 +52,14 @@ def publish(
     mode: int = paths.PRIVATE,
     **options: Any,
 ) -> SealedFile:
-    """Write a frozen release into a folder of Parquet files, by way of a sealed file with all its checks (``check``,
-    ``verified`` and ``sign`` of ``release.publish.publish``). A release there may be replaced; while that happens, there is
-    neither for a moment. Files get the permissions ``mode``; who may read them may also enter the folder."""
+    """Write a frozen release into a folder of Parquet files, by way of a sealed file with all its checks.
+
+    Args:
+        kind: the kind of the release.
+        replace: whether to replace a release of Parquet files; while that happens, there is neither for a moment.
+        mode: the permissions of the files; who may read them may also enter the folder.
+        options: ``check``, ``verified`` and ``sign`` of ``release.publish.publish``.
+    """
     target = check_folder(engine, path, replace)
     with paths.build_directory(target.parent) as build:
         sealed = seal(engine, schema, build / BUILD_NAME, kind=kind, **options)

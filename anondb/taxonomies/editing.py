@@ -196,9 +196,17 @@ def check_target(engine: DuckDBEngine, to: str, attribute: str | None = None) ->
 
 
 def save(engine: DuckDBEngine, tree: Taxonomy, to: str, *, attribute: str | None = None, replace: bool = False) -> str:
-    """Write a taxonomy to a table or a .tree file, or the hierarchy of an attribute to a table or a folder, outside a
-    transaction; return the name of the file or the table. Raises InputError: ``bad_type``: the items are no texts, and the
-    nodes of a table would be; the name is empty or taken, or the file cannot be written; see ``check_target``."""
+    """Write a taxonomy, or the hierarchy of an attribute; return the name of the file or the table.
+
+    Args:
+        engine: the engine, outside a transaction.
+        to: a table or, for a taxonomy, a file that ends in .tree, for a hierarchy, a folder.
+        replace: whether to replace what is there.
+
+    Raises:
+        InputError: ``bad_type``: the items are no texts, and the nodes of a table would be; the name is empty or taken, or
+            the file cannot be written; see ``check_target``.
+    """
     check_target(engine, to, attribute)
     if attribute is not None:
         return write_hierarchy(engine, tree, attribute, to, replace=replace)

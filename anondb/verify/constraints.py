@@ -130,10 +130,14 @@ def verify_utility(
     items: int,
     max_suppression: Fraction | int = 100,
 ) -> UtilityVerification:
-    """Check that each released item lies within one utility constraint, and at most ``max_suppression`` percent of
-    ``items``, the number of items of the data and of the constraints, are suppressed. ``originals`` are ``(item INTEGER,
-    label VARCHAR)``, the items of the data, ``groups`` ``(group_id VARCHAR, item VARCHAR)``, disjoint; all other items form
-    one more group."""
+    """Check that each released item lies within one utility constraint, and at most s percent of items are suppressed.
+
+    Args:
+        originals: ``(item INTEGER, label VARCHAR)``, the items of the original data.
+        groups: ``(group_id VARCHAR, item VARCHAR)``, disjoint; all other items form one more group.
+        items: |I|, the number of items of the data and of the constraints.
+        max_suppression: s, in percent.
+    """
     several = "count(DISTINCT other.group_id) + max(CASE WHEN other.group_id IS NULL THEN 1 ELSE 0 END) > 1"
     mixed = reads.joined(
         *(released_items, groups, "item", "one.released_item"), left=True, group="one.released_item", having=several

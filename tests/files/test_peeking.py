@@ -120,7 +120,10 @@ def test_a_source_says_behind_its_name_how_it_is_read(
 IDLE = {
     "profile t.csv#skp=1 --id customer --item product": "'#skp=1' says nothing",
     "load own.duckdb --transactions t.csv --drop-missing-ids": "--id and --item",
-    "load own.duckdb --records t.csv --skip 1 --no-header": "people.csv#skip=2",
+    "load own.duckdb --records t.csv --skip 1 --no-header": (
+        "--no-header, --skip: this is about transactions, and there are none. "
+        "Say it behind the name of the file that it is for, as in people.csv#skip=2"
+    ),
     "anonymize t.csv --layout wide --id customer --item-separator ;": "about the layout list",
     "anonymize t.csv --layout basket --item-domains": "about the layout wide",
     "anonymize t.csv --id customer --item product --analysts ann --format parquet": "--format and --analysts need --publish",

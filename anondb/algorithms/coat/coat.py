@@ -202,9 +202,16 @@ def prepare(
     max_suppression: int | str | Fraction | None = None,
     literal: bool = False,
 ) -> Run:
-    """Prepare a run of ``coat`` up to the first choice, from constraints or sources of ``load_sets`` (``privacy`` may be
-    ``"pgen"``; without ``utility`` any items may be generalized together), w of generalized items (a taxonomy, a mapping or
-    a table; 1 by default) and the paper's s, in percent. ``literal`` follows the printed algorithm."""
+    """Prepare a run of ``coat`` up to the first choice.
+
+    Args:
+        privacy: ``PrivacyConstraints``, a source of ``load_sets``, or ``"pgen"``.
+        utility: ``UtilityConstraints`` or a source of ``load_sets``; without them, any items may be
+            generalized together.
+        weights: w of generalized items: a taxonomy, a mapping or table of weights of items; 1 by default.
+        max_suppression: the paper's s, the maximal percentage of suppressed items; no limit by default.
+        literal: whether to follow the printed algorithm.
+    """
     limit = Fraction(100 if max_suppression is None else max_suppression)
     constraint_sets: PrivacyConstraints | None = None
     if isinstance(privacy, str) and privacy == "pgen":

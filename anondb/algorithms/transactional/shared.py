@@ -222,9 +222,14 @@ def node_recoding(
     semantics: Literal["set", "atomic"],
     remarks: Sequence[str] = (),
 ) -> LocalRecoding:
-    """Build the local recoding that publishes all transactions of a group as the same nodes: ``rows`` have the group, node
-    and copies of each, ``members`` the group of each transaction that has one (others have no items). ``incomplete`` are
-    transactions of classes in which something may have been suppressed; for the rest see ``LocalRecoding``."""
+    """Build the local recoding that publishes all transactions of a group as the same nodes of a taxonomy.
+
+    Args:
+        rows: group, node and copies, one row for each published node of a group.
+        members: transaction and group of each transaction that has a group; the others are published without items.
+        incomplete: the transactions of classes in which something may have been suppressed.
+        semantics, remarks: see ``LocalRecoding``.
+    """
     group, node, copies = rows
     used, released = np.unique(node, return_inverse=True)
     content = put_integers(engine, "group_rows", grp=group, released=released, copies=copies)
