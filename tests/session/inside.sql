@@ -136,3 +136,8 @@ WITH h AS (SELECT c, count(*) AS k FROM (SELECT tid, count(*) AS c FROM sales GR
 WITH c AS (SELECT item, count(*) AS n FROM sales GROUP BY item) SELECT x.item AS k0, sum(y.n) AS n1 FROM c x, c y WHERE y.n > x.n OR (y.n = x.n AND x.item >= y.item) GROUP BY x.item;
 SELECT count(DISTINCT s.tid) AS c0 FROM sales s JOIN prices p ON p.item = s.item WHERE EXISTS (SELECT 1 FROM sales t JOIN prices q ON q.item = t.item WHERE t.tid = s.tid AND q.price <> p.price);
 SELECT DISTINCT n AS k0, cume_dist() OVER (ORDER BY n) AS n1 FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid);
+-- a common table expression does not see a later one
+WITH p AS (SELECT tid, item FROM sales), sales AS (SELECT * FROM p WHERE item = 'milk') SELECT count(*) AS c0 FROM p;
+WITH p AS (SELECT tid, item FROM sales), sales AS (SELECT * FROM p WHERE item = 'milk') SELECT count(*) AS c0 FROM sales JOIN p USING (tid);
+WITH p AS (SELECT tid FROM sales WHERE item = 'bread'), sales AS (SELECT * FROM sales WHERE item = 'milk') SELECT count(*) AS c0 FROM sales WHERE tid IN (FROM p);
+WITH p AS (SELECT item, count(*) AS c FROM sales GROUP BY item), sales AS (SELECT 'milk' AS item, 1 AS tid) SELECT item AS k0, sum(c) AS c0 FROM p GROUP BY item;

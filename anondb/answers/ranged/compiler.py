@@ -59,6 +59,8 @@ def with_ctes(node: exp.Expr, env: Env, of_persons: Callable[[exp.Expr, Env], bo
     if clause is None:
         return env
     only(clause, "expressions")
+    if all(lowered(cte.alias) in env and env[lowered(cte.alias)].node == cte for cte in clause.expressions):
+        return env  # they are known already; an earlier one does not see a later one
     visible = dict(env)
     for cte in clause.expressions:
         only(cte, "this", "alias", "materialized")
