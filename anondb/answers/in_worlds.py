@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from anondb.answers.asked import Asked, without_filters, without_rows
+from anondb.answers.ranged.equivalents import common_table
 from anondb.answers.ranged.relation import INTEGERS, failed, fresh
 from anondb.answers.views import current_world
 from anondb.engine import DuckDBEngine, Table
 from anondb.engine.texts import creation, text_of
 from anondb.engine.untrusted import executed
-from anondb.query.parsing import lowered
 
 if TYPE_CHECKING:
     from anondb.answers.tables import Drawn
@@ -83,9 +83,8 @@ class InWorlds:
         every = self.at_once() if alike and not self.keys else None
         if every is None:
             return None
-        ctes = {lowered(cte.alias) for cte in every.find_all(exp.CTE)}
         tables = (table for table in every.find_all(exp.Table) if isinstance(table.this, exp.Identifier))
-        own = any(not table.db and lowered(table.name) not in ctes for table in tables)  # the search path says where
+        own = any(not table.db and common_table(table) is None for table in tables)  # the search path says where
         return None if own else self._rows_of(every)
 
     def _rows_of(self, every: exp.Query | None) -> exp.Select:

@@ -141,3 +141,5 @@ WITH p AS (SELECT tid, item FROM sales), sales AS (SELECT * FROM p WHERE item = 
 WITH p AS (SELECT tid, item FROM sales), sales AS (SELECT * FROM p WHERE item = 'milk') SELECT count(*) AS c0 FROM sales JOIN p USING (tid);
 WITH p AS (SELECT tid FROM sales WHERE item = 'bread'), sales AS (SELECT * FROM sales WHERE item = 'milk') SELECT count(*) AS c0 FROM sales WHERE tid IN (FROM p);
 WITH p AS (SELECT item, count(*) AS c FROM sales GROUP BY item), sales AS (SELECT 'milk' AS item, 1 AS tid) SELECT item AS k0, sum(c) AS c0 FROM p GROUP BY item;
+WITH a AS (SELECT item FROM prices), prices AS (SELECT 'milk' AS item) SELECT count(*) AS c0 FROM sales WHERE item IN (SELECT item FROM a);
+WITH a AS (SELECT item FROM prices), prices AS (SELECT 'milk' AS item) SELECT item AS k0, count(*) AS c0 FROM sales JOIN a USING (item) GROUP BY item;
