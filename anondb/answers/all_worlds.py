@@ -13,6 +13,7 @@ from itertools import count
 from sqlglot import exp
 
 from anondb.answers.ranged.clauses import places_of
+from anondb.answers.ranged.equivalents import common_table
 from anondb.query.parsing import lowered
 
 WORLD_COLUMN = "anondb_world"
@@ -80,14 +81,13 @@ def _is_read(node: exp.Expr) -> bool:
 
 
 def _has_clear_names(tree: exp.Query, source: Source) -> bool:
-    """Whether each common table expression has a name of its own, which no table of worlds has and only its query uses."""
+    """Whether each common table expression has a name of its own, which no table of worlds and no other table has."""
     tables, names = list(tree.find_all(exp.Table)), set[str]()
     for cte in tree.find_all(exp.CTE):
-        name, query = lowered(cte.alias), cte.find_ancestor(exp.Query) or tree
-        inside = {id(table) for table in query.find_all(exp.Table)}
+        name = lowered(cte.alias)
         if name in names or source(exp.Table(this=exp.to_identifier(cte.alias, quoted=True))) is not None:
             return False
-        if any(lowered(table.name) == name and id(table) not in inside for table in tables):
+        if any(lowered(table.name) == name and (table.db or common_table(table) is not cte) for table in tables):
             return False
         names.add(name)
     return True

@@ -140,6 +140,7 @@ SELECT DISTINCT n AS k0, cume_dist() OVER (ORDER BY n) AS n1 FROM (SELECT tid, c
 WITH p AS (SELECT tid, item FROM sales), sales AS (SELECT * FROM p WHERE item = 'milk') SELECT count(*) AS c0 FROM p;
 WITH p AS (SELECT tid, item FROM sales), sales AS (SELECT * FROM p WHERE item = 'milk') SELECT count(*) AS c0 FROM sales JOIN p USING (tid);
 WITH p AS (SELECT tid FROM sales WHERE item = 'bread'), sales AS (SELECT * FROM sales WHERE item = 'milk') SELECT count(*) AS c0 FROM sales WHERE tid IN (FROM p);
-WITH p AS (SELECT item, count(*) AS c FROM sales GROUP BY item), sales AS (SELECT 'milk' AS item, 1 AS tid) SELECT item AS k0, sum(c) AS c0 FROM p GROUP BY item;
 WITH a AS (SELECT item FROM prices), prices AS (SELECT 'milk' AS item) SELECT count(*) AS c0 FROM sales WHERE item IN (SELECT item FROM a);
 WITH a AS (SELECT item FROM prices), prices AS (SELECT 'milk' AS item) SELECT item AS k0, count(*) AS c0 FROM sales JOIN a USING (item) GROUP BY item;
+WITH a AS (SELECT item FROM prices), prices AS (SELECT item FROM sales WHERE item LIKE 'm%') SELECT (SELECT count(*) FROM prices) + (SELECT count(*) FROM a) AS n0;
+SELECT count(*) AS c0 FROM sales WHERE item IN (WITH a AS (SELECT item FROM sales WHERE item LIKE 'm%'), sales AS (SELECT 'bread' AS item) SELECT item FROM a);

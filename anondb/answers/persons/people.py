@@ -17,6 +17,7 @@ from anondb.answers.persons.sums import MERGED_NOTE
 from anondb.answers.persons.terms import Item, Number, Of, PersonRows, Scope
 from anondb.answers.ranged.aggregates import aggregates
 from anondb.answers.ranged.compiler import Compiler, Env, Grouped, with_ctes
+from anondb.answers.ranged.equivalents import common_table
 from anondb.answers.ranged.leading import largest
 from anondb.answers.ranged.relation import Column, Ranged, marked
 from anondb.answers.ranged.sources import RowsOfPersons, grouped
@@ -40,13 +41,15 @@ class Persons(RowsOfPersons):
 
     def reads_persons(self, query: exp.Expr, env: Env) -> bool:
         """Whether a query reads a table of persons."""
-        own = {lowered(cte.alias) for cte in query.find_all(exp.CTE)}
+        inside = {id(cte) for cte in query.find_all(exp.CTE)}
         for table in query.find_all(exp.Table):
-            cte = env.get(lowered(table.name)) if not table.db and lowered(table.name) not in own else None
+            if not table.db and id(common_table(table)) in inside:
+                continue
+            cte = None if table.db else env.get(lowered(table.name))
             if cte is not None:
                 if self.reads_persons(cte.node.this, cte.env):
                     return True
-            elif lowered(table.name) not in own and self.counts.id_column(table) is not None:
+            elif self.counts.id_column(table) is not None:
                 return True
         return False
 
