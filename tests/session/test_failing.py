@@ -26,6 +26,7 @@ ROWS = "(VALUES (1, 'ab'), (2, 'cd'), (3, 'ef')) k(x, s)"
         (f"SELECT x // 0 FROM {ROWS}", "division by zero"),
         ("SELECT item COLLATE NOCASE AS k, count(*) FROM sales GROUP BY 1", "COLLATE"),
         ("SELECT count(*) FROM sales WHERE item COLLATE NOCASE IN (SELECT item FROM prices)", "COLLATE"),
+        ("SELECT count(*) FROM prices WHERE 'MILK' COLLATE NOCASE IN (SELECT item FROM sales)", "COLLATE"),
         (f"SELECT strptime(s, '%Y') FROM {ROWS}", "a function of a value"),
         (f"SELECT s FROM {ROWS} LIMIT 'a'", "CAST"),
         (f"SELECT s FROM {ROWS} LIMIT 99999999999999999999", "CAST"),
