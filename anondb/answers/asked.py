@@ -158,10 +158,8 @@ def _collated(tree: exp.Expr) -> str | None:
         if any(node is term for term in last):
             continue
         parts = [*compared.iter_expressions()] if isinstance(compared, exp.Expr) else []
-        plain = [part.this if isinstance(part, exp.Collate) else part for part in parts]
-        others = [part for part in plain if not isinstance(part, exp.Literal)]
-        with_literal = len(others) <= 1 < len(plain) and not any(other.find(exp.Query) for other in others)
-        if not isinstance(compared, exp.Predicate) or not with_literal:
+        others = [part for part in parts if not isinstance(part, exp.Collate)]
+        if not isinstance(compared, exp.Predicate) or not others or not all(isinstance(o, exp.Literal) for o in others):
             return "COLLATE elsewhere than in a comparison with a literal. Ask for lower(...)"
     return None
 

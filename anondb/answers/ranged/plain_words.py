@@ -21,11 +21,13 @@ _ALWAYS = (exp.true(), exp.EQ(this=exp.convert(1), expression=exp.convert(1)))
 def with_plain_words(tree: exp.Expr) -> exp.Expr:
     """A query with ``count(*)`` in place of other words for a number of rows, without double negations, without parentheses
     that change nothing around conditions that AND connects, and without conditions that all meet: ``WHERE 1 = 1``, and
-    ``HAVING count(*) >= 1`` of groups; with LIMIT in place of ``FETCH FIRST 3 ROWS ONLY``, and the schema in which the
-    original's tables are for the current one."""
+    ``HAVING count(*) >= 1`` of groups; with LIMIT in place of ``FETCH FIRST 3 ROWS ONLY``, the schema in which the
+    original's tables are for the current one, and ``x COLLATE c = 'l'`` for ``x = 'l' COLLATE c``."""
     copy = tree.copy()
     for schema in list(copy.find_all(exp.CurrentSchema)):
         schema.replace(exp.Literal.string("main"))
+    for collated in list(copy.find_all(exp.Collate)):
+        _collate_other_side(collated)
     for fetch in [fetch for fetch in copy.find_all(exp.Fetch) if _is_of_rows(fetch)]:
         fetch.replace(exp.Limit(expression=fetch.args.get("count") or exp.convert(1)))
     for number in list(copy.find_all(exp.Count, exp.Sum)):
@@ -45,6 +47,17 @@ def with_plain_words(tree: exp.Expr) -> exp.Expr:
             if any(part in met for part in parts):
                 set_conditions(select, [part for part in parts if part not in met], clause)
     return copy
+
+
+def _collate_other_side(collated: exp.Collate) -> None:
+    """Give the collation of a literal to what it is compared with: constants are read as values without one."""
+    compared = collated.parent
+    if isinstance(collated.this, exp.Literal) and isinstance(compared, exp.Predicate) and isinstance(compared, exp.Binary):
+        other = compared.right if compared.left is collated else compared.left
+        literal, kind = collated.this.copy(), collated.expression.copy()
+        collated.replace(literal)
+        if not isinstance(other, exp.Collate):
+            other.replace(exp.Collate(this=other.copy(), expression=kind))
 
 
 def _is_of_rows(fetch: exp.Fetch) -> bool:
