@@ -173,7 +173,7 @@ def sample_k(k: int, persons: int, of: int) -> int:
 
 def no_items(name: str) -> InputError:
     """The error of transactions without an item."""
-    hint = "Check --item; anondb compare takes people without."
+    hint = "Check --item; anondb compare takes people without items."
     return InputError(f"No person of {name} has an item.", code="empty_source", hint=hint)
 
 

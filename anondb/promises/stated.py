@@ -191,6 +191,14 @@ def verify_classes(subject: Subject, model: KkmAnonymity | KlmDiversity, witness
     return checked
 
 
+_NEEDS_TREES = """\
+* **Needs the taxonomy and the hierarchies**: released items and values stand for the right ones (`released_items` and
+  `released_values` list them).
+"""
+_UNKNOWN = (
+    "Sensitive items that an attacker already knows; attributes that are known but were not named as "
+    "quasi-identifiers; items that a person does not have; and "
+)
 KKM = ModelSpec(
     model=KkmAnonymity,
     verify=verify_classes,
@@ -202,17 +210,13 @@ KKM = ModelSpec(
   names the sensitive items.
 * **Needs the list of sensitive items**: the manifest names exactly these. The promise assumes that attackers do not know
   sensitive items.
-* **Needs the taxonomy and the hierarchies**: released items and values stand for the right ones (`released_items` and
-  `released_values` list them).
-""",
+"""
+    + _NEEDS_TREES,
     covered=(
         "An attacker who knows all published values of a person and {known}, none of them sensitive, finds "
         "none or at least {k} records that fit."
     ),
-    uncovered=(
-        "Sensitive items that an attacker already knows; attributes that are known but were not named as "
-        "quasi-identifiers; items that a person does not have; and facts that all candidates share."
-    ),
+    uncovered=(_UNKNOWN + "facts that all candidates share."),
     takes=("sensitive",),
     relational=True,
     no_item_supports="its classes are small: private items would follow from quasi-identifiers alone",
@@ -235,17 +239,13 @@ KLM = ModelSpec(
   the size of each class of equal records and every combination of up to m nonsensitive items that occurs in it, including
   the empty one. The manifest of the release names the sensitive items.
 * **Needs the list of sensitive items**: the manifest names exactly these.
-* **Needs the taxonomy and the hierarchies**: released items and values stand for the right ones (`released_items` and
-  `released_values` list them).
-""",
+"""
+    + _NEEDS_TREES,
     covered=(
         "An attacker who knows all published values of a person and {known}, none of them sensitive, finds "
         "none or at least {k} records that fit; and at most one in {l} of these holds any one sensitive item."
     ),
-    uncovered=(
-        "Sensitive items that an attacker already knows; attributes that are known but were not named as "
-        "quasi-identifiers; items that a person does not have; and attackers with other prior beliefs."
-    ),
+    uncovered=(_UNKNOWN + "attackers with other prior beliefs."),
     needs=("sensitive",),
     relational=True,
     no_item_supports="together with the algorithm's own reasons the counts break the bound 1/l",

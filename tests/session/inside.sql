@@ -95,7 +95,7 @@ SELECT v.k0, coalesce(q.n, 0) AS n1, coalesce(q.n + 1, 0) AS n2 FROM (VALUES ('m
 SELECT v.i AS k0, (SELECT count(*) FROM sales WHERE item = v.i) AS c1 FROM (VALUES ('milk'), ('saffron')) v(i);
 SELECT item AS k0, count(*) AS c1 FROM sales WHERE tid IN (SELECT tid FROM sales WHERE item < 'd') GROUP BY item;
 SELECT count(*) // count(DISTINCT tid) AS n0, count(*) FILTER (WHERE item COLLATE NOCASE = 'MILK') AS c0 FROM sales;
-SELECT count(*) AS n0, count(*) FILTER (WHERE item <> 'MILK' COLLATE NOCASE) AS c0 FROM sales;
+SELECT count(*) AS n0, count(*) FILTER (WHERE item <> 'MILK' COLLATE NOCASE) AS c0, count(*) FILTER (WHERE ('MILK' COLLATE NOCASE) = item) AS c1 FROM sales;
 SELECT k AS k0, v * 1.0 / sum(v) OVER () AS n0 FROM (SELECT n > 1 AS k, sum(n) AS v FROM (SELECT x.n, y.m FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid) x JOIN (SELECT tid, count(*) AS m FROM sales GROUP BY tid) y ON x.tid = y.tid) WHERE m < 3 GROUP BY 1);
 SELECT count(a) AS c0, count(m) AS c1 FROM (SELECT max(b) OVER (ORDER BY k ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS a, min(b) OVER (ORDER BY k ROWS 1 PRECEDING) AS m FROM (SELECT item AS k, count(*) AS b FROM sales GROUP BY item));
 SELECT k AS k0, a AS n0 FROM (SELECT item AS k, count(*) AS a FROM sales GROUP BY item HAVING count(*) < 20) QUALIFY sum(a) OVER (ORDER BY k) > 0;

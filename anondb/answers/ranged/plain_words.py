@@ -51,11 +51,14 @@ def with_plain_words(tree: exp.Expr) -> exp.Expr:
 
 def _collate_other_side(collated: exp.Collate) -> None:
     """Give the collation of a literal to what it is compared with: constants are read as values without one."""
-    compared = collated.parent
+    side: exp.Expr = collated
+    while isinstance(side.parent, exp.Paren):
+        side = side.parent
+    compared = side.parent
     if isinstance(collated.this, exp.Literal) and isinstance(compared, exp.Predicate) and isinstance(compared, exp.Binary):
-        other = compared.right if compared.left is collated else compared.left
+        other = compared.right if compared.left is side else compared.left
         literal, kind = collated.this.copy(), collated.expression.copy()
-        collated.replace(literal)
+        side.replace(literal)
         if not isinstance(other, exp.Collate):
             other.replace(exp.Collate(this=other.copy(), expression=kind))
 

@@ -133,7 +133,7 @@ class PostgresEngine(LedgerEngine):
         self.look_up([(None, table.schema, table.name) for table in tables if is_owners(table)])
 
     def _make_stub(self, table: SourceTable) -> None:
-        if [s for s in self._fetched.sources if folded(*s) == folded(table.schema, table.name)]:
+        if any(folded(*source) == folded(table.schema, table.name) for source in self._fetched.sources):
             raise InputError(
                 f"Names of schemas or tables like {table.schema}.{table.name} differ by case only.",
                 code="ambiguous_table",
