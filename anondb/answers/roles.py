@@ -213,8 +213,8 @@ class ValueRoles(ABC):
                 node.this, node.expression, scope, env, "a comparison of an id with a value that is not an id"
             )
         parts = [self.value(part, scope, env) for part in node.iter_expressions() if not isinstance(part, exp.DataType)]
-        if isinstance(node, exp.Count):
-            return Role.TOTAL
+        if isinstance(node, exp.Count | exp.ApproxDistinct):
+            return Role.TOTAL if isinstance(node, exp.Count) else Role.VALUE
         if isinstance(node, exp.Grouping | exp.Typeof):
             return Role.KEY
         if Role.ID in parts:

@@ -22,7 +22,7 @@ _STARTS = {TokenType.SELECT, TokenType.WITH, TokenType.FROM, TokenType.L_PAREN}
 SELECT = "SELECT"
 STATEMENT_HINT = "A session answers queries, and keeps tables of your own; it opens no files, and writes none."
 _QUERIES = {"VALUES", "TABLE", "PIVOT", "UNPIVOT"}
-_ALONE = {"BEGIN", "COMMIT", "ROLLBACK", "RESET"}
+_ALONE = {"ANALYZE", "BEGIN", "CHECKPOINT", "COMMENT", "COMMIT", "RESET", "ROLLBACK", "VACUUM"}
 """Statements of which nothing but the first word matters."""
 _SAME = {"START": "BEGIN", "END": "COMMIT", "ABORT": "ROLLBACK", "DESC": "DESCRIBE"}
 _TAKEN = _QUERIES | {
@@ -31,8 +31,8 @@ _TAKEN = _QUERIES | {
 }
 _PREPARED = {"PREPARE", "EXECUTE", "DEALLOCATE"}
 """Statements about a query that has a name; it is parsed when it is made (``session.statements``)."""
-_MODIFIERS = {"OR", "REPLACE", "TEMP", "TEMPORARY", "LOCAL", "GLOBAL"}
-_CREATABLE = {"TABLE", "VIEW", "MACRO", "FUNCTION"}
+_MODIFIERS = {"OR", "REPLACE", "TEMP", "TEMPORARY", "LOCAL", "GLOBAL", "UNIQUE"}
+_CREATABLE = {"TABLE", "VIEW", "MACRO", "FUNCTION", "INDEX"}
 
 
 def is_function(name: str) -> bool:

@@ -55,10 +55,12 @@ def is_of_catalog(tree: exp.Expr, own: Iterable[str], answered: Collection[str] 
 
 def _is_of_catalog(table: exp.Table) -> bool:
     if isinstance(table.this, exp.Anonymous):
-        return lowered(table.this.name) in FUNCTIONS and not table.this.expressions
+        name, operands = lowered(table.this.name), table.this.expressions
+        described = name == "pragma_table_info" and all(isinstance(operand, exp.Literal) for operand in operands)
+        return described or (name in FUNCTIONS and not operands)
     if not isinstance(table.this, exp.Identifier):
         return False
-    return lowered(table.db) in SCHEMAS or (not table.db and lowered(table.name).startswith("pg_"))
+    return lowered(table.db) in SCHEMAS or (not table.db and lowered(table.name).startswith(("pg_", "sqlite_")))
 
 
 class Catalog:

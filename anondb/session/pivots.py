@@ -59,16 +59,11 @@ class Source:
 
 
 def written_out(tree: exp.Expr, source: Source) -> exp.Expr:
-    """A query without PIVOT and UNPIVOT, without COLUMNS in what it selects, and with exact counts for approximate ones.
+    """A query without PIVOT and UNPIVOT, and without COLUMNS in what it selects.
 
     Raises:
         InputError: ``unsupported_query`` or ``query_too_complex``: too many columns.
     """
-    for select in tree.find_all(exp.Select):
-        name_as_written(select, exp.ApproxDistinct)
-    for about in list(tree.find_all(exp.ApproxDistinct)):
-        whole = about.this if isinstance(about.this, exp.Distinct) else exp.Distinct(expressions=[about.this])
-        about.replace(exp.Count(this=whole, big_int=True))
     while (pivot := tree.find(exp.Pivot)) is not None:
         place: exp.Expr = pivot
         own = pivot.args.get("with_")  # of a statement
@@ -95,13 +90,6 @@ def written_out(tree: exp.Expr, source: Source) -> exp.Expr:
         _write_stars(select, replace(source, around=_seen(select)))
         _write_columns(select, replace(source, around=_seen(select)))
     return tree
-
-
-def name_as_written(select: exp.Select, *kinds: type[exp.Expr]) -> None:
-    """Give selected expressions with these parts the names that they have as they are written."""
-    for selected in select.expressions:
-        if not isinstance(selected, exp.Alias) and selected.find(*kinds) is not None:
-            selected.replace(exp.alias_(selected.copy(), selected.sql("duckdb", normalize_functions="lower"), quoted=True))
 
 
 def _seen(node: exp.Expr) -> list[exp.CTE]:

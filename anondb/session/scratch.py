@@ -66,6 +66,7 @@ class Scratch:
 
     Attributes:
         macros: the macros, by their names in lower case.
+        defaults: what new rows have in columns of the analyst's tables, by the names of both in lower case.
     """
 
     def __init__(
@@ -75,6 +76,7 @@ class Scratch:
         self._reserved = {lowered(name) for name in reserved}
         self._named: dict[str, Named] = {}
         self.macros: dict[str, Macro] = {}
+        self.defaults: dict[str, dict[str, exp.Expr]] = {}
         self._variables: dict[str, exp.Expr] = {}
 
     @property

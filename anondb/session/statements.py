@@ -24,7 +24,9 @@ IGNORED = {
     *("search_path", "standard_conforming_strings", "statement_timeout", "threads", "worker_threads"),
 }
 """Settings that do not change what a query means, or that a session has its own way to set."""
+CONSTRAINTS_NOTE = "Constraints of your own tables are not checked."
 FIXED_NOTE = "The settings of a session are fixed when it is opened: SET, RESET and USE change nothing."
+_COMPUTED = exp.ComputedColumnConstraint | exp.GeneratedAsIdentityColumnConstraint
 HINT = "Write CREATE TABLE name AS SELECT ..., and INSERT, UPDATE and DELETE with plain conditions."
 
 
@@ -80,6 +82,8 @@ class Statements:
     def _create(self, tree: exp.Create) -> Done:
         target, query = tree.this, tree.expression
         listed = [] if not isinstance(target, exp.Schema) else target.expressions
+        if tree.kind == "INDEX":  # changes no result
+            return Done()
         only(tree, "this", "kind", "replace", "exists", "expression", "properties")
         _check_properties(tree)
         is_macro = tree.kind in ("MACRO", "FUNCTION")
@@ -96,7 +100,9 @@ class Statements:
             raise InputError(f"You have a {what} of this name.", code="bad_name", hint="Write CREATE OR REPLACE.")
         if is_macro:
             return self._create_macro(target, query)
+        constraints, defaults = list[exp.Expr](), dict[str, exp.Expr]()
         if query is None:
+            constraints, defaults = _constraints(listed), _defaults_of(listed)
             query, names = _no_rows(listed), None
         else:
             names = [part.name for part in listed if isinstance(part, exp.Identifier)] or None
@@ -105,7 +111,8 @@ class Statements:
         if tree.kind == "TABLE" and query.find(exp.Collate) is not None:
             raise unsupported("COLLATE in CREATE TABLE", "Write it in the query that reads the table.")
         self._scratch.define(name, _query(query), names, is_view=tree.kind == "VIEW")
-        return Done()
+        self._scratch.defaults[lowered(name)] = defaults
+        return Done(notes=[CONSTRAINTS_NOTE] if constraints else [])
 
     def _create_macro(self, target: exp.UserDefinedFunction, body: exp.Expr) -> Done:
         parameters = {part.name: _default_of(part) for part in target.expressions}
@@ -115,16 +122,16 @@ class Statements:
         return Done()
 
     def _insert(self, tree: exp.Insert) -> Done:
-        only(tree, "this", "expression", "with_")
+        only(tree, "this", "expression", "with_", "by_name")
         target = tree.this
         name = self._scratch.target(target.this if isinstance(target, exp.Schema) else target)
-        columns = self._scratch.columns_of(name)
-        listed = [lowered(part.name) for part in target.expressions] if isinstance(target, exp.Schema) else None
-        wanted = [lowered(column) for column, _ in columns] if listed is None else listed
-        source = tree.expression
+        columns, source = self._scratch.columns_of(name), tree.expression
         if tree.args.get("with_") is not None:
             source.set("with_", tree.args["with_"])
         new_columns = self._scratch.describe(self._scratch.resolved(_query(source)))[0]
+        wanted = [lowered(column) for column, _ in (new_columns if tree.args.get("by_name") else columns)]
+        if isinstance(target, exp.Schema):
+            wanted = [lowered(part.name) for part in target.expressions]
         width, kinds = len(new_columns), {column: kind for column, (_, kind) in zip(wanted, new_columns, strict=False)}
         if not width == len(wanted) == len(set(wanted)) or not set(wanted) <= {lowered(column) for column, _ in columns}:
             raise InputError("INSERT has other columns than the table.", code="bad_sql", hint="Name the columns.")
@@ -133,7 +140,7 @@ class Statements:
         inserted = {column: exp.column(f"c{n}", "new") for n, column in enumerate(wanted)}
         cells = []
         for column, kind in columns:
-            cell: exp.Expr = inserted.get(lowered(column), exp.null())
+            cell: exp.Expr = inserted.get(lowered(column)) or self._default(name, column)
             if kinds.get(lowered(column)) != kind:  # an id, which has the type of the ids there, cannot be cast
                 cell = exp.cast(cell, readable(kind), dialect="duckdb")
             cells.append(cell.as_(column, quoted=True))
@@ -142,10 +149,15 @@ class Statements:
         self._scratch.define(name, exp.union(_all_of(name), rows, distinct=False))
         return Done(number)
 
+    def _default(self, name: str, column: str) -> exp.Expr:
+        """What a new row has in a column that INSERT does not name."""
+        default = self._scratch.defaults.get(lowered(name), {}).get(lowered(column))
+        return exp.null() if default is None else default.copy()
+
     def _update(self, tree: exp.Update) -> Done:
-        only(tree, "this", "expressions", "where")
-        name = self._scratch.target(tree.this)
-        where = tree.args.get("where")
+        only(tree, "this", "expressions", "where", "from_")
+        name, where, others = self._scratch.target(tree.this), tree.args.get("where"), tree.args.get("from_")
+        changed = _changed(where, others)
         columns = self._scratch.columns_of(name)
         put = {lowered(part.this.name): part.expression for part in tree.expressions if isinstance(part, exp.EQ)}
         if len(put) < len(tree.expressions) or not put.keys() <= {lowered(column) for column, _ in columns}:
@@ -156,31 +168,41 @@ class Statements:
         for column, kind in columns:
             cell: exp.Expr = reads.named(column)
             if lowered(column) in put:
-                value = exp.cast(put[lowered(column)].copy(), readable(kind), dialect="duckdb")
-                changed = exp.Case(ifs=[exp.If(this=where.this.copy(), true=value)], default=cell) if where else value
-                cell = changed.as_(column, quoted=True)
+                new = put[lowered(column)].copy()
+                if others is not None:  # DuckDB takes one of several rows
+                    new = (
+                        exp.Select(expressions=[new], from_=others.copy(), where=where and where.copy()).limit(1).subquery()
+                    )
+                value: exp.Expr = exp.cast(new, readable(kind), dialect="duckdb")
+                if changed is not None:
+                    value = exp.Case(ifs=[exp.If(this=changed.copy(), true=value)], default=cell)
+                cell = value.as_(column, quoted=True)
             cells.append(cell)
-        number = self._scratch.number(_all_of(name, where))
-        self._scratch.define(name, _all_of(name, cells=cells))
+        number = self._scratch.number(_all_of(name, changed, alias=tree.this.alias))
+        self._scratch.define(name, _all_of(name, cells=cells, alias=tree.this.alias))
         return Done(number)
 
     def _delete(self, tree: exp.Delete | exp.TruncateTable) -> Done:
-        only(tree, "this", "where", "expressions")
-        name = self._scratch.target(tree.this or tree.expressions[0])
+        only(tree, "this", "where", "expressions", "using")
+        target = tree.this or tree.expressions[0]
+        name, using = self._scratch.target(target), tree.args.get("using") or []
         self._scratch.columns_of(name)
-        where = tree.args.get("where")
-        number = self._scratch.number(_all_of(name, where))
-        kept = exp.false() if where is None else exp.Not(this=exp.func("coalesce", where.this.copy(), exp.false()))
-        self._scratch.define(name, _all_of(name, exp.Where(this=kept)))
+        deleted = _changed(tree.args.get("where"), exp.From(this=using[0]) if using else None, using[1:])
+        number = self._scratch.number(_all_of(name, deleted, alias=target.alias))
+        kept = exp.false() if deleted is None else exp.Not(this=exp.func("coalesce", deleted, exp.false()))
+        self._scratch.define(name, _all_of(name, kept, alias=target.alias))
         return Done(number)
 
     def _alter(self, tree: exp.Alter) -> Done:
         only(tree, "this", "kind", "exists", "actions")
         name, actions = self._scratch.target(tree.this), tree.args["actions"]
         action = actions[0] if len(actions) == 1 else None
-        if isinstance(action, exp.ColumnDef) and not action.args.get("constraints"):
-            new = exp.cast(exp.null(), action.args["kind"]).as_(action.name, quoted=True)
+        defaults = self._scratch.defaults.setdefault(lowered(name), {})
+        if isinstance(action, exp.ColumnDef):
+            defaults |= _defaults_of([action])
+            new = exp.cast(self._default(name, action.name), action.args["kind"]).as_(action.name, quoted=True)
             self._scratch.define(name, _all_of(name).select(new))
+            return Done(notes=[CONSTRAINTS_NOTE] if _constraints([action]) else [])
         elif isinstance(action, exp.Drop) and action.kind == "COLUMN":
             left_out = {lowered(column.name) for column in action.args["tables"]}
             kept = [c for c, _ in self._scratch.columns_of(name) if lowered(c) not in left_out]
@@ -191,11 +213,13 @@ class Statements:
             self._scratch.define(name, _all_of(name, cells=[reads.named(column) for column in kept]))
         elif isinstance(action, exp.RenameColumn):
             old, new_name = lowered(action.this.name), action.args["to"].name
+            defaults |= {lowered(new_name): defaults.pop(old)} if old in defaults else {}
             names = [new_name if lowered(column) == old else column for column, _ in self._scratch.columns_of(name)]
             self._scratch.define(name, _all_of(name), names)
         elif isinstance(action, exp.AlterRename):
             self._scratch.define(self._scratch.target(action.this), _all_of(name))
             self._scratch.drop(name)
+            self._scratch.defaults[lowered(action.this.name)] = defaults
         else:
             raise unsupported("this form of ALTER TABLE", "Make the table again: CREATE OR REPLACE TABLE ... AS ...")
         return Done()
@@ -248,19 +272,47 @@ def _query(source: exp.Expr) -> exp.Query:
     return bare.copy()
 
 
-def _all_of(name: str, where: exp.Where | None = None, cells: Sequence[exp.Expr] = ()) -> exp.Select:
+def _all_of(
+    name: str, where: exp.Expr | None = None, cells: Sequence[exp.Expr] = (), *, alias: str | None = None
+) -> exp.Select:
     """The rows of a table for which a condition holds; all of its columns, if none are given."""
-    rows = exp.select(*(cells or [exp.Star()])).from_(exp.Table(this=exp.to_identifier(name, quoted=True)))
-    return rows if where is None else rows.where(where.this.copy())
+    table = exp.Table(this=exp.to_identifier(name, quoted=True))
+    rows = exp.select(*(cells or [exp.Star()])).from_(exp.alias_(table, alias, quoted=True, table=True) if alias else table)
+    return rows if where is None else rows.where(where.copy())
+
+
+def _changed(where: exp.Where | None, others: exp.From | None, more: Sequence[exp.Expr] = ()) -> exp.Expr | None:
+    """The condition on the rows that a statement changes, None for all: beside other tables, that rows of these meet it."""
+    if others is None:
+        return None if where is None else where.this.copy()
+    rows = exp.Select(expressions=[exp.convert(1)], from_=others.copy(), where=where and where.copy())
+    rows.set("joins", [exp.Join(this=table.copy()) for table in more])
+    return exp.Exists(this=rows)
+
+
+def _constraints(columns: Sequence[exp.Expr]) -> list[exp.Expr]:
+    """The constraints on columns and on a whole table, without defaults and what NULL is."""
+    listed = [part for part in columns if not isinstance(part, exp.ColumnDef)]
+    kinds = [c.kind for part in columns for c in part.args.get("constraints") or ()]
+    return [*listed, *(kind for kind in kinds if not isinstance(kind, exp.DefaultColumnConstraint))]
+
+
+def _defaults_of(columns: Sequence[exp.Expr]) -> dict[str, exp.Expr]:
+    """The defaults of columns, by their names in lower case."""
+    kinds = [(part, c.kind) for part in columns for c in part.args.get("constraints") or ()]
+    return {lowered(part.name): kind.this for part, kind in kinds if isinstance(kind, exp.DefaultColumnConstraint)}
 
 
 def _no_rows(columns: Sequence[exp.Expr]) -> exp.Select:
     """The query of a table without rows."""
     cells: list[exp.Expr] = []
     for column in columns:
-        if not isinstance(column, exp.ColumnDef) or column.args.get("constraints") or column.args.get("kind") is None:
-            raise unsupported("a constraint or a default in CREATE TABLE", "Name the columns and their types alone.")
-        cells.append(exp.cast(exp.null(), column.args["kind"]).as_(column.name, quoted=True))
+        if isinstance(column, exp.Identifier) or (isinstance(column, exp.ColumnDef) and column.args.get("kind") is None):
+            raise unsupported("a column without a type", "Name the columns with their types.")
+        if any(isinstance(c.kind, _COMPUTED) for c in column.args.get("constraints") or ()):
+            raise unsupported("a computed column of CREATE TABLE", "Compute it in a view.")
+        if isinstance(column, exp.ColumnDef):
+            cells.append(exp.cast(exp.null(), column.args["kind"]).as_(column.name, quoted=True))
     if not cells:
         raise unsupported("a table without columns", HINT)
     return exp.select(*cells).limit(0)

@@ -161,6 +161,6 @@ def compared(x: Number, y: Number) -> Iterable[str]:
     if (x.estimate is None) != (y.estimate is None) or not math.isclose(x.estimate or 0, y.estimate or 0, rel_tol=CLOSE):
         yield ESTIMATE
     narrow, wide = sorted((x.width, y.width))
-    scale = CLOSE * max(1e-6, *(abs(v) for v in (*x, *y) if v is not None and math.isfinite(v)))
+    scale = CLOSE * max([1e-6, *(abs(v) for v in (*x, *y) if v is not None and math.isfinite(v))])
     if wide > WIDEST * narrow + scale:
         yield WIDER

@@ -27,6 +27,7 @@ ORDER BY table_name
         "SHOW sales",
         "DESCRIBE SELECT * FROM sales",
         "SELECT column_name, data_type FROM information_schema.columns WHERE table_name = 'sales' ORDER BY ordinal_position",
+        "SELECT name, type FROM pragma_table_info('sales')",
         "SELECT column_name, data_type FROM duckdb_columns() WHERE table_name = 'sales' ORDER BY column_index",
         "SELECT a.attname, format_type(a.atttypid, NULL) FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_class c "
         "ON a.attrelid = c.oid WHERE c.relname = 'sales' ORDER BY a.attnum",
@@ -38,7 +39,10 @@ def test_the_columns_of_the_original(named: Named, sql: str) -> None:
     assert [(name.lower(), types.get(kind, kind)) for name, kind in rows] == SALES
 
 
-@each("sql", ["SHOW TABLES", "PRAGMA show_tables", "SELECT table_name FROM duckdb_tables()"])
+@each(
+    "sql",
+    ["SHOW TABLES", "PRAGMA show_tables", "SELECT table_name FROM duckdb_tables()", "SELECT name FROM sqlite_master"],
+)
 def test_the_tables_of_the_original_and_of_the_analyst(named: Named, sql: str) -> None:
     named[1].sql("CREATE OR REPLACE TABLE mine AS SELECT 1 AS a")
     listed = {row[0] for row in named[1].sql(sql).fetchall()}
