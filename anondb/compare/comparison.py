@@ -195,6 +195,10 @@ def _read(
 ) -> tuple[Setting, dict[str, Any]]:
     """Read the sources once, to refuse bad data before any run, to compute the fingerprint of the results, and to copy what
     the processes of the runs cannot read."""
+    from anondb.risk.query_log import read_log
+
+    if setting.log is not None:
+        read_log(engine, setting.log)
     data = as_read(transactions).data
     in_file = isinstance(data, Path) or (isinstance(data, str) and is_file(data))
     named = {name: options.get(name) for name in SOURCES} | {"workload": options.get("workload")}

@@ -59,14 +59,13 @@ def load_files(
         engine: the engine, outside a transaction.
         wanted: (file, table) for each of ``transactions``, ``taxonomy`` and ``records``.
         replace: whether existing tables are replaced.
-        id, item: the columns of persons and of items in the files.
-        named: what these are called in the tables.
+        id, item: the columns of persons and of items in the files; ``named`` is what they are called in the tables.
         reading: how the files are read; the layout is that of the transactions.
         record: notes each table with its file.
 
     Transactions in rows of one item keep all columns; in other layouts they become the two that are named, one row for each
     item, or one row with a list for each person if there are persons without items, which the long form cannot hold. A
-    taxonomy becomes ``(node, parent, ord)``.
+    taxonomy becomes ``(node, parent, ord)``. Records lose the column of items, if these are lists.
 
     Raises:
         InputError: a file is missing or malformed, a table name is empty or taken.
@@ -97,7 +96,8 @@ def load_files(
                     note = _load_transactions(engine, data, table, id, item, named)
                 else:
                     with open_source(engine, data, what) as source:
-                        engine.create(table, _renamed(source, [(named[0], id if named[0] == "tid" else id or "tid")]))
+                        rows = _renamed(source, [(named[0], id if named[0] == "tid" else id or "tid")])
+                        engine.create(table, rows if reading.layout != "list" else _without(rows, item or "item"))
             loaded.append(Loaded(name, int(engine.scalar(reads.counted(table))), note, accounts[-1], table))
             if record is not None:
                 record(loaded[-1], file)
@@ -193,7 +193,7 @@ def _leave_out(engine: Engine, table: Table, how: Reading, named: tuple[str, str
     return int(engine.scalar(reads.counted(table, where=missing)))
 
 
-def _renamed(source: Source, renamed: Sequence[tuple[str, str | None]]) -> exp.Query:
+def _renamed(source: Source, renamed: Sequence[tuple[str, str | None]]) -> exp.Select:
     """The rows of a source, with another name of its column of ids, and of that of items if there is one."""
     flags = ("--id", "--item") if len(renamed) > 1 else ("--id; load records that call it otherwise by themselves",)
     wanted = [(source.column(old, flag), new) for flag, (new, old) in zip(flags, renamed, strict=True) if old]
@@ -209,6 +209,11 @@ def _renamed(source: Source, renamed: Sequence[tuple[str, str | None]]) -> exp.Q
         )
     chosen = [reads.named(c).as_(n, quoted=True) for c, n in zip(source.columns, names, strict=True)]
     return exp.select(*chosen).from_(source.rows)
+
+
+def _without(rows: exp.Select, column: str) -> exp.Select:
+    """Rows without a column: that of lists, which the table of transactions has, in one row for each item."""
+    return rows.select(*(c for c in rows.selects if c.alias.lower() != column.lower()), append=False)
 
 
 def write_taxonomy(engine: Engine, taxonomy: Taxonomy, to: str, *, replace: bool = False) -> None:

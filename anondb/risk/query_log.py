@@ -1,7 +1,7 @@
 """Measure a release on a log of real analyst queries: run each on the source, and answer it from the release."""
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from anondb.errors import InputError
 from anondb.ledger import ledger, stored
 from anondb.models import json_of
 from anondb.release.manifest import types_of
+from anondb.release.objects import RECORDS
 from anondb.risk.accuracy import k_of
 from anondb.session.opening import Asking
 from anondb.session.output import Count, one_count
@@ -71,9 +72,8 @@ class LogAccuracy:
 def measure_log(engine: DuckDBEngine, name: str, path: str | Path, records: Any = None) -> LogAccuracy:
     """Run the SELECTs of a file, COUNT queries that analysts wrote for the original table, on the owner's tables and on a
     release, outside a transaction; write the answers to ``anondb.accuracy``. ``records`` are by default the table that its
-    ledger knows. Raises InputError: the file or release does not exist; a statement is not a SELECT, or fails on the
-    source."""
-    text = _read(Path(path))
+    ledger knows. Raises InputError: as ``read_log``; the release does not exist."""
+    statements = read_log(engine, path)
     catalog = stored.current_catalog(engine)
     counts: list[Logged] = []
     refused: list[tuple[int, str]] = []
@@ -84,10 +84,6 @@ def measure_log(engine: DuckDBEngine, name: str, path: str | Path, records: Any 
         entry = ledger.find(engine, catalog, name)
         asking = Asking(engine, name, stored.find_whole)
         view = None if entry is None else ledger.view_of(engine, catalog, entry.release_id)
-        try:
-            statements = user_sql.split(engine, text)
-        except user_sql.UserSqlError as error:
-            raise _placed(error, 1) from None
         people = stored.records_of(engine, entry) if records is None and entry is not None else records
         with _as_original(engine, entry, view, manifest["table"]), _people_as_original(engine, people, manifest):
             for number, statement in enumerate(statements, 1):
@@ -110,8 +106,6 @@ def _measured(
     engine: DuckDBEngine, asking: Asking, number: int, statement: user_sql.UserStatement
 ) -> tuple[list[Logged], int] | str:
     """The counts of one statement on both sides and the number of unlisted groups, or the reason of a refusal."""
-    if not statement.is_select:
-        raise InputError(f"Statement {number} of the log is not a SELECT.", code="bad_workload", hint="Leave it out.")
     try:
         answer = one_count(statement.text, asking.sql(statement.text))
     except InputError as error:
@@ -125,7 +119,7 @@ def _measured(
     try:
         truth = user_sql.run(engine, statement.text)
     except user_sql.UserSqlError as error:
-        raise _placed(error, number) from None
+        return f"It fails on the source: {error.error}"
     return _compare(number, answer, truth)
 
 
@@ -146,16 +140,18 @@ def _as_original(engine: Engine, entry: ledger.LedgerEntry | None, view: ledger.
         body = _distinct_rows(engine, source, entry)
         with reading(source.name):
             rows = engine.create("original", body)
-    with _named(engine, asked, rows):
+    with _named(engine, [asked], rows):
         yield
 
 
 @contextlib.contextmanager
 def _people_as_original(engine: Engine, records: Any, manifest: Mapping[str, str]) -> Iterator[None]:
-    """Inside the block, make the original records available under their name, with the types that the release has: numbers
-    of a text file, which a table may hold as texts, are numbers."""
-    name = manifest.get("records_table")
-    if name is None or records is None or engine.exists(Table("temp", "main", name)):
+    """Inside the block, make the original records available under their name and as ``records``, as analysts ask them, with
+    the types that the release has: numbers of a text file, which a table may hold as texts, are numbers."""
+    own, table = manifest.get("records_table", "").lower(), manifest["table"].lower()
+    names = [n for n in dict.fromkeys((own, RECORDS)) if n == own or n != table]
+    names = [n for n in names if not engine.exists(Table("temp", "main", n))]
+    if not own or records is None or not names:
         yield
         return
     types = types_of(manifest)
@@ -165,19 +161,21 @@ def _people_as_original(engine: Engine, records: Any, manifest: Mapping[str, str
         shown = [exp.cast(c, types[c.name]).as_(c.name, quoted=True) if c.name in texts else c for c in columns]
         with reading(source.name):
             rows = engine.create("original_records", exp.select(*shown).from_(source.rows))
-    with _named(engine, name, rows):
+    with _named(engine, names, rows):
         yield
 
 
 @contextlib.contextmanager
-def _named(engine: Engine, name: str, rows: Table) -> Iterator[None]:
-    """Inside the block, a temporary view shows rows under a name; then both are dropped."""
-    named = exp.Table(this=exp.to_identifier(name, quoted=True))
+def _named(engine: Engine, names: Sequence[str], rows: Table) -> Iterator[None]:
+    """Inside the block, temporary views show rows under names; then all are dropped."""
     temporary = exp.Properties(expressions=[exp.TemporaryProperty()])
     shown = exp.select("*").from_(rows.expression())
-    engine.run(exp.Create(this=named, kind="VIEW", expression=shown, properties=temporary), "naming the rows")
+    for name in names:
+        named = exp.Table(this=exp.to_identifier(name, quoted=True))
+        engine.run(exp.Create(this=named, kind="VIEW", expression=shown, properties=temporary), "naming the rows")
     yield
-    engine.run(exp.Drop(tables=[Table("temp", "main", name).expression()], kind="VIEW"), "dropping the rows' name")
+    for name in names:
+        engine.run(exp.Drop(tables=[Table("temp", "main", name).expression()], kind="VIEW"), "dropping the rows' name")
     engine.drop(rows)
 
 
@@ -198,17 +196,21 @@ def _distinct_rows(engine: Engine, source: Source, entry: ledger.LedgerEntry) ->
     return exp.select(exp.column("id").as_(called[0]), items.as_(called[1])).from_(merged)
 
 
-def _read(path: Path) -> str:
+def read_log(engine: DuckDBEngine, path: str | Path) -> list[user_sql.UserStatement]:
+    """The SELECTs of a file; none is run. Raises InputError: the file does not exist, is not UTF-8, or has anything else."""
+    path = Path(path)
     if not path.is_file():
         raise InputError(f"The workload file {path.name!r} does not exist.", code="no_such_file")
     try:
-        return path.read_text(encoding="utf-8-sig")
+        statements = user_sql.split(engine, path.read_text(encoding="utf-8-sig"))
     except UnicodeDecodeError:
         raise InputError(f"The workload file {path.name!r} is not valid UTF-8.", code="bad_unicode") from None
-
-
-def _placed(error: user_sql.UserSqlError, number: int) -> InputError:
-    return InputError(f"Statement {number} of the log, line {error.line}: {error.error}", code=error.error.code)
+    except user_sql.UserSqlError as error:
+        raise InputError(f"Line {error.line} of {path.name!r}: {error.error}", code=error.error.code) from None
+    for number, statement in enumerate(statements, 1):
+        if not statement.is_select:
+            raise InputError(f"Statement {number} of the log is not a SELECT.", code="bad_workload", hint="Leave it out.")
+    return statements
 
 
 def _compare(number: int, answer: Count, truth: user_sql.UserResult) -> tuple[list[Logged], int]:

@@ -298,6 +298,42 @@ def test_data_file_and_log(run: Run, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("here")
+def test_a_log_about_people_of_one_file_with_lists(run: Run, tmp_path: Path) -> None:
+    """One file has a row for each person with attributes and a list of items: the table of items has the lists alone."""
+    source, log, shop = tmp_path / "stays.csv", tmp_path / "log.sql", tmp_path / "stays.duckdb"
+    source.write_text("pid,sex,codes\n" + "".join(f"{n},{'FM'[n % 2]},{'a b' if n % 3 else 'a'}\n" for n in range(24)))
+    read = ("--id", "pid", "--item", "codes")
+    loading = ("--as", "stays", "--id-as", "pid", "--item-as", "codes", "--layout", "list")
+    assert run("load", shop, "--transactions", source, "--records", source, *read, *loading).code == 0
+    with duckdb.connect(str(shop), read_only=True) as connection:
+        assert [name for name, *_ in connection.execute("DESCRIBE records").fetchall()] == ["pid", "sex"]
+    log.write_text(
+        "SELECT count(*) FROM records WHERE sex = 'F';"
+        "SELECT count(DISTINCT pid) FROM stays JOIN records USING (pid) WHERE sex = 'F' AND codes = 'b'"
+    )
+    people = ("--records", "records", "--quasi-identifiers", "sex", "--model", "kkm", "--k", "2", "--m", "1")
+    asked = ("--algorithms", "rum_bound_r", "--workload", log, "--json")
+    found = run("compare", shop, "--transactions", "stays", *read, *people, *asked)
+    (done,) = found.json["runs"]
+    assert (done["queries"], done["refused"], done["average_relative_error"]) == (2, [], 0), "a truth of 12 and one of 8"
+    with duckdb.connect(str(shop)) as connection:
+        connection.execute("ALTER TABLE records RENAME TO people")
+    renamed = ["people" if word == "records" else word for word in people]
+    (done,) = run("compare", shop, "--transactions", "stays", *read, *renamed, *asked).json["runs"]
+    assert (done["queries"], done["refused"]) == (2, []), "analysts call the records so, too"
+
+
+@pytest.mark.usefixtures("here")
+def test_what_is_no_log_is_refused_before_any_run(run: Run, shop: Path, tmp_path: Path) -> None:
+    log = tmp_path / "log.sql"
+    for text, words in (("SELECT 1;\nSELEC", "Line 2 of 'log.sql'"), ("DROP TABLE sales", "not a SELECT")):
+        log.write_text(text)
+        found = run("compare", shop, *SHOP, "--workload", log)
+        assert (found.code, found.out) == (2, "") and words in found.err
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("here")
 def test_statements_of_a_log_that_no_release_answers_are_named(run: Run, tmp_path: Path) -> None:
     """Where rows repeat, the table of a release is not that of the source."""
     source, log = tmp_path / "s.csv", tmp_path / "log.sql"
