@@ -53,9 +53,9 @@ def mark(number: int, x: float, y: float) -> str:
 
 
 def svg(title: str, width: float, height: float, parts: Sequence[str]) -> str:
-    """A drawing at its natural size; ``title`` is for screen readers."""
+    """A drawing at its natural size; ``title`` is for screen readers, which would skip the texts of an ``img``."""
     size = f'viewBox="0 0 {width:g} {height:g}" width="{width:g}" height="{height:g}"'
-    return f'<svg {size} role="img" aria-label="{label(title)}">{"".join(parts)}</svg>'
+    return f'<svg {size} role="group" aria-label="{label(title)}">{"".join(parts)}</svg>'
 
 
 def text(x: float, y: float, words: str, kind: str = "tick", anchor: str = "start") -> str:

@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
+from starlette.types import Receive, Scope, Send
 
 from anondb.errors import AnondbError
 from anondb.pages.html import STYLE
 from anondb.pages.text import plain
-from anondb.ui import ask, audit, choose, load, publish, understand
 from anondb.ui.window import NothingLoaded, Window, back, shown, window_of
-
-_OF_PARTS = {"load": load, "understand": understand, "choose": choose, "publish": publish, "ask": ask, "audit": audit}
 
 _PERSON = '<g transform="translate({} 0)"><circle cx="5" cy="10" r="4"/><path d="M0 26v-5a5 5 0 0 1 10 0v5z"/></g>'
 ICON = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-1 0 34 32" fill="#2166ac">{_PERSON * 3}</svg>'.format(0, 11, 22)
 
 
 def application(window: Window) -> Starlette:
-    """The application of a window."""
-    routes = [route for name in window.parts for route in _OF_PARTS[name].ROUTES]
+    """The application of a window. The first part is there at once; the others, which take longer to import, when a page is
+    asked for that the first does not have."""
+    first_part, *others = (f"anondb.ui.{name}" for name in window.parts)
+
+    async def with_others(scope: Scope, receive: Receive, send: Send) -> None:
+        app.router.routes += [route for name in others for route in import_module(name).ROUTES]
+        app.router.default = app.router.not_found
+        await app.router(scope, receive, send)
+
     app = Starlette(
         routes=[
             Route("/", first),
@@ -33,13 +40,16 @@ def application(window: Window) -> Starlette:
             Route("/jobs/{name}", progress),
             Route("/jobs/{name}/stop", stop, methods=["POST"]),
             Mount("/static", StaticFiles(directory=Path(__file__).parent / "static")),
-            *routes,
+            *import_module(first_part).ROUTES,
         ],
-        exception_handlers={NothingLoaded: lambda request, _: shown(request, ""), AnondbError: failed, Exception: failed},
+        exception_handlers={
+            NothingLoaded: lambda request, _: shown(request, ""),
+            **dict.fromkeys((AnondbError, HTTPException, Exception), failed),
+        },
     )
-    app.state.window = window
+    app.state.window, app.router.default = window, with_others
     if window.source and "load" in window.parts:
-        load.begin(window, window.source)
+        import_module(first_part).begin(window, window.source)
     return app
 
 
@@ -47,6 +57,8 @@ def failed(request: Request, error: Exception) -> Response:
     """What a page says that cannot be made; it shows no data value."""
     if isinstance(error, AnondbError):
         return PlainTextResponse(f"{plain(str(error))} Go back.", 400)
+    if isinstance(error, HTTPException):
+        return PlainTextResponse(f"There is no such page in this window ({error.detail}). Go back.", error.status_code)
     words = f"This page failed unexpectedly ({type(error).__name__}). This is a mistake in anondb. Go back."
     return PlainTextResponse(words, 500)
 
@@ -79,6 +91,6 @@ def stop(request: Request) -> Response:
     """Stop the latest job of a kind."""
     job = window_of(request).jobs.get(request.path_params["name"])
     if job is None:
-        return PlainTextResponse("There is no such work.", 404)
+        return PlainTextResponse("There is no such work: read the page again.", 404)
     job.stop()
     return Response(headers={"HX-Trigger": "ended"})

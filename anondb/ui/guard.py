@@ -24,6 +24,7 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 _SAFE = ("GET", "HEAD")
+_OPEN = "Open the address that anondb ui printed."
 ONWARD = '<!doctype html><title>anondb</title><meta http-equiv="refresh" content="0;url={0}"><a href="{0}">Go on</a>'
 
 
@@ -60,9 +61,9 @@ class Guard:
         headers = Headers(scope=scope)
         host, origin = headers.get("host", ""), headers.get("origin")
         if host not in self._hosts:
-            return PlainTextResponse("This address is not served.", 421)
+            return PlainTextResponse(f"This address is not served. {_OPEN}", 421)
         if origin not in (None, f"http://{host}") or (origin is None and scope["method"] not in _SAFE):
-            return PlainTextResponse("This request does not come from a page of this window.", 403)
+            return PlainTextResponse("This request does not come from a page of this window: do it there.", 403)
         named = parse_qs(scope["query_string"].decode("latin-1")).get("token")
         if named is not None and scope["method"] == "GET" and self._exchanged(named[0]):
             entered = HTMLResponse(ONWARD.format("/"))  # the cookie is sent from this site's own pages alone
@@ -70,8 +71,7 @@ class Guard:
             return entered
         shown = cookie_parser(headers.get("cookie", "")).get(self._cookie, "")
         if not hmac.compare_digest(shown.encode(), self._secret.encode()):
-            words = "Open the address that anondb ui printed. It opens one browser, once: start anondb ui again for another."
-            return PlainTextResponse(words, 403)
+            return PlainTextResponse(f"{_OPEN} It opens one browser, once: start anondb ui again for another.", 403)
         return None
 
     def _exchanged(self, token: str) -> bool:

@@ -1,4 +1,4 @@
-"""What the parts Load and Understand have done in the worker's process; it imports nothing of the web, to begin quickly."""
+"""What the parts Load and Understand have done in the worker's process, which imports what that takes, to begin soon."""
 
 from __future__ import annotations
 
@@ -6,19 +6,18 @@ import dataclasses
 from typing import TYPE_CHECKING, Any
 
 import anondb
-import anondb.guide.peek  # at once, for the first look at a file is to be quick
-from anondb.api.connect import new_file
-from anondb.api.database import Database
 from anondb.errors import InputError
 from anondb.reading.options import READING, read_as
-from anondb.taxonomies.build import Request, build_taxonomy
-from anondb.taxonomies.check import Checked, check_taxonomy, with_missing
-from anondb.taxonomies.editing import Draft, read, save
-from anondb.taxonomies.hierarchies import build_hierarchy
 from anondb.ui.worker import Say
 
 if TYPE_CHECKING:
+    from anondb.api.database import Database
+    from anondb.taxonomies.build import Request
+    from anondb.taxonomies.check import Checked
+    from anondb.taxonomies.editing import Draft
     from anondb.ui.window import Project
+
+AT_ONCE = ("anondb.api.connect", "anondb.guide.peek")  # what the first look at a file takes
 
 
 def opened(database: str, say: Say) -> Database:
@@ -42,6 +41,8 @@ def call(say: Say, database: str, method: str, **options: Any) -> Any:
 
 def check(say: Say, database: str, source: str, reading: dict[str, Any], taxonomy: str) -> Checked:
     """Whether a taxonomy fits the items of a file or a table."""
+    from anondb.taxonomies.check import check_taxonomy
+
     columns = {name: reading[name] for name in ("id", "item") if name in reading}
     how = {name: value for name, value in reading.items() if name in READING}
     with opened(database, say) as db:
@@ -50,6 +51,8 @@ def check(say: Say, database: str, source: str, reading: dict[str, Any], taxonom
 
 def load(say: Say, database: str, how: dict[str, Any]) -> tuple[str, ...]:
     """Load files into a database; what was read of each."""
+    from anondb.api.connect import new_file
+
     with new_file(database), anondb.connect(database, on_progress=say) as db:
         return tuple(f"{table.table}: {table.account.words}" for table in db.load(**how))
 
@@ -70,6 +73,11 @@ def draft(
         built: how to build such a tree.
         under: a node of the project's taxonomy, below which the missing items are added.
     """
+    from anondb.taxonomies.build import build_taxonomy
+    from anondb.taxonomies.check import with_missing
+    from anondb.taxonomies.editing import read
+    from anondb.taxonomies.hierarchies import build_hierarchy
+
     options = project.options
     how = {name: options[name] for name in READING if name in options}
     columns = {name: options[name] for name in ("id", "item") if name in options}
@@ -91,5 +99,7 @@ def draft(
 
 def write(say: Say, project: Project, attribute: str | None, tree: Any, to: str, replace: bool) -> str:
     """Save an edited tree."""
+    from anondb.taxonomies.editing import save
+
     with anondb.connect(project.database, on_progress=say) as db:
         return save(db.engine, tree, to, attribute=attribute, replace=replace)

@@ -38,6 +38,7 @@ _TEMPLATES = Environment(
     loader=PackageLoader("anondb.ui"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
 )
 _TEMPLATES.filters |= {"number": number, "plain": plain, "name": lambda path: plain(name_of(path)), "drawn": Markup}
+_TEMPLATES.filters |= {"word": lambda path: plain(shlex.quote(argument(name_of(path))))}
 _TEMPLATES.globals["table"] = lambda head, rows, text=(0,): Markup(
     table(head, [[escape(plain(str(cell))) for cell in row] for row in rows], text)
 )
@@ -235,7 +236,7 @@ async def posted(request: Request) -> tuple[dict[str, str], FormData]:
 def saved(text: str | None, name: str, kind: str = "text/plain") -> Response:
     """A text as a file to save, if there is one."""
     if text is None:
-        return PlainTextResponse("There is nothing to save.", 404)
+        return PlainTextResponse("There is nothing to save: go back, and make it first.", 404)
     return Response(text, media_type=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'})
 
 

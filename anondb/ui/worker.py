@@ -203,7 +203,8 @@ def _serve(line: Connection) -> None:
     """Do tasks until the other end closes the line; runs in the process of the worker, which leads a group of its own."""
     os.setsid()
     with contextlib.suppress(KeyboardInterrupt):  # what tasks need, while the window starts and nobody waits
-        importlib.import_module("anondb.ui.tasks")
+        for name in importlib.import_module("anondb.ui.tasks").AT_ONCE:
+            importlib.import_module(name)
     latest = 0.0
 
     def say(words: str) -> None:

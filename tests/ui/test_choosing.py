@@ -190,7 +190,7 @@ def test_findings_are_confirmed_where_a_release_stops(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_the_policy_reads_the_file_of_the_owner_every_night(tmp_path: Path, run: Run) -> None:
-    sales, file, policy = (tmp_path / name for name in ("our sales.csv", "given.duckdb", "policy.toml"))
+    sales, file, policy = (tmp_path / name for name in ("our sales.csv", "given 1.duckdb", "policy.toml"))
     sales.write_text("customer;product\n" + "".join(f"{n};{item}\n" for n in range(12) for item in "ab"[: 1 + n % 2]))
     with window(str(sales), folder=tmp_path) as opened:
         opened.enter()
@@ -203,6 +203,7 @@ def test_the_policy_reads_the_file_of_the_owner_every_night(tmp_path: Path, run:
         opened.post("/publish/file", path=str(file), proof="yes")
         page = opened.done("/publish")
         assert str(file) in page and "allow_overlap = true\n" not in html.unescape(page)
+        assert "anondb verify 'given 1.duckdb' --expect content:" in html.unescape(page)
         policy.write_text(opened.get("/publish/policy.toml"))
         again = opened.get("/publish/policy.toml?again=yes")
     before = file.read_bytes(), anondb.verify_file(file).content_digest
@@ -215,7 +216,7 @@ def test_the_policy_reads_the_file_of_the_owner_every_night(tmp_path: Path, run:
     policy.write_text(again)
     assert run("run", policy).code == 0
     digest = anondb.verify_file(file).content_digest
-    assert digest != before[1] and digest in (tmp_path / "given-proof" / "README.md").read_text()
+    assert digest != before[1] and digest in (tmp_path / "given 1-proof" / "README.md").read_text()
 
 
 @pytest.mark.slow

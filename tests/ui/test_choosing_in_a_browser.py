@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from report.browser import CHROMIUM, Browser
 from ui.client import Client, window_on
-from ui.test_in_a_browser import look
+from ui.test_in_a_browser import look, pressed
 
 import anondb
 from anondb.ui.window import Project
@@ -51,7 +51,12 @@ def test_from_a_promise_to_a_file(chromium: Browser, owner: tuple[Client, Path])
     press(chromium, "Try candidates", "document.querySelector('.job progress')")
     chromium.open(f"{host}/choose", 390)
     chromium.until("document.querySelector('.job progress')")
-    press(chromium, "Stop", "document.querySelector('main').innerText.includes('was stopped')")
+    chromium.evaluate("document.querySelector('.job button').focus(); document.querySelector('.said').id = 'first'")
+    chromium.until("document.querySelector('.said') && !document.querySelector('#first')")
+    assert chromium.evaluate("document.activeElement.innerText") == "Stop", "progress that is read again takes no focus"
+    pressed(chromium, "Enter", 13)
+    chromium.until("document.querySelector('main').innerText.includes('was stopped')")
+    chromium.until("document.activeElement.id == 'main'")
     chromium.evaluate("document.querySelector('[value=items]').click()")
     fill(chromium, k="2", m="1, 2", supports="no")
     press(chromium, "Try candidates", "document.querySelectorAll('[name=pair]').length == 2")
@@ -77,3 +82,16 @@ def test_from_a_promise_to_a_file(chromium: Browser, owner: tuple[Client, Path])
         chromium.until("document.querySelector('svg')")
         assert chromium.evaluate("getComputedStyle(document.querySelector('h1')).fontSize") == "25.6px", "it has its style"
         assert all(message.startswith("request to ") for message in chromium.messages), chromium.messages
+
+
+def test_a_window_that_ended_is_not_waited_for(chromium: Browser, owner: tuple[Client, Path]) -> None:
+    chromium.open(owner[0].address, 1280)
+    chromium.open(f"http://{owner[0].host}/choose", 1280)
+    chromium.evaluate("document.querySelector('[name=try]').click()")
+    chromium.until("document.querySelector('.job progress')")
+    network = {"latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
+    chromium.call("Network.emulateNetworkConditions", offline=True, **network)
+    try:
+        chromium.until("document.querySelector('main').innerText.includes('Start anondb ui again')")
+    finally:
+        chromium.call("Network.emulateNetworkConditions", offline=False, **network)

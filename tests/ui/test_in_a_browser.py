@@ -15,6 +15,7 @@ from ui.conftest import HOSTILE
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")]
 UNNAMED = """[...document.querySelectorAll('input:not([type=hidden]), select, textarea, button, progress, a, summary, th')]
   .filter(e => !(e.labels && e.labels.length) && !e.ariaLabel && !e.textContent.trim()).map(e => e.outerHTML)"""
+MUTE = "[...document.querySelectorAll('svg[role]')].filter(e => e.getAttribute('role') == 'img' || !e.ariaLabel).length"
 LEVELS = """(() => { const all = [...document.querySelectorAll('h1, h2, h3, h4')].map(e => +e.tagName[1]);
   return all.filter((level, i) => i && level > all[i - 1] + 1).length + (all.filter(x => x == 1).length != 1) })()"""
 
@@ -38,6 +39,7 @@ def look(chromium: Browser, address: str, wanted: str) -> None:
             assert chromium.evaluate("document.documentElement.scrollWidth") == width, (address, width)
             assert chromium.evaluate(CUT) == 0 and chromium.evaluate(CUT_TEXTS) == [], (address, width)
             assert chromium.evaluate(UNNAMED) == [] and chromium.evaluate(LEVELS) == 0, address
+            assert chromium.evaluate(MUTE) == 0, "a screen reader need not read the texts of an img"
             assert all(m.startswith(f"request to http://{host}/") for m in chromium.messages), chromium.messages
             colours.add(chromium.evaluate("getComputedStyle(document.body).backgroundColor"))
             assert chromium.evaluate("document.title").endswith("anondb")

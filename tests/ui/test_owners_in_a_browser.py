@@ -16,6 +16,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.skipif(CHROMIUM is None, reason="chr
 ROW = "[...document.querySelectorAll('.tree [data-node]')].find(row => row.querySelector('label').innerText.trim() == {!r})"
 SETTLED = "document.readyState == 'complete' && !document.querySelector('.job, .htmx-request, .htmx-added, .htmx-settling')"
 IDLE = SETTLED + " && !document.querySelector('.tree').innerText.includes('being counted')"
+BESIDE = """(() => { const dataTransfer = new DataTransfer(); dataTransfer.items.add(new File(["x"], "x.csv"));
+  return document.body.dispatchEvent(new DragEvent("drop", {bubbles: true, cancelable: true, dataTransfer})) })()"""
 DRAG = """(() => {{ const dataTransfer = new DataTransfer(), from = {}, to = {};
   const said = (kind, row) => row.dispatchEvent(new DragEvent(kind, {{bubbles: true, cancelable: true, dataTransfer}}));
   said('dragstart', from); said('dragover', to); said('drop', to) }})()"""
@@ -41,6 +43,7 @@ def below(label: str, n: int) -> str:
 
 
 def test_a_dropped_file(chromium: Browser, owner: Client, tmp_path: Path) -> None:
+    assert chromium.evaluate(BESIDE) is False, "the browser does not open a file that is dropped beside the place for it"
     document = chromium.call("DOM.getDocument")["root"]["nodeId"]
     picker = chromium.call("DOM.querySelector", nodeId=document, selector="input[type=file]")["nodeId"]
     chromium.call("DOM.setFileInputFiles", files=[str(csv_file(tmp_path))], nodeId=picker)
@@ -87,4 +90,5 @@ def test_a_tree_is_edited(chromium: Browser, owner: Client, files: Path) -> None
     assert chromium.evaluate("document.activeElement.value") == "group"
     pressed(chromium, "Enter", 13)
     chromium.until(f"{below('mine', 1)} && {IDLE}")
+    assert chromium.evaluate("document.activeElement.value") == "group", "the focus stays where it was"
     look(chromium, f"http://{owner.host}/understand", f"document.querySelector('.tree') && {IDLE}")

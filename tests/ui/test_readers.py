@@ -67,6 +67,8 @@ def test_a_query_without_an_answer_says_what_to_do(client: Client) -> None:
         page = client.done("/ask")
         assert 'role="alert"' in page and words in page and "Traceback" not in page, re.findall(r'role="alert".*', page)
         assert client.ask("GET", "/ask/answer.csv").status == 404
+    client.post("/ask", sql="SELECT DISTINCT item FROM sales", bounds="columns")
+    assert "Answer</h2>" in (page := client.done("/ask")) and "Below each number" not in page
     client.post("/ask", sql="SELECT count(DISTINCT tid) AS n FROM sales", bounds="none")
     assert "exactly" not in client.done("/ask") and '"n": 6' in client.get("/ask/answer.json")
 

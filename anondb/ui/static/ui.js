@@ -2,7 +2,9 @@
 // What is dragged over a place that takes it marks the place, and is dropped there.
 function droppable(placeOf, use) {
   for (const kind of ["dragover", "dragleave", "drop"]) document.addEventListener(kind, (event) => {
-    const place = event.target.closest && placeOf(event, event.dataTransfer.types.includes("Files"));
+    const ofFiles = event.dataTransfer.types.includes("Files");
+    const place = event.target.closest && placeOf(event, ofFiles);
+    if (ofFiles) event.preventDefault(); // a browser would leave the window for a file that is dropped beside
     if (!place) return;
     event.preventDefault();
     place.classList.toggle("over", kind === "dragover");
@@ -96,5 +98,13 @@ document.addEventListener("keydown", (event) => {
   else if (toggle && (toggle.ariaExpanded === "true") === (event.key === "ArrowLeft") && !/Up|Down/.test(event.key)) toggle.click();
 });
 
-// A page that cannot be read again says so.
+// Who pressed a button that is gone, such as Stop, goes on where it was. A page that cannot be read again says so; work that is gone is no more waited for.
+document.addEventListener("htmx:afterSettle", () => {
+  if (document.activeElement === document.body) document.querySelector("main").focus({ preventScroll: true });
+});
 document.addEventListener("htmx:responseError", () => location.reload());
+document.addEventListener("htmx:sendError", () => {
+  const ended = Object.assign(document.createElement("p"), { className: "problem", textContent: "The window has ended. Start anondb ui again." });
+  ended.setAttribute("role", "alert");
+  for (const job of document.querySelectorAll(".job")) job.replaceWith(ended);
+});
