@@ -62,13 +62,13 @@ class BeforeRelease:
         *,
         taxonomy: str | os.PathLike[str] | None = None,
         records: str | os.PathLike[str] | None = None,
-        transactions_as: str = "transactions",
-        taxonomy_as: str = "taxonomy",
-        records_as: str = "records",
+        transactions_as: str | None = None,
+        taxonomy_as: str | None = None,
+        records_as: str | None = None,
         id: str | None = None,
         item: str | None = None,
-        id_as: str = "tid",
-        item_as: str = "item",
+        id_as: str | None = None,
+        item_as: str | None = None,
         replace: bool = False,
         **reading: Any,
     ) -> list[Loaded]:
@@ -76,31 +76,36 @@ class BeforeRelease:
 
         Args:
             transactions, taxonomy, records: the files.
-            transactions_as, taxonomy_as, records_as: their tables.
+            transactions_as, taxonomy_as, records_as: their tables; by default ``transactions`` and so on.
             id, item: the columns of the files.
-            id_as, item_as: what these are called in the tables, and by analysts.
+            id_as, item_as: what these are called in the tables, and by analysts; by default ``tid`` and ``item``.
             replace: whether existing tables are replaced.
             reading: how the files are read (``anondb.reading.options.Reading``); the layout is that of the transactions.
 
         Raises:
-            InputError: there is nothing to load; a file is missing or malformed; ``table_exists``.
+            InputError: there is nothing to load, or an option is about a file that is not loaded; a file is missing or
+                malformed; ``table_exists``.
         """
-        from anondb.data.files import load_files
+        from anondb.data.files import NAMED, check_about, load_files
         from anondb.ledger import loaded_files, stored
 
         tables = {"transactions": transactions_as, "taxonomy": taxonomy_as, "records": records_as}
         named = {"transactions": transactions, "taxonomy": taxonomy, "records": records}
-        files = {what: (os.fspath(file), tables[what]) for what, file in named.items() if file}
+        called = {what: what if table is None else table for what, table in tables.items()}
+        files = {what: (os.fspath(file), called[what]) for what, file in named.items() if file}
         if not files:
             hint = "Name --transactions, --taxonomy or --records."
             raise InputError("There is nothing to load.", code="bad_usage", hint=hint)
         if any(warehouse_at(path) is not None for path, _ in files.values()):
             hint = "Name the table where it is used, as in anondb anonymize --transactions URL."
             raise InputError("Tables of other databases are not loaded.", code="bad_usage", hint=hint)
+        columns: dict[str, Any] = {"id": id, "item": item}
+        tables_of = {f"{what}_as": table for what, table in tables.items()}
+        check_about(files, {**tables_of, **columns, "id_as": id_as, "item_as": item_as})
+        columns["named"] = tuple(d if n is None else n for n, d in zip((id_as, item_as), NAMED, strict=True))
         stored.check_writable(self.engine, stored.current_catalog(self.engine))
         note = partial(loaded_files.record, self.engine)
         how = Reading(**reading)
-        columns: dict[str, Any] = {"id": id, "item": item, "named": (id_as, item_as)}
         return load_files(self.engine, files, **columns, replace=replace, reading=how, record=note)
 
     def copy(self, file: str | os.PathLike[str], *tables: str) -> None:

@@ -18,17 +18,26 @@ from anondb.reading.options import READING
 def load(
     database: Annotated[str, typer.Argument(help="The DuckDB file; created if it does not exist.", metavar="DB")],
     transactions: Annotated[str | None, typer.Option(help="Transactions to load.", metavar="FILE")] = None,
-    as_table: Annotated[str, typer.Option("--as", help="Table for the transactions.", metavar="TABLE")] = "transactions",
+    as_table: Annotated[
+        str | None, typer.Option("--as", help="Table for the transactions; by default transactions.", metavar="TABLE")
+    ] = None,
     id: Annotated[str | None, typer.Option(help="Column of persons in the files.", metavar="COL")] = None,
     item: Annotated[str | None, typer.Option(help="Column of items in the transactions.", metavar="COL")] = None,
-    id_as: Annotated[str, typer.Option(help="The column of --id in the tables.", metavar="COL")] = "tid",
-    item_as: Annotated[str, typer.Option(help="The column of --item in the table.", metavar="COL")] = "item",
+    id_as: Annotated[
+        str | None, typer.Option(help="The column of --id in the tables; by default tid.", metavar="COL")
+    ] = None,
+    item_as: Annotated[
+        str | None, typer.Option(help="The column of --item in the table; by default item.", metavar="COL")
+    ] = None,
     taxonomy: Annotated[str | None, typer.Option(help="Taxonomy to load.", metavar="FILE")] = None,
     taxonomy_as: Annotated[
-        str, typer.Option(help="Table (node, parent, ord) for the taxonomy.", metavar="TABLE")
-    ] = "taxonomy",
+        str | None,
+        typer.Option(help="Table (node, parent, ord) for the taxonomy; by default taxonomy.", metavar="TABLE"),
+    ] = None,
     records: Annotated[str | None, typer.Option(help="Relational records to load.", metavar="FILE")] = None,
-    records_as: Annotated[str, typer.Option(help="Table for the records.", metavar="TABLE")] = "records",
+    records_as: Annotated[
+        str | None, typer.Option(help="Table for the records; by default records.", metavar="TABLE")
+    ] = None,
     as_json: Json = False,
     show_sql: ShowSql = False,
     **flags: Any,

@@ -4,7 +4,7 @@ import contextlib
 import csv
 import io
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import replace as replace_fields
 from pathlib import Path
@@ -20,10 +20,11 @@ from anondb.data.transactions import missing_of
 from anondb.data.types import check_types
 from anondb.engine import Engine, Table, reads
 from anondb.engine.files import write_file
-from anondb.errors import EngineError, InputError
+from anondb.errors import EngineError, InputError, by_interface
 from anondb.reading.account import Account
 from anondb.reading.options import DETECTED, OF_FILES, ReadAs, Reading, as_read, reading_flags
 
+NAMED = ("tid", "item")  # the columns of persons and of items
 _BESIDE = "Say it behind the name of the file that it is for, as in people.csv#skip=2."
 
 
@@ -49,7 +50,7 @@ def load_files(
     replace: bool = False,
     id: str | None = None,
     item: str | None = None,
-    named: tuple[str, str] = ("tid", "item"),
+    named: tuple[str, str] = NAMED,
     reading: Reading = DETECTED,
     record: Callable[[Loaded, str], None] | None = None,
 ) -> list[Loaded]:
@@ -104,10 +105,28 @@ def load_files(
     return loaded
 
 
+_ABOUT = {"item": ("transactions",), "item_as": ("transactions",), "id": ("transactions", "records")}
+_ABOUT |= {"id_as": _ABOUT["id"], **{f"{what}_as": (what,) for what in ("transactions", "taxonomy", "records")}}
+
+
+def check_about(files: Iterable[str], options: Mapping[str, Any]) -> None:
+    """Refuse what an owner says of files that are not among those loaded (``transactions`` and so on)."""
+    for name, value in options.items():
+        if value is not None and not set(_ABOUT[name]) & set(files):
+            flag = f"--{name.replace('_', '-')}"
+            flag = by_interface(command_line="--as", python=flag, sql=flag) if name == "transactions_as" else flag
+            what = " or ".join(f"--{w}" for w in _ABOUT[name])
+            raise _idle([flag], f"{what}, and there is none", "Name that file, or leave this out.")
+
+
 def _refuse(reading: Reading, others: Sequence[str], what: str, hint: str) -> None:
     """Refuse options of reading that would do nothing: all but some."""
     if idle := [reading_flags({name: value})[0] for name, value in reading.texts().items() if name not in others]:
-        raise InputError(f"{', '.join(idle)}: this is about {what}.", code="bad_usage", hint=hint)
+        raise _idle(idle, what, hint)
+
+
+def _idle(flags: Sequence[str], what: str, hint: str) -> InputError:
+    return InputError(f"{', '.join(flags)}: this is about {what}.", code="bad_usage", hint=hint)
 
 
 def _make_room(engine: Engine, table: Table, replace: bool) -> None:
@@ -135,7 +154,10 @@ def _load_transactions(
         if source.of_lines and (id, item) != (None, None):
             raise InputError("A file of baskets has no columns.", code="bad_usage", hint="Leave --id and --item out.")
         if (id, item, file.reading.layout) == (None, None, None) and not {"tid", "item"} <= set(source.columns):
-            _refuse(file.reading, OF_FILES, "the columns of persons and items", "Name these with --id and --item.")
+            hint = "Name these with --id and --item."
+            _refuse(file.reading, OF_FILES, "the columns of persons and items", hint)
+            if named != NAMED:
+                raise _idle(["--id-as and --item-as"], "the columns of persons and items", hint)
             engine.create(table, source.query)  # columns of other names are kept as they are
             _account(engine, source, table, None)
             return "no columns tid and item: --id and --item name those of the file"

@@ -56,6 +56,8 @@ def publish_release(
     publication is refused; else both are compared. A run over files has no ledger and makes no such check. Raises
     InputError: ``overlap``; the release does not exist; the path or the directory of the proof cannot be written.
     VerificationFailed: the sealed rows do not keep the promise. EngineError: disk, memory, or a lock."""
+    if include_constraints and proof is None:
+        raise InputError("--include-constraints needs --proof.", code="bad_usage")
     targets.check_proof(path, proof, format)
     targets.check_target(engine, path, replace, format)
     before = earlier_of(engine, name)

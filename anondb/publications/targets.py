@@ -88,7 +88,7 @@ def publish(
 def how(where: Any, options: Mapping[str, Any]) -> dict[str, Any]:
     """The options of a view that say how its release is published: ``allow_overlap``, ``mode``, ``format``, ``sign`` and
     ``modelled_rows``. Raises InputError: ``bad_usage``: nothing is published, or not where one of them applies."""
-    idle = [f"--{n.replace('_', '-')}" for n in (*_WRITTEN, *OPTIONS) if options.get(n)]
+    idle = [f"--{n.replace('_', '-')}" for n in (*_WRITTEN, *OPTIONS, "allow_overlap") if options.get(n)]
     if idle and where is None:
         raise InputError(f"{' and '.join(idle)} {'need' if idle[1:] else 'needs'} --publish.", code="bad_usage")
     mode, format = check_mode(where, options.get("mode")), options.get("format", FORMATS[0])

@@ -97,8 +97,7 @@ def test_a_new_model_works_everywhere(toys: None, shop: Path, run: Run, tmp_path
         made.publish(sealed, proof=proof)
         assert not database.verify("sales", model=model).verified
         database.sql(
-            "CREATE ANONYMIZED VIEW ddl AS SELECT tid, item FROM sales"
-            " WITH (model = 'floor', floor = 2, queries = 5, allow_overlap = true)"
+            "CREATE ANONYMIZED VIEW ddl AS SELECT tid, item FROM sales WITH (model = 'floor', floor = 2, queries = 5)"
         )
     assert run("verify", sealed).code == 0 and run("inspect", sealed).code == 0
     script = (proof / "verify_floor.sql").read_text("utf-8")

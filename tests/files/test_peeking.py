@@ -124,9 +124,15 @@ IDLE = {
         "--no-header, --skip: this is about transactions, and there are none. "
         "Say it behind the name of the file that it is for, as in people.csv#skip=2"
     ),
+    "load own.duckdb --taxonomy t.csv --as sales": "--as: this is about --transactions, and there is none. Name that file",
+    "load own.duckdb --taxonomy t.csv --id customer": "--id: this is about --transactions or --records",
+    "load own.duckdb --records t.csv --item-as product": "--item-as: this is about --transactions",
+    "load own.duckdb --transactions t.csv --records-as people": "--records-as: this is about --records",
+    "load own.duckdb --transactions t.csv --id-as person": "--id-as and --item-as: this is about the columns of persons",
     "anonymize t.csv --layout wide --id customer --item-separator ;": "about the layout list",
     "anonymize t.csv --layout basket --item-domains": "about the layout wide",
     "anonymize t.csv --id customer --item product --analysts ann --format parquet": "--format and --analysts need --publish",
+    "anonymize t.csv --id customer --item product --allow-overlap": "--allow-overlap needs --publish",
 }
 
 

@@ -426,9 +426,7 @@ def test_columns_of_a_table_that_nothing_uses_are_named(tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "shop.sqlite") as other:
         frame.to_sql("sales", other, index=False)
     how = {"taxonomy": tree, "model": MODEL, "queries": 0, "on_engine": True}
-    inside = database.anonymize(
-        f"sqlite://{tmp_path}/shop.sqlite#sales", name="s", allow_overlap=True, **how
-    ).report.warnings
+    inside = database.anonymize(f"sqlite://{tmp_path}/shop.sqlite#sales", name="s", **how).report.warnings
     assert [note for note in inside if "'Shop No', 'age'" in note]
 
 

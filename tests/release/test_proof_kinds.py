@@ -305,6 +305,8 @@ def test_no_row_on_a_sealed_release(tmp_path: Path, model: Any, options: dict[st
     shop(tmp_path / "shop.duckdb")
     with anondb.connect(tmp_path / "shop.duckdb") as database:
         made = database.anonymize("sales", model=model, name="one", queries=2, **options)
+        with pytest.raises(anondb.InputError, match="include_constraints=True needs"):
+            made.publish(tmp_path / "one.duckdb", include_constraints=True)
         made.publish(tmp_path / "one.duckdb", proof=tmp_path / "proof", include_constraints=True)
     text = (tmp_path / "proof" / f"verify_{model.name}.sql").read_text()
     page = (tmp_path / "proof" / "README.md").read_text()
