@@ -296,6 +296,7 @@ def _are_types(manifest: Mapping[str, str], attributes: Sequence[str]) -> bool:
 
 _NAMES = ("table", "id_column", "item_column", "records_table")
 _MOST_OF_NAME = 255  # characters
+_NUMBER = "(0|[1-9][0-9]{0,2})"  # of a version
 _FORMS = {  # those of parameters follow from the model
     "release_id": re.compile("[0-9a-f]{32}"),
     "semantics": re.compile("set|atomic"),
@@ -305,7 +306,7 @@ _FORMS = {  # those of parameters follow from the model
     "item_supports": re.compile("true"),
     MODELLED: re.compile(RULE),
     "transactions": re.compile("0|[1-9][0-9]{0,9}"),
-    "version": re.compile(r"[0-9]{1,3}(\.[0-9]{1,3}){1,2}((a|b|rc|\.dev|\.post)[0-9]{1,3})?"),
+    "version": re.compile(rf"{_NUMBER}(\.{_NUMBER}){{1,2}}((a|b|rc|\.dev|\.post){_NUMBER})?"),
 }
 
 

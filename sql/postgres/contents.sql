@@ -26,7 +26,8 @@ SELECT
     concat_ws(' ', r.name, a.attnum, a.attname) AS name,
     concat_ws(
         ' ', a.atttypid, a.atttypmod, a.attcollation, a.attnotnull, a.atthasdef, a.attidentity, a.attgenerated, a.attisdropped,
-        a.attislocal, a.attinhcount, a.atthasmissing, col_description(r.oid, a.attnum)
+        a.attislocal, a.attinhcount, a.atthasmissing, a.attoptions, a.attstattarget, a.attstorage, a.attcompression,
+        col_description(r.oid, a.attnum)
     ) AS detail
 FROM relations AS r
 JOIN pg_catalog.pg_attribute AS a ON r.oid = a.attrelid AND a.attnum > 0
@@ -58,6 +59,13 @@ WHERE
     d.refclassid = CAST('pg_catalog.pg_class' AS REGCLASS)
     AND c.relname IN ('pg_trigger', 'pg_policy', 'pg_attrdef', 'pg_constraint', 'pg_statistic_ext', 'pg_publication_rel')
 UNION ALL
-SELECT 'rule' AS kind, r.name || ' ' || w.rulename AS name, concat_ws(' ', w.ev_type, w.ev_enabled, w.is_instead) AS detail
+SELECT
+    'rule' AS kind,
+    r.name || ' ' || w.rulename AS name,
+    concat_ws(' ', w.ev_type, w.ev_enabled, w.is_instead, obj_description(w.oid, 'pg_rewrite')) AS detail
 FROM pg_catalog.pg_rewrite AS w
 JOIN relations AS r ON w.ev_class = r.oid
+UNION ALL
+SELECT 'comment of the type' AS kind, CAST(t.typname AS TEXT) AS name, obj_description(t.oid, 'pg_type') AS detail
+FROM pg_catalog.pg_type AS t
+WHERE t.typnamespace = CAST(getvariable('namespace') AS OID) AND NOT obj_description(t.oid, 'pg_type') IS NULL

@@ -15,7 +15,9 @@ sizes AS (
 SELECT
     (
         SELECT count(*) FROM buckets
-        WHERE bucket_id < 1 OR bucket_id > (SELECT count(DISTINCT bucket_id) FROM buckets)
+        WHERE
+            bucket_id < 1 OR bucket_id > (SELECT count(DISTINCT bucket_id) FROM buckets)
+            OR column_id < 1 OR column_id > (SELECT count(DISTINCT column_id) FROM buckets)
     ) AS buckets_out_of_place,
     (SELECT count(*) FROM buckets WHERE copies < 1) AS wrong_copies,
     (SELECT count(*) FROM (SELECT item FROM released_items GROUP BY item HAVING count(*) > 1) AS repeated)

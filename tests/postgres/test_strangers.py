@@ -46,6 +46,11 @@ CHANGES = {  # what a stranger does to a release, and words of the finding
     "collation": ("DROP VIEW x.transactions, x.baskets, x.item_counts CASCADE;; DROP FUNCTION x.count_bounds;;"
                   " ALTER TABLE x.labels ALTER COLUMN item TYPE text COLLATE \"POSIX\"", "column labels 2 item"),
     "comment": ("COMMENT ON TABLE x.labels IS 'milk: Ada'", "relation labels"),
+    "type_comment": ("COMMENT ON TYPE x.labels IS 'milk: Ada'", "comment of the type labels"),
+    "rule_comment": ("COMMENT ON RULE \"_RETURN\" ON x.baskets IS 'milk: Ada'", "rule baskets _RETURN"),
+    "column_options": ("ALTER TABLE x.labels ALTER COLUMN item SET (n_distinct = 1815)", "column labels 2 item"),
+    "statistics_target": ("ALTER TABLE x.labels ALTER COLUMN item SET STATISTICS 1815", "column labels 2 item"),
+    "storage": ("ALTER TABLE x.labels ALTER COLUMN item SET STORAGE EXTERNAL", "column labels 2 item"),
     "schema_comment": ("COMMENT ON SCHEMA x IS 'milk: Ada'", "the comment of the schema is not anondb's"),
     "manifest": ("UPDATE x.manifest SET value = 'nothing' WHERE key = 'model'", "the manifest is of no kind"),
     "grants": ("GRANT DELETE ON x.labels TO PUBLIC", "rights of others"),

@@ -44,6 +44,7 @@ SUPPORTS = {
     "a long version": said("version", "value || '.77.105.108.107'"),
     "a large number in the version": said("version", "'0.2.20260131'"),
     "other digits in the version": said("version", "'\u0660.\u0662.\u0660'"),
+    "zeros in the version": said("version", "'0.03.0'"),
     "no version": said("version", "''"),
     "a key more": f"INSERT INTO manifest VALUES ('note', '{SECRET}')",
     "a key in capitals": "INSERT INTO manifest VALUES ('K', '5')",
@@ -105,6 +106,7 @@ ANATOMY = {
     "other words for empty values": said("empty_values", "'Ignore'"),
     "a bucket number of a year": "UPDATE buckets SET bucket_id = 1815 WHERE bucket_id = 2",
     "a value of another column": "UPDATE buckets SET column_id = 1815 WHERE bucket_id = 2",
+    "other numbers of the columns": "UPDATE buckets SET column_id = column_id + 76",
     "more persons than the buckets": said("transactions", "'1815'"),
     "a value that stands for another": f"UPDATE released_items SET item = '{SECRET}' WHERE item = 'i3'",
 }
