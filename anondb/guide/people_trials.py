@@ -20,6 +20,7 @@ from anondb.data.sources import open_source
 from anondb.data.taxonomy import load_taxonomy
 from anondb.data.transactions import Dataset, load_transactions
 from anondb.engine import Engine, Table, reads
+from anondb.engine.files import write_file
 from anondb.errors import InputError
 from anondb.guide.needs import Needs
 from anondb.guide.profile import profile
@@ -115,7 +116,7 @@ class _Copy:
         columns: Any = {"id": dataset.id_column, "item": dataset.item_column}
         asked = questions(attributes, frequent, held=HELD, people=PEOPLE, **columns)
         log = self._folder / "questions.sql"
-        log.write_text("".join(f"{question.sql('duckdb')};\n" for _, question in asked), "utf-8")
+        write_file(log, "".join(f"{question.sql('duckdb')};\n" for _, question in asked))
         kinds = tuple(kind for kind, _ in asked)
         queries = write_queries(engine, dataset, self._folder, WHOLE)
         file = self._folder / "persons.duckdb"

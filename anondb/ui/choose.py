@@ -15,6 +15,7 @@ from anondb.compare.comparison import Comparison
 from anondb.compare.merits import asked_the_same, chance, covered, mean_error, name_of, suppressed_words, terms
 from anondb.compare.report import recommendation
 from anondb.compare.runs import Result, Run, plan
+from anondb.engine.files import write_file
 from anondb.errors import AnondbError, InputError
 from anondb.guide.needs import PEOPLE, QUESTIONS, read_answer, serving, untried
 from anondb.reading.options import READING
@@ -177,7 +178,7 @@ async def ask(request: Request) -> Response:
     questions = None
     if answers["questions"].strip():
         questions = str(window.folder / "questions.sql")
-        Path(questions).write_text(answers["questions"], "utf-8")
+        write_file(questions, answers["questions"])
     window.kept |= {"choose_tried": answers, "choose_pair": None}
     window.forget("pair", "why")
     arguments: dict[str, Any] = {"project": project, "answers": answers, "trial": trials(window), "questions": questions}

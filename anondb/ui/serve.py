@@ -8,6 +8,7 @@ import socket
 from collections.abc import Callable
 from pathlib import Path
 
+from anondb.engine.files import write_file
 from anondb.ui.worker import Worker
 
 HOST = "127.0.0.1"
@@ -40,7 +41,7 @@ def serve(listener: socket.socket, source: str | None, is_release: bool, announc
             guard, log_config=None, access_log=False, server_header=False, ws="none", timeout_graceful_shutdown=1
         )
         address, page = f"http://{HOST}:{port}/?token={guard.token}", window.folder / "open.html"
-        page.write_text(ONWARD.format(address), "utf-8")
+        write_file(page, ONWARD.format(address))
         announce(address, page)
         for number in (signal.SIGTERM, signal.SIGHUP):  # end as Ctrl-C does, for which the server waits
             signal.signal(number, lambda *_: signal.raise_signal(signal.SIGINT))
