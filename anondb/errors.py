@@ -18,6 +18,12 @@ SWITCHES = (
 )
 _FLAG = re.compile(r"(?P<by>(?:\bwith )?)(?<![^\s(])--(?P<name>[a-z]+(?:-[a-z]+)*)(?:[ =](?P<value>[A-Z0-9]|(?<==)[a-z]))?")
 
+_ONE = re.compile(
+    r"(?<![\w.,:/-])1 (byte|cell|column|constraint|id|item|label|line|node|person|record|row|sheet|transaction|value)s\b"
+    r"((?:(?!\.\s|[;:]).)*?\b(?:have|are|were|repeat|differ|belong|lack|begin|occur|need|count)\b)?"
+)
+_SINGULAR = {"have": "has", "are": "is", "were": "was"}
+
 
 @contextlib.contextmanager
 def speaking(interface: Interface) -> Iterator[None]:
@@ -36,8 +42,18 @@ def by_interface(*, command_line: str, python: str, sql: str, toml: str | None =
 
 
 def worded(text: str) -> str:
-    """A message, in which options are written as flags, in the words of the interface in use."""
-    return _FLAG.sub(_WORDS[_interface.get()], text)
+    """A message, in which options are written as flags, in the words of the interface in use; numbers agree."""
+    return _FLAG.sub(_WORDS[_interface.get()], agreeing(text))
+
+
+def agreeing(text: str) -> str:
+    """A text with ``1 row has`` in place of ``1 rows have``."""
+
+    def singular(found: re.Match[str]) -> str:
+        before, _, verb = (found[2] or "").rpartition(" ")
+        return f"1 {found[1]}{before}" + (f" {_SINGULAR.get(verb, verb + 's')}" if verb else "")
+
+    return _ONE.sub(singular, text)
 
 
 def _in_python(flag: re.Match[str]) -> str:

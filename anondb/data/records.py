@@ -87,6 +87,15 @@ class Records:
     # the names of the hierarchies that the owner has, used or not; None without a source of them
     hierarchies: tuple[str, ...] | None = None
 
+    def digest(self) -> str:
+        """A digest of the values of each record; for the owner's ledger only."""
+        digest = hashlib.sha256()
+        for a in self.attributes:
+            texts = [a.values[code] for code in a.codes.tolist()] if a.values else [str(a.unit)]
+            digest.update(json.dumps([a.name, texts]).encode())
+            digest.update(b"" if a.values else a.codes.tobytes() + a.null.tobytes())
+        return digest.hexdigest()
+
     def fingerprint(self) -> str:
         """A digest of the records with their hierarchies and weights; for the owner's ledger only."""
         digest = hashlib.sha256()
@@ -331,7 +340,7 @@ class _Column:
         with reading(f"column {self.name!r}"):
             if wrong := self._no_dates():
                 raise InputError(
-                    f"{wrong} values of {self.name!r} are too fine (below microseconds), or no dates like 2001-02-03.",
+                    f"{wrong} values of {self.name!r} are finer than microseconds, or cannot be read as dates like 2001-02-03.",
                     code="bad_date",
                     hint="Write them as YYYY-MM-DD, as CAST(strptime(COLUMN, '%d.%m.%Y') AS DATE) does in DuckDB; or read"
                     f" {self.name}:categorical.",
@@ -369,7 +378,7 @@ class _Column:
             leaves = [tree.labels[v] for v in tree.leaves(0).tolist()]
             if missing := len({v for v in occurring if v is not None} - set(leaves)):
                 raise InputError(
-                    f"{missing} values of {self.name!r} are not leaves of its hierarchy.",
+                    f"{missing} values of {self.name!r} are not among the leaves of its hierarchy.",
                     code="unknown_value",
                     hint="Add them as leaves.",
                 )

@@ -153,7 +153,9 @@ def from_edges(edges: Iterable[Edge]) -> Taxonomy:
         if parent is not None:
             children.setdefault(parent, []).append(node)
     if self_loops:
-        raise not_a_tree(f"{self_loops} nodes are their own parent.", "Give the root the parent NULL, or leave its row out.")
+        raise not_a_tree(
+            f"{self_loops} rows have one node as child and parent.", "Give the root the parent NULL, or leave its row out."
+        )
     if doubled:
         swapped = Counter(parent_of.values()).most_common(1)[0][1] <= 1 or len(doubled) > len(parent_of) // 4
         raise not_a_tree(
@@ -170,7 +172,7 @@ def from_edges(edges: Iterable[Edge]) -> Taxonomy:
         )
     taxonomy = _number(roots[0], children)
     if missed := len({*parent_of, *children}) - taxonomy.size:
-        raise not_a_tree(f"{missed} nodes cannot be reached from the root, so they lie on or below a cycle.")
+        raise not_a_tree(f"{missed} nodes cannot be reached from the root: there is a cycle above.")
     return taxonomy
 
 

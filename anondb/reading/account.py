@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from anondb.errors import InputError
+from anondb.errors import InputError, agreeing
 from anondb.reading.options import Dialect
 
 
@@ -100,4 +100,4 @@ def words_of(account: Mapping[str, Any]) -> str:
     parts += ["0 skipped"]
     parts += [f"layout {account['layout']}"] if account["layout"] not in (None, "long") else []
     parts += [f"columns left out: {', '.join(account['left_out'])}"] if account["left_out"] else []
-    return f"{account['file']}: {', '.join(parts)}"
+    return f"{account['file']}: {agreeing(', '.join(parts))}"

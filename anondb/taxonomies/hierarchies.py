@@ -6,7 +6,7 @@ import difflib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import date
 from decimal import Decimal, InvalidOperation
 from functools import partial
 from itertools import count, pairwise
@@ -28,7 +28,14 @@ from anondb.taxonomies.check import Checked, checked
 BANDS = 32  # at most so many of the finest bands that are proposed
 MAX_DIGITS = 18  # of a number: exact in every step
 POSTCODES = re.compile(r"zip|postcode|postal|^plz|_plz", re.I)
-_DATES = r"\d{4}-\d{2}-\d{2}( .*)?"
+_DATE = re.compile(  # also 20.01.1959, 1/20/1959, 20-Jan-1959 and January 20, 1959, with or without a time
+    r"(\d{4}|\d\d?|[a-z]{3,9})([-./ ])(\d\d?|[a-z]{3,9})(?:\2|, )(\d{4}|\d\d?)([t ]+\d\d?:\d\d.*)?", re.A | re.I
+)
+_ORDERS = ("ymd", "dmy", "mdy")
+_MONTHS = (
+    *("january", "february", "march", "april", "may", "june"),
+    *("july", "august", "september", "october", "november", "december"),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,8 +171,8 @@ def _suggested(values: Values) -> str:
         return "code"
     if len(labels) > FAN_OUT and all(_number(label) is not None for label in labels):
         return "bands"
-    if labels and all(re.fullmatch(_DATES, label, re.A) and _date(label) for label in labels):
-        return "dates"
+    if labels and 2 * sum(_is_like_a_date(label) for label in labels) >= len(labels):
+        return "dates" if all(map(_is_like_a_date, labels)) else "frequency"
     if any(2 * sum(s in label.strip(s) for label in labels) >= max(len(labels), 1) for s in "/>:|"):
         return "prefix"
     if labels and all(re.fullmatch(r"[A-Z]?\d[\w.]+", label, re.A) for label in labels):
@@ -204,7 +211,7 @@ def _numbers(labels: Sequence[str]) -> list[Decimal]:
     numbers = [n for label in labels if (n := _number(label)) is not None]
     if len(numbers) < len(labels):
         raise InputError(
-            f"{len(labels) - len(numbers)} values are no numbers of at most {MAX_DIGITS} digits.",
+            f"{len(labels) - len(numbers)} values cannot be read as numbers of at most {MAX_DIGITS} digits.",
             code="bad_number",
             hint="Build by code, prefix or mapping.",
         )
@@ -231,25 +238,41 @@ def _by_bands(labels: Sequence[str], weights: Ints, request: build.Request) -> l
 
 
 def _by_dates(labels: Sequence[str], weights: Ints, request: build.Request) -> list[build.Path]:
-    """Dates and times: decades, years, quarters, months and, for times, days."""
-    paths = [path for label in labels if (path := _date(label))]
-    if len(paths) < len(labels):
-        raise InputError(
-            f"{len(labels) - len(paths)} values are no dates such as 2001-02-03.",
-            code="bad_date",
-            hint="Cast them to DATE in a view.",
-        )
-    return paths
+    """Dates and times: decades, years, quarters, months and, for times, days. The order of day, month and year is the only
+    one in which all values are dates."""
+    read = [[_date(label, order) for label in labels] for order in _ORDERS]
+    wrong = [sum(path is None for path in paths) for paths in read]
+    possible = [[path for path in paths if path] for paths, n in zip(read, wrong, strict=True) if not n]
+    if possible and all(paths == possible[0] for paths in possible):
+        return possible[0]
+    raise InputError(
+        "The day or the month of all values may be the first."
+        if possible
+        else f"{min(wrong)} values cannot be read as dates such as 2001-02-03 with a year of four digits.",
+        code="bad_date",
+        hint="Write them as 2001-02-03, in the file or in a view. If they are no dates, build by code, prefix or frequency.",
+    )
 
 
-def _date(text: str) -> build.Path | None:
-    """The groups of a date or a time; None if the text is none."""
+def _date(text: str, order: str, short: bool = False) -> build.Path | None:
+    """The groups of a date or a time whose year, month and day stand in an order such as ``dmy``; None if it is none.
+    ``short`` takes a year of two digits for one, too."""
+    if (match := _DATE.fullmatch(text)) is None:
+        return None
+    parts = dict(zip(order, match.group(1, 3, 4), strict=True))
+    named = [n for n, month in enumerate(_MONTHS, 1) if month.startswith(parts["m"].lower())]
     try:
-        d = datetime.fromisoformat(text)
+        d = date(int(parts["y"]), named[0] if named else int(parts["m"]), int(parts["d"]))
     except ValueError:
         return None
-    months = f"{d.year // 10}0s", f"{d:%Y}", f"{d:%Y} Q{(d.month + 2) // 3}", f"{d:%Y-%m}"
-    return months if len(text) == 10 else (*months, f"{d:%Y-%m-%d}")
+    if len(parts["y"]) != 4 and not (short and len(parts["y"]) == 2):
+        return None
+    months = f"{d.year // 10}0s", f"{d.year}", f"{d.year} Q{(d.month + 2) // 3}", f"{d:%Y-%m}"
+    return months if match[5] is None else (*months, d.isoformat())
+
+
+def _is_like_a_date(text: str) -> bool:
+    return any(_date(text, order, short=True) for order in _ORDERS)
 
 
 def _by_mapping(engine: Engine, labels: Sequence[str], weights: Ints, request: build.Request) -> list[build.Path]:

@@ -145,11 +145,11 @@ def test_bad_parameters(run: Run, owner: Path, options: list[str], words: str) -
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ("DELETE FROM own WHERE item = 'a'", "1 items of the data are in none of the columns"),
-        ("INSERT INTO own VALUES (1, 'd')", "1 items are in more than one column"),
+        ("DELETE FROM own WHERE item = 'a'", "1 item of the data is in none of the columns"),
+        ("INSERT INTO own VALUES (1, 'd')", "1 item is in more than one column"),
         ("INSERT INTO own VALUES (7, 'zz')", "1 of 3 columns hold no item that occurs"),
         ("UPDATE own SET column_id = 1", "at least 2 columns, not 1"),
-        ("INSERT INTO own VALUES (NULL, 'q')", "1 rows of table 'own' have no column_id"),
+        ("INSERT INTO own VALUES (NULL, 'q')", "1 row of table 'own' has no column_id"),
         ("ALTER TABLE own RENAME item TO thing", "no column 'item'"),
     ],
 )

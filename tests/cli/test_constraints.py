@@ -269,8 +269,8 @@ def test_rest_and_unknown_items_are_reported(clinic: Path) -> None:
         assert report is not None and report.constraints is not None
         assert (report.constraints.utility, report.constraints.rest) == (2, 5)
         remarks = " ".join(report.warnings)
-        assert "1 items of the privacy constraints never occur" in remarks and "5 items of the data" in remarks
-        assert "1 items of the utility constraints never occur" in remarks
+        assert "1 item of the privacy constraints never occurs" in remarks and "5 items of the data" in remarks
+        assert "1 item of the utility constraints never occurs" in remarks
         assert "nowhere" not in remarks and "elsewhere" not in remarks
 
 

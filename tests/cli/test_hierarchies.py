@@ -10,6 +10,7 @@ from pathlib import Path
 import duckdb
 import pytest
 from cli.shop import Run
+from files.loading import in_memory
 from portions import some
 
 import anondb
@@ -75,6 +76,44 @@ def test_days_months_quarters_years(tmp_path: Path) -> None:
     expected = {days[0]: ["2001-01", "2001 Q1", "2001", "2000s", "all"], days[2]: ["2001 Q1", "2001", "2000s", "all"]}
     assert {day: paths_of(made.tree)[day] for day in expected} == expected
     assert paths_of(made.tree)[days[-1]] == ["all"]
+
+
+DATES = {
+    "20.01.1959 3.1.1959 3.2.1960": "1959-01",
+    "1/20/1959 1/3/1959 2/3/1960": "1959-01",
+    "20-Jan-1959 03-JAN-1959 3-february-1960": "1959-01",
+    "1959/1/20 1959/1/3 1960/2/3": "1959-01",
+    "20.01.1959 3.1.1959 1.1.1959 3.2.1960": "1959-01",
+    "1959-01-20T10:30 1959-01-20T11:30:00Z 1960-02-03T10:30": "1959-01-20",
+}
+
+
+@pytest.mark.parametrize("texts", DATES)
+def test_dates_in_other_forms_are_dates(texts: str, tmp_path: Path) -> None:
+    """Where one order of day, month and year fits all values; never groups of what they begin with."""
+    (tmp_path / "p.csv").write_text("tid,seen\n" + "".join(f"{n},{day}\n" for n, day in enumerate(texts.split())))
+    made = build_hierarchy(in_memory().engine, tmp_path / "p.csv", "seen", Request())
+    first, *_, last = texts.split()
+    paths = paths_of(made.tree)
+    assert made.request.by == "dates" and paths[first] == [DATES[texts], "all"] and paths[last] == ["all"]
+
+
+@pytest.mark.parametrize(
+    ("texts", "words"),
+    [
+        ("01.02.1959 03.04.1960", "The day or the month"),
+        ("1/2/1959 3/4/1960", "The day or the month"),
+        ("20.01.59 3.2.60", "2 values cannot be read as dates"),
+        ("20.01.1959 1/20/1959", "1 value cannot be read as dates"),
+    ],
+)
+def test_dates_that_may_be_others_are_refused(texts: str, words: str, tmp_path: Path) -> None:
+    (tmp_path / "p.csv").write_text("tid,seen\n" + "".join(f"{n},{day}\n" for n, day in enumerate(texts.split())))
+    with pytest.raises(InputError, match=words) as caught:
+        build_hierarchy(in_memory().engine, tmp_path / "p.csv", "seen", Request())
+    assert caught.value.code == "bad_date" and "2001-02-03" in str(caught.value)
+    coded = build_hierarchy(in_memory().engine, tmp_path / "p.csv", "seen", Request("code"))
+    assert coded.request.by == "code"
 
 
 @pytest.mark.parametrize("seed", some(range(5), 0, 3))
@@ -153,8 +192,8 @@ def test_other_tables_and_bad_requests_stay_as_they_are(clinic: Path, run: Run, 
         ("age", "--to", "t", "--by", "bands", "--steps", "5,12"): "multiple",
         ("age", "--to", "t", "--by", "bands", "--steps", "0"): "above 0",
         ("age", "--to", "t", "--by", "similarity"): "similarity",
-        ("sex", "--to", "t", "--by", "bands"): "3 values are no numbers",
-        ("sex", "--to", "t", "--by", "dates"): "3 values are no dates",
+        ("sex", "--to", "t", "--by", "bands"): "3 values cannot be read as numbers",
+        ("sex", "--to", "t", "--by", "dates"): "3 values cannot be read as dates",
         ("age", "--to", "t", "--by", "bands", "--steps", "five"): "--steps 5,10,20",
         ("ago", "--to", "t"): "ago",
         ("TID", "--to", "t"): "direct identifier",

@@ -55,7 +55,7 @@ def test_build_by_code_and_categories(shop: Path, run: Run) -> None:
     with anondb.connect(shop) as db:
         db.sql("INSERT INTO visits VALUES (9, '250', '9', NULL)")
     wrong = run("taxonomy", "build", str(shop), *words, "--replace")
-    assert wrong.code == 2 and "1 items have different categories" in wrong.err and "250" in edges(shop, "groups")
+    assert wrong.code == 2 and "1 item has different categories" in wrong.err and "250" in edges(shop, "groups")
 
 
 @pytest.mark.slow

@@ -227,7 +227,7 @@ def test_columns_that_are_refused(engine: Engine, monkeypatch: pytest.MonkeyPatc
         bad = [
             ([["a", "b", "c"]], "at least 2 columns"),
             ([["a", "b"], ["b", "c"]], "in more than one column"),
-            ([["a"], ["b"]], "1 items of the data are in none"),
+            ([["a"], ["b"]], "1 item of the data is in none"),
             ([["a", "b", "c"], ["x"]], "1 of 2 columns hold no item"),
             (4, "from 2 to the number of items, which is 3, not 4"),
         ]

@@ -155,7 +155,7 @@ def test_unusual_labels_stay_what_they_are(engine: Engine, tmp_path: Path) -> No
     [
         ([("a", "b"), ("b", "c"), ("c", "a")], "cycle"),
         ([(SECRET, "b"), ("b", SECRET), ("x", "r")], "cycle"),
-        ([("a", "r"), (SECRET, SECRET)], "their own parent"),
+        ([("a", "r"), (SECRET, SECRET)], "one node as child and parent"),
         ([(SECRET, "r"), (SECRET, "q"), ("q", "r")], "two or more parents"),
         ([("r", SECRET), ("q", SECRET), ("r", "x"), ("q", "x")], "two or more parents"),
         ([(SECRET, None), (SECRET, "r")], "two or more parents"),
@@ -184,9 +184,9 @@ def refused_in(engine: Engine, code: str, given: Callable[[], Any], *hints: str)
 def test_other_refusals(engine: Engine, tmp_path: Path) -> None:
     rows = [(SECRET, None), ("b", None), ("a", "b")]
     refused_in(engine, "not_a_tree", lambda: table(engine, rows), "2 nodes have a NULL parent")
-    refused_in(engine, "null_node", lambda: table(engine, [(None, SECRET), ("a", SECRET)]), "1 rows")
+    refused_in(engine, "null_node", lambda: table(engine, [(None, SECRET), ("a", SECRET)]), "1 row ")
     rows = [("a", None, "r"), ("b", SECRET, "r")]
-    refused_in(engine, "null_node", lambda: table(engine, rows, ("x", "y", "z")), "1 rows")
+    refused_in(engine, "null_node", lambda: table(engine, rows, ("x", "y", "z")), "1 row ")
     refused_in(engine, "bad_taxonomy", lambda: table(engine, [(SECRET,)], ("only",)))
     refused_in(engine, "empty_taxonomy", lambda: table(engine, []))
     refused_in(engine, "empty_taxonomy", lambda: table(engine, [], ("x", "y")))
@@ -199,7 +199,7 @@ def test_other_refusals(engine: Engine, tmp_path: Path) -> None:
     refused_in(engine, "not_a_tree", lambda: bad, "two or more parents")
     same_label = tmp_path / "same.tree"
     same_label.write_text(f"{SECRET};A;*\n{SECRET};B;*\n", encoding="utf-8")
-    refused_in(engine, "not_a_tree", lambda: same_label, "1 nodes have two or more parents")
+    refused_in(engine, "not_a_tree", lambda: same_label, "1 node has two or more parents")
     empty = tmp_path / "empty.tree"
     empty.write_text("\n\n", encoding="utf-8")
     refused_in(engine, "empty_taxonomy", lambda: empty)

@@ -142,7 +142,7 @@ def test_ids_that_only_records_have(db: Engine, tmp_path: Path) -> None:
     run(db, "CREATE TABLE texts AS SELECT '1' AS tid")
     refused(db, "bad_type", "s", "VARCHAR", more_ids="texts")
     run(db, "CREATE TABLE nulls AS SELECT NULL::BIGINT AS tid")
-    refused(db, "null_id", "s", "1 rows", more_ids="nulls")
+    refused(db, "null_id", "s", "1 row ", more_ids="nulls")
     run(db, "CREATE TABLE floats AS SELECT 1.5::DOUBLE AS tid")
     refused(db, "bad_type", "s", "DOUBLE", more_ids="floats")
 
@@ -334,7 +334,7 @@ def test_python_values_that_duckdb_would_convert(db: Engine, values: list[Any], 
 def test_missing_values_are_no_other_type(db: Engine) -> None:
     for missing in (None, np.nan, pd.NA):
         frame = pd.DataFrame({"tid": [1, 2], "item": pd.Series(["a", missing], dtype=object)})
-        refused(db, "null_item", frame, "1 rows")
+        refused(db, "null_item", frame, "1 row ")
     numbers = pd.Series([1, np.int64(2)], dtype=object)
     assert len(loaded(db, pd.DataFrame({"tid": numbers, "item": ["a", "b"]}))) == 2
 

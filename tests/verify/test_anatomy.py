@@ -97,6 +97,6 @@ def test_lists_are_sets_in_any_order(engine: Engine) -> None:
 
 @each("wrong", [(None, 1, ["a"], 1), (1, None, ["a"], 1), (1, 1, None, 1), (1, 1, ["a", None], 1), (1, 1, ["a"], 0)])
 def test_rows_that_are_no_buckets_are_refused(engine: Engine, wrong: tuple[object, ...]) -> None:
-    with pytest.raises(InputError, match="1 rows of the buckets"), engine.transaction():
+    with pytest.raises(InputError, match="1 row of the buckets"), engine.transaction():
         table = put_buckets(engine, [(1, 1, ["a"], 1), wrong])  # type: ignore[list-item]
         verify_anatomy(engine, table, Anatomy(2))
