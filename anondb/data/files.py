@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from anondb.data.attributes import HIERARCHY_SUFFIXES, is_folder
 from anondb.data.layouts import arranged
-from anondb.data.sources import Source, all_columns, describe, is_file, open_source
+from anondb.data.sources import Source, all_columns, describe, is_file, open_source, reading
 from anondb.data.taxonomy import Taxonomy, load_taxonomy
 from anondb.data.transactions import missing_of
 from anondb.data.types import check_types
@@ -22,6 +22,7 @@ from anondb.engine import Engine, Table, reads
 from anondb.engine.files import write_file
 from anondb.errors import EngineError, InputError, by_interface
 from anondb.reading.account import Account
+from anondb.reading.files import beside
 from anondb.reading.options import DETECTED, OF_FILES, ReadAs, Reading, as_read, reading_flags
 
 NAMED = ("tid", "item")  # the columns of persons and of items
@@ -37,6 +38,7 @@ class Loaded:
     note: str
     account: Account
     place: Table
+    reading: Reading = DETECTED  # what was said of how the file is read
 
     def to_json(self) -> dict[str, Any]:
         """The table as JSON values."""
@@ -85,10 +87,10 @@ def load_files(
                 raise InputError(f"The name of the {what} table is empty.", code="empty_name")
             table = engine.here(name)
             _make_room(engine, table, replace)
-            with engine.beside(reading), engine.accounting() as accounts:
+            with engine.accounting() as accounts:
                 asked, note = as_read(file), ""
-                how = reading.texts() if what == "transactions" else {}
-                data = ReadAs(Path(asked.data), Reading(**how | asked.reading.texts()))
+                how = reading if what == "transactions" else beside(Path(asked.data), what, reading)
+                data = ReadAs(Path(asked.data), Reading(**how.texts() | asked.reading.texts()))
                 if what == "taxonomy":
                     taxonomy = load_taxonomy(engine, data)
                     put_taxonomy(engine, taxonomy, table)
@@ -99,7 +101,7 @@ def load_files(
                     with open_source(engine, data, what) as source:
                         rows = _renamed(source, [(named[0], id if named[0] == "tid" else id or "tid")])
                         engine.create(table, rows if reading.layout != "list" else _without(rows, item or "item"))
-            loaded.append(Loaded(name, int(engine.scalar(reads.counted(table))), note, accounts[-1], table))
+            loaded.append(Loaded(name, int(engine.scalar(reads.counted(table))), note, accounts[-1], table, data.reading))
             if record is not None:
                 record(loaded[-1], file)
     return loaded
@@ -158,7 +160,8 @@ def _load_transactions(
             _refuse(file.reading, OF_FILES, "the columns of persons and items", hint)
             if named != NAMED:
                 raise _idle(["--id-as and --item-as"], "the columns of persons and items", hint)
-            engine.create(table, source.query)  # columns of other names are kept as they are
+            with reading(source.name):
+                engine.create(table, source.query)  # columns of other names are kept as they are
             _account(engine, source, table, None)
             return "no columns tid and item: --id and --item name those of the file"
         rows, id_column, item_column = arranged(engine, source, id or "tid", item or "item")
@@ -167,7 +170,8 @@ def _load_transactions(
         tid, member = (reads.named(name) for name in named)
         listed = rows.columns[item_column].endswith("]")
         whole = source.typed or not listed  # all columns are kept
-        copy = engine.create(table if whole else "lists", renamed)
+        with reading(source.name):
+            copy = engine.create(table if whole else "lists", renamed)
         each = exp.func("unnest", member) if listed else member
         persons, pairs = (exp.select(tid.as_("tid"), m.as_("item")).from_(copy.expression()) for m in (member, each))
         _account(

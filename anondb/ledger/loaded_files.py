@@ -1,18 +1,23 @@
 """The files that tables were loaded from, in the ledger: their accounts, and whether they are still the same."""
 
+import contextlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from anondb.data.files import Loaded
+from anondb.data.sources import open_source
 from anondb.engine import Engine, Table
+from anondb.errors import InputError, agreeing
 from anondb.ledger import ledger
-from anondb.ledger.stored import current_catalog, reference_of
+from anondb.ledger.stored import current_catalog, file_gone, reference_of
 from anondb.ledger.tables import LOADED_FILES
 from anondb.reading.account import Account, account_from
 from anondb.reading.formats import digest_of
-from anondb.reading.options import as_read
+from anondb.reading.options import ReadAs, as_read, read_as
+
+_OF_ROLE = {"transactions": "source_file", "records": "records_file"}  # the parameters of releases of files
 
 
 @dataclass(frozen=True)
@@ -20,14 +25,17 @@ class SourceFile:
     """The file of a release's source, read again."""
 
     file: str  # its name
-    status: str  # ``unchanged``, ``changed`` or ``missing``
+    status: str  # ``unchanged`` or ``changed``
     account: dict[str, Any]  # what was read of it when the release was made or its table loaded
+    now: dict[str, Any] | None  # what is read of it now; None if it cannot be read any more
 
     @property
     def words(self) -> str:
         """The status as a sentence."""
-        said = {"unchanged": "the same as when it was read", "changed": "changed since it was read", "missing": "not there"}
-        return f"{self.file} is {said[self.status]}"
+        if self.status == "unchanged":
+            return f"{self.file} is the same as when it was read"
+        now = "it cannot be read" if self.now is None else agreeing(f"{self.now['rows']:,} rows")
+        return agreeing(f"{self.file} is changed since it was read: {self.account['rows']:,} rows then, now {now}")
 
     def to_json(self) -> dict[str, Any]:
         """The file as JSON values."""
@@ -38,13 +46,16 @@ def record(engine: Engine, loaded: Loaded, path: str) -> None:
     """Note the file of a table that was loaded; inside the transaction that loads it."""
     catalog = current_catalog(engine)
     ledger.ensure(engine, catalog)
-    account = json.dumps(loaded.account.to_json(), ensure_ascii=False)
-    row = {
-        "source_reference": reference_of(engine, loaded.place),
-        "path": str(Path(as_read(path).data).absolute()),
-        "account": account,
-    }
+    file = noted(ReadAs(as_read(path).data, loaded.reading), loaded.account)
+    account = json.dumps({**file["account"], "reading": file["reading"]}, ensure_ascii=False)
+    row = {"source_reference": reference_of(engine, loaded.place), "path": file["path"], "account": account}
     LOADED_FILES.append(engine, catalog, [row])
+
+
+def noted(data: Any, account: Account) -> dict[str, Any]:
+    """A file that was read, for the ledger: its path, its account, and what was said of how it is read."""
+    source = as_read(data)
+    return {"path": str(Path(source.data).absolute()), "account": account.to_json(), "reading": source.reading.texts()}
 
 
 def of_table(engine: Engine, table: Table | None) -> tuple[str, dict[str, Any]] | None:
@@ -60,15 +71,20 @@ def accounts_of(engine: Engine, table: Table | None) -> tuple[Account, ...]:
     return () if loaded is None else (account_from(loaded[1]),)
 
 
-def again(engine: Engine, entry: ledger.LedgerEntry, table: Table | None) -> SourceFile | None:
-    """The file of a release's source, compared with what the ledger has of it; None if no file is known."""
-    noted = entry.parameters.get("source_file")
-    loaded = (noted["path"], noted["account"]) if noted is not None else of_table(engine, table)
-    if loaded is None:
-        return None
-    path, account = Path(loaded[0]), loaded[1]
+def again(engine: Engine, entry: ledger.LedgerEntry, table: Table | None, role: str) -> SourceFile | None:
+    """The file of a release's transactions or records (``role``), or from which their table was loaded: read again, and
+    compared with what the ledger has of it; None if no file is known. Raises InputError: ``no_source``: it is gone."""
+    if (file := entry.parameters.get(_OF_ROLE[role])) is None:
+        if (loaded := of_table(engine, table)) is None:
+            return None
+        file = {"path": loaded[0], "account": loaded[1], "reading": loaded[1].pop("reading", {})}
+    path, account, now = Path(file["path"]), file["account"], None
     try:
-        status = "unchanged" if digest_of(path)[0] == account["sha256"] else "changed"
+        same = digest_of(path)[0] == account["sha256"]
     except OSError:
-        status = "missing"
-    return SourceFile(account["file"], status, account)
+        raise file_gone(entry.name, role, account["file"]) from None
+    with contextlib.suppress(InputError), open_source(engine, read_as(path, file["reading"]), role) as source:
+        now = None if source.account is None else source.account.to_json()
+    figures = ("rows", "lines", "header", "dialect", "encoding", "empty")
+    same = same and now is not None and all(now[name] == account[name] for name in figures)
+    return SourceFile(account["file"], "unchanged" if same else "changed", account, now)

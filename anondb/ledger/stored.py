@@ -1,6 +1,7 @@
 """Find the releases in the owner's database, read their sources again, and name the tables that analysts query."""
 
 import contextlib
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 from sqlglot import exp
 
 from anondb import options
+from anondb.data.records import Records, load_records
 from anondb.data.sources import QuerySource, open_source, reading_as, resolve_table
 from anondb.data.transactions import Dataset, load_transactions
 from anondb.engine import DuckDBEngine, Engine, Table, reads
@@ -15,7 +17,8 @@ from anondb.errors import InputError
 from anondb.ledger import ledger
 from anondb.ledger.ledger import View
 from anondb.policy import Policy
-from anondb.reading.options import READING, read_as
+from anondb.reading.options import READING, ReadAs, Reading, read_as
+from anondb.release.conditions import ReleasedAttribute
 from anondb.release.objects import (
     SEALED_SCHEMA,
     SEALED_TABLES,
@@ -79,7 +82,8 @@ def load_entry(engine: Engine, entry: ledger.LedgerEntry) -> Dataset:
     does not exist (files and data frames are not kept)."""
     source = rows_of(engine, entry, ledger.view_of(engine, current_catalog(engine), entry.release_id))
     bags = bool(entry.parameters.get("bag_input", False))
-    return _read(engine, source, records_of(engine, entry), bags)[0]
+    with reading_as(engine, source):
+        return _read(engine, source, records_of(engine, entry), bags)[0]
 
 
 def read_persons(engine: Engine, policy: Policy) -> tuple[Dataset, Table | None]:
@@ -95,6 +99,15 @@ def _read(engine: Engine, transactions: Any, records: Any, bags: bool) -> tuple[
             return read(source), None if records is None else source.reference
         with open_source(engine, records, "records") as ids:
             return read(source, more_ids=ids), ids.reference
+
+
+def file_gone(name: str, role: str, file: str) -> InputError:
+    """The error for a release whose transactions or records (``role``) were read from a file that is gone."""
+    return InputError(
+        f"The file {file!r}, from which the {role} of the release {name!r} were read, is not where it was.",
+        code="no_source",
+        hint="Put it back there, or load it with --replace from where it is. The release alone is verified without it.",
+    )
 
 
 def _no_source(name: str) -> InputError:
@@ -122,10 +135,10 @@ def source_of(engine: Engine, entry: ledger.LedgerEntry, view: ledger.View | Non
     if view is not None:
         return view_policy(view).transactions
     if entry.source_reference is None:
+        if (file := _file_of(entry, "source_file")) is not None:
+            return file
         noted = entry.parameters.get("source_file")
-        if noted is None or not Path(noted["path"]).is_file():
-            raise _no_source(entry.name)
-        return Path(noted["path"])
+        raise _no_source(entry.name) if noted is None else file_gone(entry.name, "transactions", noted["account"]["file"])
     return _here(engine, entry.source_reference)
 
 
@@ -136,9 +149,36 @@ def rows_of(engine: Engine, entry: ledger.LedgerEntry, view: ledger.View | None)
 
 
 def records_of(engine: Engine, entry: ledger.LedgerEntry) -> Any:
-    """The table of a release's records; None without records, or if they were a file or a data frame."""
+    """The table or the file of a release's records; None without records, or if they were a data frame or are gone."""
     view = ledger.view_of(engine, current_catalog(engine), entry.release_id)
-    return _here(engine, entry.parameters.get("records")) if view is None else view_policy(view).records
+    if view is not None:
+        return view_policy(view).records
+    return _file_of(entry, "records_file") or _here(engine, entry.parameters.get("records"))
+
+
+def released_records(
+    engine: Engine, entry: ledger.LedgerEntry, dataset: Dataset, attributes: Sequence[ReleasedAttribute]
+) -> Records:
+    """The current quasi-identifiers of a release's source, each read in the type that the release shows. Raises InputError:
+    ``no_source``: data frames are not kept, and a file may be gone."""
+    if (location := records_of(engine, entry)) is None:
+        raise InputError(
+            "The records of the release are not in this database.",
+            code="no_source",
+            hint="Load them into a table; a data frame is not kept, and a file may be gone.",
+        )
+    kinds = [
+        f"{a.name}:{'categorical' if a.ends is None else 'date' if a.ends in ('DATE', 'TIMESTAMP') else 'numeric'}"
+        for a in attributes
+    ]
+    return load_records(engine, location, dataset, quasi_identifiers=kinds)
+
+
+def _file_of(entry: ledger.LedgerEntry, name: str) -> ReadAs | None:
+    """A file that a release was made of, with how it was read; None if it is not known, or not there."""
+    noted = entry.parameters.get(name)
+    there = noted is not None and Path(noted["path"]).is_file()
+    return ReadAs(Path(noted["path"]), Reading(**noted["reading"])) if noted and there else None
 
 
 def view_policy(view: ledger.View, replace: bool = False) -> Policy:

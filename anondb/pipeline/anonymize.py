@@ -12,7 +12,7 @@ from anondb.data import preflight
 from anondb.data.sources import reading_as
 from anondb.data.transactions import ROWS, Dataset, fingerprint
 from anondb.engine import DuckDBEngine, Engine
-from anondb.errors import InputError, VerificationFailed, quote_list
+from anondb.errors import InputError, VerificationFailed, agreeing, quote_list
 from anondb.ledger import ledger, loaded_files
 from anondb.ledger.stored import asked_records, asked_table, check_writable, current_catalog, reference_of
 from anondb.ledger.tables import CONSTRAINTS, RECORDS, SENSITIVE, STATEMENTS
@@ -252,7 +252,7 @@ def _warnings(policy: Policy, task: Task, recoding: Recoding, frozen: FrozenRele
         differ = f"Counts over {task.dataset.table!r} differ from those of the release, {how}"
         other_table = (f"{differ}: analysts query the table {asked!r}.",)
     read = (*task.dataset.warnings, *_left_out(task), *other_table, *task.requirements.warnings)
-    return (*read, *remarks(policy, task, recoding, frozen))
+    return tuple(map(agreeing, (*read, *remarks(policy, task, recoding, frozen))))
 
 
 def _left_out(task: Task) -> tuple[str, ...]:
@@ -302,10 +302,15 @@ def _entry(engine: Engine, policy: Policy, task: Task, report: Report) -> ledger
     dataset, frozen, loss = task.dataset, report.frozen, report.loss
     parameters = policy.ledger_options() | report.model.parameters()
     parameters |= {} if task.runner is None else {"on_engine": True}
-    if dataset.account is not None and isinstance(data := as_read(policy.transactions).data, str | Path):
-        parameters["source_file"] = {"path": str(Path(data).absolute()), "account": dataset.account.to_json()}
+    if dataset.account is not None and isinstance(as_read(policy.transactions).data, str | Path):
+        parameters["source_file"] = loaded_files.noted(policy.rows, dataset.account)
     if policy.records is not None:  # record the reference that finds the table again, not the name in the policy
         parameters["records"] = reference_of(engine, task.records_reference)
+    if task.records is not None:
+        parameters["records_digest"] = task.records.digest()
+    beside = [account for account in task.accounts if account.role == "records"]
+    if beside and isinstance(as_read(policy.records).data, str | Path):
+        parameters["records_file"] = loaded_files.noted(policy.people, beside[0])
     return ledger.LedgerEntry(
         name=report.release,
         release_id=frozen.release_id,

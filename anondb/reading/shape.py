@@ -230,7 +230,7 @@ def records(lines: Lines, dialect: Dialect, name: str) -> Iterator[tuple[int, li
     try:
         reader = csv.reader(lines, delimiter=delimiter, quotechar=dialect.quote, quoting=quoting(dialect.quote), strict=True)
         for record in reader:
-            yield first, record
+            yield first, record if not several else [field.replace(_UNIT, str(dialect.delimiter)) for field in record]
             first = lines.next_record()
     except csv.Error as error:
         raise _uneven(name, dialect, _fault(str(error), first, lines.number)) from None

@@ -30,7 +30,7 @@ from anondb.report.answers import Asked, by_support, figures
 from anondb.report.attributes import Groups, Seen, read_attributes
 from anondb.report.contents import Bounds, Contents, Where, bounds_of, read_contents, value_words
 from anondb.risk.accuracy import measure_on, queries_of
-from anondb.risk.attack import USUAL_KNOWLEDGE, Attack, attack, records_as_released
+from anondb.risk.attack import USUAL_KNOWLEDGE, Attack, attack
 from anondb.risk.explain import cause
 
 UNCHANGED, CHANGED, GONE = "unchanged", "changed", "gone"
@@ -246,7 +246,7 @@ def _attribute_parts(engine: DuckDBEngine, report: OwnerReport) -> dict[str, Any
     with contextlib.suppress(InputError), engine.transaction():
         entry, dataset = stored.load_source(engine, report.entry.name)
         attributes = release.kind.attributes or ()
-        records = records_as_released(engine, stored.records_of(engine, entry), dataset, attributes)
+        records = stored.released_records(engine, entry, dataset, attributes)
         seen, groups = read_attributes(engine, release, records)
         questions = conditional_questions(engine, release, dataset, records, report.contents.counts)
         return {"seen": seen, "groups": groups, "questions": questions}

@@ -13,12 +13,12 @@ import numpy as np
 import numpy.typing as npt
 from sqlglot import exp
 
-from anondb.data.records import Attribute, Records, load_records
+from anondb.data.records import Attribute, Records
 from anondb.data.transactions import Dataset, fingerprint
 from anondb.engine import DuckDBEngine, Engine, Table, put_integers, reads
 from anondb.errors import InputError
 from anondb.ledger import ledger
-from anondb.ledger.stored import current_catalog, find_whole, load_source, records_of
+from anondb.ledger.stored import current_catalog, find_whole, load_source, released_records
 from anondb.models import AsTable, check_count
 from anondb.models.named import group_size, model_of
 from anondb.release.conditions import NUMBERS, ReleasedAttribute
@@ -103,7 +103,7 @@ def attack(engine: DuckDBEngine, name: str, *, individuals: int = 1000, known: i
         check_count("known", known)
         entry, dataset = load_source(engine, name)
         attributes = release.kind.attributes or ()
-        records = records_as_released(engine, records_of(engine, entry), dataset, attributes) if attributes else None
+        records = released_records(engine, entry, dataset, attributes) if attributes else None
         hidden = json.loads(manifest["sensitive"]) if release.kind.attributes is not None else ()
         hidden = {*hidden, *ledger.sensitive_of(engine, current_catalog(engine), release.release_id)}
         drawn = {"individuals": individuals, "known": known, "seed": seed}
@@ -132,23 +132,6 @@ def candidates(
     persons, knowledge = _drawn(engine, dataset, hidden, individuals, known, seed, everyone=bool(release.kind.attributes))
     before = _in_source(engine, dataset, records, persons, knowledge)
     return before, _in_release(engine, dataset, release, records, persons, knowledge)
-
-
-def records_as_released(
-    engine: Engine, location: Any, dataset: Dataset, attributes: tuple[ReleasedAttribute, ...]
-) -> Records:
-    """The current quasi-identifiers of the source, each read in the type that the release shows."""
-    if location is None:
-        raise InputError(
-            "The records of the release are not in this database.",
-            code="no_source",
-            hint="Load them into a table; a file or a data frame is not kept.",
-        )
-    kinds = [
-        f"{a.name}:{'categorical' if a.ends is None else 'date' if a.ends in ('DATE', 'TIMESTAMP') else 'numeric'}"
-        for a in attributes
-    ]
-    return load_records(engine, location, dataset, quasi_identifiers=kinds)
 
 
 def _drawn(

@@ -8,16 +8,16 @@ import numpy as np
 import numpy.typing as npt
 from sqlglot import exp
 
+from anondb.data.sources import open_source, reading_as
 from anondb.data.taxonomy import from_edges
 from anondb.data.transactions import Dataset, fingerprint
 from anondb.engine import DuckDBEngine, Engine, NamedRows, Table, Tables, reads
-from anondb.errors import InputError
 from anondb.ledger import ledger, loaded_files, stored
 from anondb.models import Model
 from anondb.models.named import model_of
 from anondb.promises import check as checks
-from anondb.promises.spec import Knowledge
 from anondb.recoding import GlobalRecoding
+from anondb.release.conditions import ReleasedAttribute
 from anondb.release.item_supports import held_by
 from anondb.release.objects import SchemaName, read_manifest
 from anondb.utility.loss import Loss, global_loss
@@ -29,27 +29,49 @@ Images = npt.NDArray[Any]
 
 def check_view(engine: DuckDBEngine, name: str, *, model: Model | None = None, witnesses: int = 0) -> Check:
     """Apply the recoding of a release to its current source, and check the promise (by default the release's), without
-    writing, outside a transaction; the database may be read-only."""
+    writing, outside a transaction; the database may be read-only. A recoding of single transactions does not apply to other
+    data: then the release's rows are checked. Raises InputError: ``no_source``: the source, or a file that it was read
+    from, is gone."""
     with engine.transaction():
         release = stored.find_whole(engine, name)
-        if release.kind.by_transaction:
-            raise InputError(
-                f"The release {name!r} is a local recoding, which does not apply to other data.",
-                code="local_recoding",
-                hint="Verify its frozen rows, or make it anew.",
-            )
         entry, dataset = stored.load_source(engine, name)
         promised = model or model_of(release.manifest)
         limit = entry.parameters.get("max_suppression")
         asked = None if limit is None else Fraction(limit)
-        check = check_release(engine, entry, dataset, release.schema, promised, asked, witnesses=witnesses)
-        return replace(check, source_file=loaded_files.again(engine, entry, dataset.reference))
+        local = release.kind.by_transaction
+        check = check_release(engine, entry, dataset, release.schema, promised, asked, witnesses=witnesses, local=local)
+        view = ledger.view_of(engine, stored.current_catalog(engine), entry.release_id)
+        with reading_as(engine, stored.rows_of(engine, entry, view)):
+            check = replace(check, source_file=loaded_files.again(engine, entry, dataset.reference, "transactions"))
+            return _with_records(engine, check, entry, dataset, release.kind.attributes)
+
+
+def _with_records(
+    engine: DuckDBEngine,
+    check: Check,
+    entry: ledger.LedgerEntry,
+    dataset: Dataset,
+    attributes: tuple[ReleasedAttribute, ...] | None,
+) -> Check:
+    """The check, with whether the records and their file are those of which the release was made."""
+    if attributes is None:
+        return check
+    table = None
+    if (location := stored.records_of(engine, entry)) is not None:
+        with open_source(engine, location, "records") as source:
+            table = source.reference
+    file = loaded_files.again(engine, entry, table, "records")
+    same = check.fresh and attributes != ()
+    if same:
+        records = stored.released_records(engine, entry, dataset, attributes)
+        same = records.digest() == entry.parameters.get("records_digest")
+    return replace(check, fresh=same or (check.fresh and not attributes), records_file=file)
 
 
 def _images(dataset: Dataset, schema: SchemaName) -> exp.Query:
-    """``(item, released_item)`` of each item of the data; NULL if it has none."""
-    columns, members = "one.item, other.released_item", schema.table("released_items")
-    return reads.joined(dataset.items, members, "label = item", columns, left=True, order="one.item")
+    """``(item, released_item)`` of each item of the data; NULL if it has none, the first of several."""
+    columns, members = "one.item, min(other.released_item) AS released_item", schema.table("released_items")
+    return reads.joined(dataset.items, members, "label = item", columns, left=True, order="one.item", group="one.item")
 
 
 def images_of(engine: Engine, dataset: Dataset, schema: SchemaName) -> Images:
@@ -70,11 +92,13 @@ def check_release(
     limit: Fraction | None,
     *,
     witnesses: int = 0,
+    local: bool = False,
 ) -> Check:
-    """Apply a release's recoding to a dataset in SQL, and verify the result. An anatomy does not recode items: its buckets
-    are verified, and compared with the dataset."""
-    if buckets := model.layout == "buckets":
-        knowledge = Knowledge(original=dataset)
+    """Apply a release's recoding to a dataset in SQL, and verify the result. A ``local`` recoding and an anatomy do not
+    apply to other data: their rows are verified, buckets also compared with the dataset."""
+    if as_it_is := local or model.layout == "buckets":
+        knowledge = ledger.knowledge_of(engine, stored.current_catalog(engine), entry.release_id)
+        knowledge = knowledge if local else replace(knowledge, original=dataset)
         verification = checks.verify_release(engine, schema, model, witnesses, knowledge=knowledge)
     else:
         verification = _verify_recoded(engine, entry, dataset, schema, model, witnesses)
@@ -90,7 +114,7 @@ def check_release(
         not_covered_occurrences=int(dataset.supports[missing].sum()),
         not_covered=tuple(dataset.labels[i] for i in np.flatnonzero(missing)[:witnesses].tolist()),
         limit=limit,
-        loss=Loss() if buckets else _loss(engine, entry, dataset, schema, published),
+        loss=Loss() if as_it_is else _loss(engine, entry, dataset, schema, published),
     )
 
 

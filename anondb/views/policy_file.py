@@ -30,7 +30,7 @@ SUFFIX = ".toml"
 # parameters in the ledger that are names of inputs, whose contents are compared, or that no row depends on
 _COMPARED_ELSEWHERE = (
     *("taxonomy", "records", "hierarchies", "sensitive", "privacy_constraints", "utility_constraints", "countable"),
-    *("weights", "domains", "accept", "modelled_rows", "source_file"),
+    *("weights", "domains", "accept", "modelled_rows", "source_file", "records_file", "records_digest"),
 )
 
 

@@ -26,7 +26,8 @@ class Check(AsTable):
             they were suppressed, or are new.
         limit: the policy's limit of suppressed items in percent; None without a limit.
         loss: the loss of the release's recoding on the current data.
-        source_file: the file of the data, if the ledger knows it, compared with what was read of it.
+        source_file, records_file: the files of the data and of their records, if the ledger knows them, read again and
+            compared with what was read of them.
         not_covered: the first items without a released item, by label, up to the requested number of witnesses.
     """
 
@@ -41,6 +42,7 @@ class Check(AsTable):
     loss: Loss
     not_covered: tuple[str, ...] = ()
     source_file: SourceFile | None = None
+    records_file: SourceFile | None = None
 
     @property
     def within_limit(self) -> bool:
@@ -59,7 +61,7 @@ class Check(AsTable):
     @property
     def is_of_source(self) -> bool:
         """Whether the data are those of which the release was made, as far as the ledger knows."""
-        return self.fresh and (self.source_file is None or self.source_file.status != "changed")
+        return self.fresh and all(f is None or f.status == "unchanged" for f in (self.source_file, self.records_file))
 
     @property
     def holds(self) -> bool:
@@ -74,7 +76,8 @@ class Check(AsTable):
             "against": "source",
             **json_of(self, "holds", "is_of_source", "within_limit"),
             "status": "fresh" if self.fresh else "stale",
-            **json_of(self, "transactions", "items", "not_covered_items", "not_covered_occurrences", "loss", "source_file"),
+            **json_of(self, "transactions", "items", "not_covered_items", "not_covered_occurrences", "loss"),
+            **json_of(self, "source_file", "records_file"),
             **(json_of(self, "not_covered") if witnesses else {}),
         }
 

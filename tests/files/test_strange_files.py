@@ -49,6 +49,24 @@ def test_odd_lines(tmp_path: Path, text: str, words: str) -> None:
     refusal(lambda: profile(path), words)
 
 
+def test_a_delimiter_of_two_characters_within_quotes_is_text(reader: Reader, tmp_path: Path) -> None:
+    path = tmp_path / "s.csv"
+    path.write_text('a::"b::c"\n"::d"\n')
+    assert reader.load(path, layout="basket", delimiter="::") == {"1": {"a", "b::c"}, "2": {"::d"}}
+    path.write_text('tid::"the::item"\n1::"a::b"\n')
+    assert reader.load(path, id="tid", item="the::item", delimiter="::") == {"1": {"a::b"}}
+
+
+@each("id", ["tid", None])
+def test_fields_that_one_record_lacks_and_another_has(id: str | None, run: Run, tmp_path: Path) -> None:
+    """As many delimiters as if each record had its own: DuckDB refuses it, in any layout."""
+    path = tmp_path / "s.csv"
+    path.write_text("tid,x1,x2\n1,a,b,\n2,a,b\n3,c\n")
+    words = ["--id", id, "--layout", "wide"] if id else []
+    loaded = run("load", tmp_path / "own.duckdb", "--transactions", path, *words)
+    assert loaded.code == 2 and "line 2 has 4 fields" in loaded.err
+
+
 def test_a_header_that_begins_like_a_comment_is_none_of_spmf(tmp_path: Path) -> None:
     path = tmp_path / "s.csv"
     path.write_bytes(b"#|tid|item\r1|1|milk\r2|2|milk\r")
