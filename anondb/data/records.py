@@ -340,7 +340,7 @@ class _Column:
         with reading(f"column {self.name!r}"):
             if wrong := self._no_dates():
                 raise InputError(
-                    f"{wrong} values of {self.name!r} are finer than microseconds, or cannot be read as dates like 2001-02-03.",
+                    f"{wrong} values of {self.name!r} are finer than microseconds, or no dates like 2001-02-03.",
                     code="bad_date",
                     hint="Write them as YYYY-MM-DD, as CAST(strptime(COLUMN, '%d.%m.%Y') AS DATE) does in DuckDB; or read"
                     f" {self.name}:categorical.",

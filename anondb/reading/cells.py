@@ -5,6 +5,7 @@ import json
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from decimal import Context, Decimal
 from pathlib import Path
 from typing import Any, NoReturn
 from urllib.parse import quote
@@ -18,6 +19,7 @@ from anondb.reading.options import Reading
 from anondb.reading.shape import first_invalid, not_utf8
 
 NESTED = {"object": "holds objects, or lists of lists", "bytes": "holds bytes, durations or other values that are no texts"}
+_EXACT = Context(traps=[])  # a number beyond all limits is no error, and equal to no other
 _LISTED = """
 SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite!_%' ESCAPE '!' ORDER BY name
 """
@@ -32,7 +34,8 @@ class Texts:
 
     def __init__(self) -> None:
         self._kinds: dict[str, dict[str, str]] = {}
-        # for each such column, why: values of different types have the same text, or are no single values
+        self._numbers: dict[str, dict[Decimal, str]] = {}
+        # for each such column, why: values have the same text or number but differ, or are no single values
         self.faults: dict[str, str] = {}
 
     def text(self, column: str, value: Any) -> str | None:
@@ -43,9 +46,14 @@ class Texts:
         if kind == "list":
             for part in value:
                 self.text(column, part)
+        kinds = self._kinds.setdefault(column, {})
+        if isinstance(value, Number) and text not in kinds:
+            written = self._numbers.setdefault(column, {}).setdefault(Decimal(value, _EXACT), text)
+            if written != text:
+                self.faults.setdefault(column, "writes a number in two ways, such as 1 and 1.0")
         if kind in NESTED:
             self.faults[column] = NESTED[kind]
-        elif self._kinds.setdefault(column, {}).setdefault(text, kind) != kind:
+        elif kinds.setdefault(text, kind) != kind:
             self.faults.setdefault(column, "mixes types: values of different types have the same text, such as 1 and '1'")
         return text
 

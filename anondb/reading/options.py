@@ -201,16 +201,21 @@ def reading_flags(values: Mapping[str, Any]) -> list[str]:
 def file_options(flags: Sequence[str]) -> dict[str, Any]:
     """The options of reading a file that flags give, such as --encoding latin-1. Raises InputError: ``bad_usage``."""
     values: dict[str, Any] = {}
+    switches = {name: READING[name].kinds == (BOOLEAN,) for name in OF_FILES}
     left = list(flags)
     while left:
         flag = left.pop(0)
-        off, name = flag[2:].startswith("no-"), flag[2:].removeprefix("no-").replace("-", "_")
-        is_switch = name in OF_FILES and READING[name].kinds == (BOOLEAN,)
-        if name not in OF_FILES or not flag.startswith("--") or (off and not is_switch) or (not is_switch and not left):
-            listed = ", ".join(f"--{n.replace('_', '-')}" for n in OF_FILES)
-            words = "These are no options of reading a file, or one lacks its value or has one that it does not take."
-            raise InputError(words, code="bad_usage", hint=f"There are {listed}.")
-        values[name] = not off if is_switch else (READING[name].read or str)(left.pop(0))
+        off, name = flag.startswith("--no-"), flag[2:].removeprefix("no-").replace("-", "_")
+        has_value = bool(left) and not (switches.get(name) and left[0].startswith("--"))
+        if not flag.startswith("--") or name not in OF_FILES or (off and not switches[name]):
+            wrong = f"{flag[:40]} is no option of reading a file"
+        elif has_value == switches[name]:
+            wrong = f"{flag} takes no value" if has_value else f"{flag} needs a value"
+        else:
+            values[name] = not off if switches[name] else (READING[name].read or str)(left.pop(0))
+            continue
+        listed = ", ".join(f"--{n.replace('_', '-')}" for n in OF_FILES)
+        raise InputError(f"{wrong}.", code="bad_usage", hint=f"There are {listed}.")
     return values
 
 

@@ -118,6 +118,9 @@ def test_a_source_says_behind_its_name_how_it_is_read(
 
 
 IDLE = {
+    "profile t.csv#no-header=3 --id customer --item product": "--no-header takes no value. There are --delimiter",
+    "profile t.csv#skip --id customer --item product": "--skip needs a value",
+    "profile t.csv#no-skip --id customer --item product": "--no-skip is no option of reading a file",
     "profile t.csv#skp=1 --id customer --item product": "'#skp=1' says nothing",
     "load own.duckdb --transactions t.csv --drop-missing-ids": "--id and --item",
     "load own.duckdb --records t.csv --skip 1 --no-header": (

@@ -217,6 +217,25 @@ def test_json_that_would_merge(tmp_path: Path, row: dict[str, Any]) -> None:
     refusal(lambda: profile(path, item="item" if "item" in row else "p"))
 
 
+@each("numbers", ["1 1.0", "100 1e2", "0.5 0.50", "1E+2 1e2", "0 -0"])
+def test_a_json_number_in_two_forms_is_refused(numbers: str, tmp_path: Path) -> None:
+    """They are one number, and two texts; in CSV, and within quotes, they are texts."""
+    path, (first, second) = tmp_path / "s.ndjson", numbers.split()
+    for used, other in (("tid", "item"), ("item", "tid")):
+        path.write_text("".join(f'{{"{used}": {number}, "{other}": 7}}\n' for number in (first, second)))
+        refusal(lambda: profile(path), "in two ways")
+    path.write_text(f'{{"tid": {first}, "item": "a", "x": 1}}\n{{"tid": 5, "item": "{second}", "x": 1.0}}\n')
+    assert profile(path).persons == 2
+    path.write_text(f'[{{"tid": 1, "item": [{first}, 8]}}, {{"tid": 2, "item": [{second}]}}]')
+    refusal(lambda: profile(path), "in two ways")
+
+
+def test_numbers_beyond_all_limits(tmp_path: Path) -> None:
+    path = tmp_path / "s.ndjson"
+    path.write_text('{"tid": 1e99999999999999999999, "item": 1}\n{"tid": 2, "item": 1}\n')
+    assert profile(path).persons == 2
+
+
 def test_sheets(tmp_path: Path) -> None:
     openpyxl = pytest.importorskip("openpyxl")
     path = tmp_path / "s.xlsx"
