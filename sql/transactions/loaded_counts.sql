@@ -7,6 +7,9 @@
 SELECT
     count(*) - count(tid) AS missing_ids,
     count(tid) - count(CASE WHEN item IS NOT NULL THEN tid END) AS missing_items,
-    (SELECT count(DISTINCT rows.tid) FROM rows) AS transactions,
-    count(DISTINCT CASE WHEN tid IS NOT NULL THEN item END) AS items
+    (SELECT count(*) FROM (SELECT DISTINCT rows.tid FROM rows WHERE rows.tid IS NOT NULL) AS persons) AS transactions,
+    (
+        SELECT count(*)
+        FROM (SELECT DISTINCT source.item FROM source WHERE source.tid IS NOT NULL AND source.item IS NOT NULL) AS named
+    ) AS items
 FROM source
