@@ -22,7 +22,7 @@ from anondb.guide.counts import Counts, counts_of
 from anondb.guide.people import IDENTIFIER, people
 from anondb.models import json_of
 from anondb.reading.account import Account
-from anondb.reading.baskets import looks_like_fimi
+from anondb.reading.baskets import looks_like_fimi, looks_like_spmf
 from anondb.reading.dialect import EXCEL_NOTE, detected_delimiter, lines_above, sample_of, sample_records, utf16_of
 from anondb.reading.files import private_folder
 from anondb.reading.formats import Format, decompressed, format_of, plain_text
@@ -145,7 +145,7 @@ def _propose_text(path: Path, file_format: Format, private: Path, name: str, gue
     if note is not None and "skip" not in guess:
         guess.propose("line 1 is Excel's note of the separator", skip=1, delimiter=note[1])
         sample = sample.partition("\n")[2]
-    if "layout" in guess or (file_format.name == "dat" and looks_like_fimi(sample)):
+    if "layout" in guess or looks_like_spmf(plain) or (file_format.name == "dat" and looks_like_fimi(sample)):
         return
     if file_format.name == "dat":
         guess.propose("it is no FIMI file, whose items are separated by blanks", layout="long")

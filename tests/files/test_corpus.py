@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ from files.loading import Reader, check_refusal, flags, persons_of, words_of
 from files.making import CASES, FILE_OPTIONS, Case
 from portions import some
 
+import anondb
+from anondb.data.preflight import FINDINGS
 from anondb.errors import InputError
 
 READ = [case for case in CASES.values() if case.refused is None]
@@ -108,6 +111,40 @@ def check_sizes(profile: Any, case: Case) -> None:
     assert (profile.persons, profile.empty) == (len(held), sum(not items for items in held.values()))
     assert profile.items == len(set().union(*held.values()))
     assert profile.occurrences == sum(map(len, held.values()))
+
+
+EVERYWHERE = some(CASES.values(), *chosen("kaggle", "spmf_named", "two_exports_same_header", "booleans"), ids=named)
+OTHERWISE = {"basket_header", "mushroom", "odd_names_quoted"}  # read otherwise if the owner does not say how
+
+
+@pytest.mark.parametrize("case", EVERYWHERE)
+def test_other_commands_and_statements_read_the_same(case: Case, tmp_path: Path) -> None:
+    """Verification, a release of the file, one of its table in SQL, and what peek proposes."""
+    path, how = case.path(tmp_path), {**case.columns, **case.options}
+    with anondb.connect(tmp_path / "own.duckdb", threads=1) as database:
+        model: dict[str, Any] = {"model": anondb.KmAnonymity(1, 1)}
+        if case.held is None:
+            for work in (database.verify, partial(database.anonymize, accept=FINDINGS)):
+                with pytest.raises(InputError) as refused:
+                    work(path, **model, **how)
+                check_refusal(words_of(refused.value), case.refused, case.line)
+            return
+        sizes = (len(case.held), len(set().union(*case.held.values())))
+        try:
+            assert database.verify(path, **model, **how).verified
+            made = database.anonymize(path, **model, **how, accept=FINDINGS, queries=0, name="file").report
+            assert made is not None and (made.transactions, made.items) == sizes
+            assert database.check_view("file").is_of_source
+            database.load(path, transactions_as="loaded", **how)
+            accept = ",".join(FINDINGS)
+            options = f"k = 1, m = 1, queries = 0, accept = '{accept}', drop_missing_items = true, allow_overlap = true"
+            of_table = database.sql(f"CREATE ANONYMIZED VIEW v AS SELECT tid, item FROM loaded WITH ({options})").report
+            assert (of_table.transactions, of_table.items) == sizes
+        except InputError as error:
+            check_refusal(words_of(error), case.refused, case.line)
+        peeked = database.peek(path)
+        if peeked.problem is None and case.name not in OTHERWISE and case.refused is None:
+            assert peeked.account is not None and peeked.account.rows == case.rows
 
 
 AS_TABLES = some(TABLES, *chosen("kaggle", "list_json"), ids=named)
