@@ -166,12 +166,8 @@ def _left_out(source: Source, *used: str) -> tuple[str, ...]:
 
 def _noted(engine: Engine, source: Source, item_column: str, kind: str, left_out: Sequence[str]) -> list[str]:
     """Remarks on how the source is read, and on columns of it that are left out."""
-    unseen = [
-        f"{source.name} uses {reader}: what that skips or converts is not seen. anondb load reads every row."
-        for reader in file_readers(engine, source)
-    ]
     cancelling = _cancelling(engine, source, [name for name in left_out if name in source.columns])
-    return [*enum_remark(item_column, kind), *unseen, *cancelling]
+    return [*enum_remark(item_column, kind), *cancelling]
 
 
 def _cancelling(engine: Engine, source: Source, columns: Sequence[str]) -> list[str]:
@@ -242,8 +238,11 @@ def missing_of(source: Source, ids: int, items: int) -> int:
 
 
 def _accounted(engine: Engine, source: Source, dataset: Dataset, missing: int) -> Account | None:
-    """The complete account of the rows of a file; None for other sources."""
+    """The complete account of the rows of a file; None for other sources, also if these read files that nobody sees."""
     if source.account is None:
+        if unseen := ", ".join(file_readers(engine, source)):
+            account = Account(source.name, "transactions", unseen=unseen)
+            engine.account(replace(account, transactions=dataset.n_transactions, items=dataset.n_items))
         return None
     account = replace(
         source.account,

@@ -26,12 +26,14 @@ class Account:
         missing: rows without an id or without an item; they are refused, or left out as the owner says.
         transactions, items: persons and different items that came of the rows.
         left_out: the columns that nothing uses, by name.
+        unseen: of a query or view that reads files itself: the functions by which it does. What they skip or convert is not
+            known, nor are the sizes of the files.
     """
 
     file: str
     role: str
     sha256: str = ""
-    bytes: int = 0
+    bytes: int | None = None
     lines: int | None = None
     header: bool = False
     dialect: Dialect | str = ""
@@ -39,16 +41,17 @@ class Account:
     layout: str | None = None
     reason: str | None = None
     empty: int = 0
-    rows: int = 0
+    rows: int | None = None
     missing: int = 0
     transactions: int | None = None
     items: int | None = None
     left_out: tuple[str, ...] = field(default=())
+    unseen: str | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """The account as JSON values; ``skipped`` is 0, since nothing is ever skipped."""
+        """The account as JSON values; ``skipped`` is 0, since nothing is ever skipped, or None if it is not seen."""
         dialect = self.dialect.to_json() if isinstance(self.dialect, Dialect) else self.dialect
-        return {**vars(self), "dialect": dialect, "left_out": list(self.left_out), "skipped": 0}
+        return {**vars(self), "dialect": dialect, "left_out": list(self.left_out), "skipped": None if self.unseen else 0}
 
     @property
     def words(self) -> str:
@@ -67,7 +70,7 @@ class Account:
 
 def account_from(values: Mapping[str, Any]) -> Account:
     """The account that ``to_json`` gave."""
-    arguments = {f.name: values[f.name] for f in fields(Account)}
+    arguments = {f.name: values[f.name] for f in fields(Account) if f.name in values}
     dialect = arguments["dialect"]
     if isinstance(dialect, dict):
         dialect = Dialect(**dialect, header=arguments["header"])
@@ -97,7 +100,8 @@ def words_of(account: Mapping[str, Any]) -> str:
     figures = {name: account[name] for name in ("bytes", "lines", "rows", "transactions", "items")}
     parts = [f"{n:,} {'persons' if name == 'transactions' else name}" for name, n in figures.items() if n is not None]
     parts += [f"{account['missing']:,} rows without id or item left out"] if account["missing"] else []
-    parts += ["0 skipped"]
+    unseen = account.get("unseen")
+    parts += [f"what {unseen} skips or converts is not seen: anondb load reads every row" if unseen else "0 skipped"]
     parts += [f"layout {account['layout']}"] if account["layout"] not in (None, "long") else []
     parts += [f"columns left out: {', '.join(account['left_out'])}"] if account["left_out"] else []
     return f"{account['file']}: {agreeing(', '.join(parts))}"

@@ -202,9 +202,13 @@ def test_a_query_that_reads_a_file_is_said_to_be_unseen(reader: str, run: Run, t
         connection.execute("CREATE VIEW sales AS FROM inner_view")
         connection.execute("CREATE TABLE bought AS FROM sales")
     made = ("anonymize", own, "--algorithm", "similar", "--k", "2", "--m", "1", "--accept", "one-item", "--json")
-    words = "what that skips or converts is not seen"
-    assert words in str(run(*made, "--transactions", "sales", "--release", "a").json["warnings"])
-    assert words not in str(run(*made, "--transactions", "bought", "--release", "b").json["warnings"])
+    unseen = run(*made, "--transactions", "sales", "--release", "a").json["read"]
+    assert unseen["unseen"].startswith("read_csv") and unseen["skipped"] is None and unseen["rows"] is None
+    assert run(*made, "--transactions", "bought", "--release", "b").json["read"] is None
+    anew = (*made[:1], *made[2:-1], "--release", "c", "--replace")
+    for command in (("profile",), ("verify", "--k", "1", "--m", "1"), anew):
+        said = " ".join(run(command[0], own, "--transactions", "sales", *command[1:]).out.split())
+        assert "table 'sales': 100 persons, 1 item, what read_csv" in said and "converts is not seen" in said, said
 
 
 @pytest.mark.slow
