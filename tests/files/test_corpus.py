@@ -137,7 +137,7 @@ def test_other_commands_and_statements_read_the_same(case: Case, tmp_path: Path)
             assert database.check_view("file").is_of_source
             database.load(path, transactions_as="loaded", **how)
             accept = ",".join(FINDINGS)
-            options = f"k = 1, m = 1, queries = 0, accept = '{accept}', drop_missing_items = true, allow_overlap = true"
+            options = f"k = 1, m = 1, queries = 0, accept = '{accept}', drop_missing_items = true"
             of_table = database.sql(f"CREATE ANONYMIZED VIEW v AS SELECT tid, item FROM loaded WITH ({options})").report
             assert (of_table.transactions, of_table.items) == sizes
         except InputError as error:

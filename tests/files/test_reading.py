@@ -246,7 +246,7 @@ def test_records_are_read_again(run: Run, tmp_path: Path) -> None:
     assert run("load", own, *loaded, "--records", people, "--records-as", "p", "--encoding", "latin-1").code == 0
     texts = {path: path.read_text("latin-1") for path in (visits, people)}
     with anondb.connect(own) as database:
-        database.anonymize("v", records="p", **model, name="tables", allow_overlap=True)
+        database.anonymize("v", records="p", **model, name="tables")
         for name in ("files", "tables"):
             check = database.check_view(name)
             assert check.holds and check.is_of_source
