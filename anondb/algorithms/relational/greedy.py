@@ -23,9 +23,9 @@ from math import comb
 import numpy as np
 
 from anondb.algorithms.relational.items import ClusterRecoding, ItemSets, ItemTree, Recoder, recoding, ul_exact
-from anondb.algorithms.relational.sets import Companions, counted_together, partition
+from anondb.algorithms.relational.sets import Companions, counted_together, packed, partition
 from anondb.data.taxonomy import Taxonomy
-from anondb.engine.arrays import Flags, Ints, Words
+from anondb.engine.arrays import Flags, Ints
 from anondb.errors import BudgetExceeded
 
 MAX_SETS = 20_000_000  # itemsets of one cluster that are counted individually
@@ -76,9 +76,9 @@ class _Blocks:
         self._marks = marks
         self._companions = Companions(self.n, leaves)
         parts = [marks, *(marks[:, g] for g in groups)]
-        self._bits, self._first = _packed(parts)
+        self._bits, self._first = packed(parts)
         # the number of records that hold each two blocks, then the same for the records of each group
-        self.together = np.stack([counted_together(part.astype(np.float32)) for part in parts])
+        self.together = np.stack([counted_together(part) for part in parts])
         self._bad: Flags = self._violates(self.together)  # pairs of blocks, and blocks on the diagonal, that violate
 
     @property
@@ -270,16 +270,6 @@ class _Nodes(_Blocks):
         number[here] = np.arange(len(here))
         nodes = self.node[here]
         return recoding(items, marks, number[self.block_of], tuple(nodes.tolist()), self.taxonomy.leaf_count[nodes], lost)
-
-
-def _packed(parts: Sequence[Flags]) -> tuple[Words, Ints]:
-    """The columns of each part as the bits of words of their own, and the first word of each part."""
-    words = [-(-part.shape[1] // 64) for part in parts]
-    first = np.cumsum([0, *words])
-    bits = np.zeros((len(parts[0]), 64 * int(first[-1])), dtype=np.bool_)
-    for part, at in zip(parts, first.tolist(), strict=False):
-        bits[:, 64 * at : 64 * at + part.shape[1]] = part
-    return np.packbits(bits, axis=1, bitorder="little").view(np.uint64), first[:-1]
 
 
 def _spread(tree: Taxonomy, node: int) -> int:

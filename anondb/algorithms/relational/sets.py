@@ -8,12 +8,12 @@ be fast, since thousands of clusters need it; it uses an array of pair supports,
 """
 
 from collections import Counter
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations
 from math import comb
 
 import numpy as np
-import numpy.typing as npt
 
 from anondb.algorithms.coat.blocks import NEAR, Blocks, subsets_log2
 from anondb.algorithms.coat.coat import Run
@@ -21,12 +21,12 @@ from anondb.algorithms.coat.explicit import Explicit
 from anondb.algorithms.coat.implicit import Implicit, Mined
 from anondb.algorithms.coat.weights import TaxonomyWeights
 from anondb.algorithms.relational.items import ClusterRecoding, ItemSets, ItemTree, Recoder, recoding
-from anondb.engine.arrays import Flags, Ints
+from anondb.engine.arrays import Flags, Ints, Words
 from anondb.errors import BudgetExceeded
 
 MAX_SETS = 20_000_000  # m-itemsets of one cluster
-MAX_DENSE = 300_000  # items x records of a cluster up to which a product of the whole matrix is the fastest
-_COLUMNS = 4096  # records of one matrix product: single precision counts them exactly
+MAX_DENSE = 3_000_000  # items x records of a cluster up to which the supports of all pairs are the fastest
+_CELLS = 100_000  # words that are compared at once
 
 
 def set_recoder(items: ItemSets, k: int, m: int | float, tree: ItemTree | None = None) -> Recoder:
@@ -70,13 +70,13 @@ class _Pairs:
 
     def __init__(self, marks: Flags, k: int, m: int, leaves: Ints | None) -> None:
         self.n, self.k, self.m = len(marks), k, m
-        self.rows = marks.astype(np.float32)
+        self._bits = np.ascontiguousarray(packed([marks])[0].T)  # a column of words for each block: its records
         self.support: Ints = marks.sum(axis=1).astype(np.int64)
         self._companions = Companions(self.n, leaves)
         self.second = np.full(self.n, self.n)  # second smallest item of each block
         self.alive = np.ones(self.n, dtype=np.bool_)
         self.block_of = np.arange(self.n)
-        self.pairs = counted_together(self.rows)
+        self.pairs = counted_together(marks)
         if m == 1:
             self._open = np.diag(np.where(self.support < k, self.support, 0)).astype(np.int32)
         else:
@@ -119,9 +119,9 @@ class _Pairs:
         self._companions.unite(kept, gone)
         self.alive[gone] = False
         self.block_of[self.block_of == gone] = kept
-        np.maximum(self.rows[kept], self.rows[gone], out=self.rows[kept])
-        self.rows[gone] = 0
-        row = counted_together(self.rows, self.rows[kept : kept + 1])[0]
+        own = self._bits[:, kept] | self._bits[:, gone]
+        self._bits[:, kept], self._bits[:, gone] = own, 0
+        row = np.bitwise_count(self._bits & own[:, None]).sum(axis=0, dtype=np.int64)
         self.pairs[kept] = self.pairs[:, kept] = row
         self.support[kept] = row[kept]
         self.support[gone] = 0
@@ -183,7 +183,7 @@ def _mined(marks: Flags, k: int, m: int) -> Mined:
     rare = np.flatnonzero(supports < k)
     mined: Mined = {1: ([rare], supports[rare])}
     if m > 1:
-        together = np.triu(counted_together(marks.astype(np.float32)), 1)
+        together = np.triu(counted_together(marks), 1)
         first, second = np.nonzero((together > 0) & (together < k))
         mined[2] = ([first, second], together[first, second])
     held = [np.flatnonzero(column).tolist() for column in marks.T] if m > 2 else []
@@ -197,14 +197,26 @@ def _mined(marks: Flags, k: int, m: int) -> Mined:
     return mined
 
 
-def counted_together(rows: npt.NDArray[np.float32], selected: npt.NDArray[np.float32] | None = None) -> Ints:
-    """The number of records that hold both items, for each pair of ``selected`` (by default all) rows and all rows."""
-    chosen = rows if selected is None else selected
-    total = np.zeros((len(chosen), len(rows)), dtype=np.int64)
-    for begin in range(0, rows.shape[1], _COLUMNS):
-        part = slice(begin, begin + _COLUMNS)
-        total += (chosen[:, part] @ rows[:, part].T).astype(np.int64)
+def counted_together(marks: Flags) -> Ints:
+    """The number of records that hold both items, for each pair of rows. Bits are as fast as a product of matrices, whose
+    threads would wait for the next one and take twice the CPU time."""
+    bits = np.ascontiguousarray(packed([marks])[0].T)
+    total = np.empty((len(marks), len(marks)), dtype=np.int64)
+    step = max(1, _CELLS // max(1, bits.size))
+    for begin in range(0, len(marks), step):
+        own = bits[:, begin : begin + step, None]
+        total[begin : begin + step] = np.bitwise_count(own & bits[:, None]).sum(axis=0, dtype=np.int64)
     return total
+
+
+def packed(parts: Sequence[Flags]) -> tuple[Words, Ints]:
+    """The columns of each part as the bits of words of their own, and the first word of each part."""
+    words = [-(-part.shape[1] // 64) for part in parts]
+    first = np.cumsum([0, *words])
+    bits = np.zeros((len(parts[0]), 64 * int(first[-1])), dtype=np.bool_)
+    for part, at in zip(parts, first.tolist(), strict=False):
+        bits[:, 64 * at : 64 * at + part.shape[1]] = part
+    return np.packbits(bits, axis=1, bitorder="little").view(np.uint64), first[:-1]
 
 
 class Companions:
