@@ -229,13 +229,13 @@ def scatter(
 
 def bars(title: str, values: Mapping[str, float], unit: str) -> str:
     """Plot a bar for each name, labelled with its value."""
-    top = max(values.values(), default=0) or 1
+    top, names = max(values.values(), default=0) or 1, name_room(values, 0.5 * WIDTH)
     parts = []
     for i, (name, value) in enumerate(values.items()):
-        y, width = 24 * i + 6, value / top * (WIDTH - 152 - 76)
-        parts.append(text(144, y + 13, cut(name, 140), "name", "end"))
-        parts.append(f'<rect x="152" y="{y}" width="{max(width, 1):.1f}" height="16" class="bar"/>')
-        parts.append(text(158 + max(width, 1), y + 13, f"{number(value)} {unit}".strip()))
+        y, width = 24 * i + 6, value / top * (WIDTH - names - 76)
+        parts.append(text(names - 6, y + 13, cut(name, names - 6), "name", "end"))
+        parts.append(f'<rect x="{names:.0f}" y="{y}" width="{max(width, 1):.1f}" height="16" class="bar"/>')
+        parts.append(text(names + 6 + max(width, 1), y + 13, f"{number(value)} {unit}".strip()))
     return svg(title, WIDTH, 24 * len(values) + 8, parts)
 
 
