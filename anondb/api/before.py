@@ -188,7 +188,8 @@ class BeforeRelease:
             item_supports: whether the release may have item supports.
             id, item: the columns of the transactions.
             time_limit, threads, memory_limit: seconds of wall time for all runs, and limits of each.
-            options: as in ``profile``; if people have attributes, values of delta are tried, by questions about both.
+            options: as in ``profile``; if people have attributes, values of delta (how much of their detail may be given up
+                for that of the items, 0 to 1) are tried, by questions about both.
 
         Raises:
             InputError, InfeasibleError, BudgetExceeded: see ``anondb.guide.advise.advise``.
@@ -198,11 +199,13 @@ class BeforeRelease:
 
         named = [repr(x) if isinstance(x, str) else type(x).__name__ for x in (transactions, taxonomy)]
         people = {name: x for name in PEOPLE if (x := options.pop(name, None)) is not None}
+        columns = [("id", id, "tid"), ("item", item, "item")]
+        read = {**{name: given for name, given, usual in columns if given != usual}, **options}
         return advise(
             self.engine,
             read_as(transactions, options, id=id, item=item),
             Needs(k, m, use, item_supports),
-            command=lambda run: call_of(run, *named),
+            command=lambda run: call_of(run, *named, read),
             taxonomy=taxonomy,
             people=people,
             time_limit=time_limit,
@@ -236,9 +239,9 @@ class BeforeRelease:
             time_limit, threads, memory_limit: limits of each run; seconds of wall time.
             total_limit: seconds of wall time for all runs; what is not done by then is stopped.
             again: repeat the runs whose results are in the ledger.
-            options: ``k``, ``m``, ``delta``, ``h``, ``p`` and ``l``, each a value or a list of values; and options as in
-                ``anonymize``: ``taxonomy``, ``records``, ``quasi_identifiers`` and so on, those of algorithms, of the random
-                queries, and of reading.
+            options: ``k``, ``m``, ``delta`` (how much of the attributes' detail may be given up for that of the items, 0 to
+                1), ``h``, ``p`` and ``l``, each a value or a list of values; and options as in ``anonymize``: ``taxonomy``,
+                ``records``, ``quasi_identifiers`` and so on, those of algorithms, of the random queries, and of reading.
 
         Returns:
             The results (``df()``, ``recommended``, ``report(FILE)``, ``csv(FILE)``), which the ledger keeps.

@@ -19,6 +19,7 @@ from anondb.guide.needs import PEOPLE
 from anondb.models import PROMISE
 from anondb.pages.text import plain
 from anondb.policy import Policy
+from anondb.reading.options import PEOPLE as WITHOUT_ITEMS
 from anondb.reading.options import READING, read_as, reading_flags, word_of
 
 if TYPE_CHECKING:
@@ -90,6 +91,7 @@ def advise(
     needs |= taken(values, ("use", "item_supports"))
     of_people = {name: values[name] for name in PEOPLE if name in values}
     asked = ("m", "k") if of_people else tuple(QUESTIONS)
+    asked = ("k",) if reading.get("layout") == WITHOUT_ITEMS else asked
     needs = _asked(needs, asked, sys.stdin.isatty() and sys.stderr.isatty() and not as_json)
     with app.opened(source, show_sql=show_sql, threads=threads, read_only=True) as database:
         columns = {name: values[name] for name in ("id", "item")}

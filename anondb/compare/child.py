@@ -12,8 +12,9 @@ from sqlglot import exp
 from anondb.algorithms.method import Task
 from anondb.compare.limits import end_with_parent
 from anondb.data.files import load_files
+from anondb.data.layouts import ITEMS, is_single
 from anondb.data.preflight import FINDINGS
-from anondb.data.sources import reading_as, resolve_table
+from anondb.data.sources import open_source, reading_as, resolve_table
 from anondb.engine import DuckDBEngine, Table, reads, tuples
 from anondb.errors import AnondbError, InfeasibleError, InputError, speaking
 from anondb.ledger.stored import current_catalog, find_release
@@ -22,7 +23,7 @@ from anondb.options import policy_of
 from anondb.pipeline.anonymize import anonymize
 from anondb.pipeline.load import load
 from anondb.reading.formats import is_data_file, stem_of
-from anondb.reading.options import ReadAs, Reading, read_as
+from anondb.reading.options import PEOPLE, ReadAs, Reading
 from anondb.risk.attack import candidates
 
 NAME = "compared"
@@ -40,7 +41,8 @@ def run(job: dict[str, Any]) -> dict[str, Any]:
         options = {name: job[name] for name in ("size", "seed", "draw", "id", "item", "algorithm")} | job["options"]
         options |= {"queries": 0 if log else job["queries"], "workload": job["workload"]}
         model = make_model(job["model"], **job["parameters"])
-        policy = policy_of(_open(engine, job), {**options, "accept": FINDINGS}, model=model, name=NAME)
+        source, reading = _open(engine, job)
+        policy = policy_of(source, {**options, **reading, "accept": FINDINGS}, model=model, name=NAME)
         with engine.transaction():
             task = load(engine, policy)
             report = anonymize(engine, policy, task=task).to_json()
@@ -79,23 +81,40 @@ def _risk(engine: DuckDBEngine, task: Task, job: dict[str, Any]) -> dict[str, An
     except InputError:  # nobody has an item that can be known
         return None
     before, after = ({"alone": int((n == 1).sum()), "chance": float((1 / n).mean())} for n in sizes)
-    return {"persons": len(sizes[0]), "known": job["known"], "before": before, "after": after}
+    known = job["known"] if task.dataset.n_items else 0
+    return {"persons": len(sizes[0]), "known": known, "before": before, "after": after}
 
 
-def _open(engine: DuckDBEngine, job: dict[str, Any]) -> Any:
-    """The transactions: a file, or a view on the attached source's table; for a query log, with the name of the table."""
+def _open(engine: DuckDBEngine, job: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """The transactions, and the options of how they are read: a file, or a view on the attached source's table; for a log, a
+    table or a view with the name that its statements ask."""
     file, reading = Path(job["source"]), Reading(**job["reading"])
     if is_data_file(file):
-        if not job["log"]:
-            return read_as(ReadAs(file, reading), {"file_table": job["transactions"]})
-        load_files(engine, {"transactions": (job["source"], stem_of(file))}, reading=reading)
-        return stem_of(file)
+        return (
+            _loaded(engine, file, job, reading)
+            if job["log"]
+            else (file, {**reading.texts(), "file_table": job["transactions"]})
+        )
     engine.attach(file)
     table = resolve_table(engine, job["transactions"], "transactions")
     view = Table(current_catalog(engine), "main", table.name)
     body = exp.select("*").from_(table.expression())
     engine.run(exp.Create(this=view.expression(), kind="VIEW", expression=body), "reading the source")
-    return ReadAs(view, reading)
+    return view, reading.texts()
+
+
+def _loaded(engine: DuckDBEngine, file: Path, job: dict[str, Any], reading: Reading) -> tuple[str, dict[str, Any]]:
+    """A file as a table with the name and the columns that the statements of a log ask, and how to read that."""
+    name = stem_of(file)
+    with open_source(engine, ReadAs(file, reading), "transactions") as source:
+        if reading.layout == PEOPLE:  # all columns are attributes
+            engine.create(engine.here(name), source.query)
+            return name, {n: v for n, v in reading.texts().items() if n in ("layout", "drop_missing_ids")}
+        item = job["item"] if is_single(source, job["item"]) else ITEMS
+        columns: dict[str, Any] = {"id": job["id"], "item": job["item"], "named": (job["id"], item)}
+        columns = {} if source.of_lines else columns
+    load_files(engine, {"transactions": (job["source"], name)}, reading=reading, **columns)
+    return name, {"item": item}
 
 
 def _answer_figures(engine: DuckDBEngine, prefix: str) -> dict[str, Any]:

@@ -10,14 +10,17 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from anondb.algorithms.relational import WITHOUT_ITEMS
 from anondb.compare.copies import Copies, copying
 from anondb.compare.limits import parse_size
 from anondb.compare.merits import name_of, recommended
+from anondb.compare.questions import write_questions
 from anondb.compare.report import comparison as report_page
 from anondb.compare.report import runs_tables
 from anondb.compare.results import digest, is_table, keep, row, stored_results, write_csv
 from anondb.compare.runs import Result, Run, Setting, plan, run_all
 from anondb.data.frames import is_frame
+from anondb.data.records import load_records
 from anondb.data.sources import is_file, open_source, reading_as
 from anondb.data.taxonomy import load_taxonomy
 from anondb.data.transactions import fingerprint, load_transactions
@@ -28,7 +31,7 @@ from anondb.errors import InputError
 from anondb.ledger.stored import check_writable, current_catalog
 from anondb.options import WORKLOAD
 from anondb.policy import Workload
-from anondb.reading.options import as_read
+from anondb.reading.options import PEOPLE, as_read
 from anondb.risk.attack import USUAL_KNOWLEDGE
 
 if TYPE_CHECKING:
@@ -143,6 +146,8 @@ def compare(
     parse_size(str(limits["memory_limit"]))
     each = {name: limits[name] for name in ("threads", "memory_limit", "time_limit")}
     read = as_read(transactions)
+    if read.reading.layout == PEOPLE:
+        algorithms = algorithms or WITHOUT_ITEMS
     asked = {name: options[name] for name in WORKLOAD if name in options}
     asked = {n: getattr(Workload(**asked), n) for n in WORKLOAD}
     options = {
@@ -154,12 +159,8 @@ def compare(
     log = workload if isinstance(workload, str) and workload.lower().endswith(".sql") else None
     numbers = [r.parameters[name] for r in planned for name in ("m", "p") if isinstance(r.parameters.get(name), int)]
     asked |= {"log": log, "workload": None if log or workload is None else _shown("workload", workload)}
-    asked |= {
-        "id": read.id,
-        "item": read.item,
-        "known": max(numbers, default=USUAL_KNOWLEDGE),
-        "reading": asdict(read.reading),
-    }
+    asked |= {"id": read.id, "item": read.item, "reading": asdict(read.reading)}
+    asked |= {"known": max(numbers, default=USUAL_KNOWLEDGE)}
     setting = Setting(str(read.data) if isinstance(read.data, str | Path) else "", None, **asked, **each, fingerprint="")
     folder = private_directory()
     try:
@@ -214,11 +215,17 @@ def _read(
         if options.get("taxonomy") is not None:
             load_taxonomy(engine, options["taxonomy"]).leaf_nodes(dataset)
         places = {}
+        if not dataset.n_items and options.get("quasi_identifiers") and named["workload"] is None:
+            given = {name: options.get(name) for name in ("quasi_identifiers", "hierarchies")}
+            attributes = load_records(engine, transactions, dataset, **given).attributes
+            places["log"] = str(folder / "questions.sql")  # where nobody has items
+            write_questions(Path(places["log"]), attributes, dataset, held="", people=dataset.table)
         for name, value in options.items():
             if name in named and is_table(value):
                 with open_source(engine, value, name.replace("_", " ")) as source:
                     places[name] = _copied(copies, source.query, name, name if is_frame(value) else source.table)
         data_key = "-".join([fingerprint(engine, dataset), *others])
+    setting = replace(setting, size=min(setting.size, max(1, dataset.longest)))
     sizes = {"transactions": dataset.n_transactions, "items": dataset.n_items, "occurrences": dataset.n_occurrences}
     facts = {"source": dataset.table, **sizes, "longest": dataset.longest}
     return replace(setting, fingerprint=data_key, places=places), facts

@@ -155,10 +155,12 @@ def _reason(best: tuple[float, float, Result], safe: list[tuple[float, float, Re
     error, risk, result = best
     measured = result.figures["risk"]
     what = "with" if relational else "without"
+    known = [counted(measured["known"], "item")] if measured["known"] else []
+    known += ["the attributes"] if relational else []
     words = (
         f"of {counted(runs, 'release')} {what} attributes, {len(safe):,} leave the fewest persons alone, and of these it has"
         f" the least error in two digits: {number(error)} (0: exact, 1: no better than answering 0). An attacker who knows"
-        f" {counted(measured['known'], 'item')}{' and the attributes' if relational else ''} of a person is right with a"
+        f" {' and '.join(known)} of a person is right with a"
         f" chance of {percent(risk)} ({percent(measured['before']['chance'])} in the original), and finds"
         f" {measured['after']['alone']:,} of {measured['persons']:,} persons alone"
         f" ({measured['before']['alone']:,} in the original)"

@@ -292,6 +292,8 @@ def _promises(results: Sequence[Result]) -> str:
 def _measures(setting: Setting, results: Sequence[Result]) -> str:
     asked = f"{setting.queries:,} random queries of {setting.size} items"
     asked += f" (seed {setting.seed}, drawn from {setting.draw})" if setting.queries else ", so that there are none"
+    if setting.places.get("log"):
+        asked = "counts by attributes, and in ranges of them"
     if setting.workload or setting.log:
         asked = "the owner's own queries"
     width, loss = MEANINGS["bounds' width"], MEANINGS["loss (NCP)"]

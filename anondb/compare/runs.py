@@ -241,7 +241,7 @@ def job_of(setting: Setting, run: Run) -> dict[str, Any]:
         **asdict(setting),
         **asdict(run),
         "options": {name: setting.places.get(name, value) for name, value in run.options.items()},
-        "workload": setting.places.get("workload", setting.workload),
+        **{name: setting.places.get(name, getattr(setting, name)) for name in ("workload", "log")},
         "modules": sorted(module for module in made_in if not module.startswith("anondb.")),
     }
 

@@ -14,10 +14,11 @@ from anondb.models.named import make_model
 from anondb.pages.text import counted
 
 _ERRORS = (
-    "Error: the mean of |truth - estimate| / the larger of both, over the same items and pairs of items, all that occur"
-    " equally likely{others}. 0 is exact; 1, the largest, is that of always answering 0, and of whatever was deleted."
+    "Error: the mean of |truth - estimate| / the larger of both, over the same {asked}. 0 is exact; 1, the largest, is that"
+    " of always answering 0, and of whatever was deleted."
 )
-_OTHERS = ", and the same counts in SQL by attributes, in ranges of them, and of both; each kind counts equally"
+_OF_ITEMS = "items and pairs of items, all that occur equally likely"
+_OF_PEOPLE = "counts in SQL by attributes, in ranges of them"
 
 
 def advice_sections(advice: Advice) -> list[Section]:
@@ -27,9 +28,9 @@ def advice_sections(advice: Advice) -> list[Section]:
     rows = (
         ("promise", make_model(chosen.run.model, **chosen.run.parameters).promise),
         ("algorithm", chosen.run.algorithm),
-        *(options if profile is None else (("delta", str(chosen.run.options["delta"])),)),
+        *(options if profile is None else [("delta", chosen.run.options[n]) for n in ("delta",) if n in chosen.run.options]),
         *(("" if n else "why", reason) for n, reason in enumerate(reasons(advice))),
-        ("beside the next best", beside(advice)),
+        *([("beside the next best", beside(advice))] if len(advice.on_whole) + len(advice.on_sample) > 1 else []),
     )
     sections = [Section(f"advice for {advice.source}", (), rows)]
     if advice.on_sample:
@@ -38,7 +39,10 @@ def advice_sections(advice: Advice) -> list[Section]:
     if advice.on_whole:
         sections.append(_runs(f"runs on all {advice.persons:,} persons", advice.on_whole))
     last = sections.pop()
-    note = _ERRORS.format(others="" if profile is None else _OTHERS)
+    asked = (
+        _OF_ITEMS if profile is None else f"{_OF_ITEMS}, and the same {_OF_PEOPLE}, and of both; each kind counts equally"
+    )
+    note = _ERRORS.format(asked=asked if profile is None or profile.items else _OF_PEOPLE)
     of_people = [] if profile is None else profile_sections(profile)[1:]
     return [*sections, replace(last, notes=(note, *last.notes)), *of_people]
 
@@ -51,20 +55,23 @@ def reasons(advice: Advice) -> list[str]:
     knowing = f"{counted(m, 'item')} of theirs"
     if people is not None:
         by = " (proposed: you know what others know)" if people.proposed else ""
-        model = make_model(chosen.run.model, **chosen.run.parameters)
-        sentences = [
-            f"Somebody who knows {', '.join(people.quasi_identifiers)}{by} and {knowledge_words(needs.m)} finds none or at"
-            f" least {needs.k} persons who fit: {model.promise}."
-        ]
+        promise = make_model(chosen.run.model, **chosen.run.parameters).promise
         m, alone = [(m, n) for m, n in enumerate(people.alone) if n is not None and m <= needs.m][-1]
-        knowing = f"these and {counted(m, 'item')}"
+        knows, knowing = f" and {knowledge_words(needs.m)}", f"these and {counted(m, 'item')}"
+        if advice.profile is not None and not advice.profile.items:
+            knows, knowing, promise = "", "these", f"{promise}, which without items is {needs.k}-anonymity"
+        sentences = [
+            f"Somebody who knows {', '.join(people.quasi_identifiers)}{by}{knows} finds none or at least {needs.k} persons"
+            f" who fit: {promise}."
+        ]
     if alone is not None:
         of = f"{alone:,} of {advice.persons:,} persons ({share(alone, advice.persons)})"
         sentences.append(
             f"In the original, {of} {'stands' if alone == 1 else 'stand'} alone for somebody who knows {knowing}."
         )
-    of_all = "in two digits the least of all runs" + ("" if needs.item_supports or people else " without item supports")
-    sentences.append(f"Its counts have the error {_errors(chosen)}, {of_all}; {suppressed_words(chosen)}.")
+    of_all = ", in two digits the least of all runs" if advice.next_best is not None else ""
+    of_all += "" if needs.item_supports or people else " without item supports"
+    sentences.append(f"Its counts have the error {_errors(chosen)}{of_all}; {suppressed_words(chosen)}.")
     if most := [r.run.name for r in (*advice.on_whole, *advice.on_sample) if r.status == "done" and deletes_most(r)]:
         sentences.append(f"Not advised, since most is deleted: {', '.join(dict.fromkeys(most))}.")
     sentences += _supports(advice) if people is None else [*_delta(advice), *_worse_than_zero(advice)]
@@ -77,7 +84,9 @@ def reasons(advice: Advice) -> list[str]:
 
 
 def _delta(advice: Advice) -> list[str]:
-    """What delta is, which were tried, and what the default would cost."""
+    """What delta is, which were tried, and what the default would cost; nothing where delta plays no part."""
+    if "delta" not in advice.chosen.run.options:
+        return []
     runs = advice.on_whole if advice.is_tested else advice.on_sample
     same = [r for r in runs if r.status == "done" and r.run.algorithm == advice.chosen.run.algorithm]
     default = next((r for r in same if Fraction(r.run.options["delta"]) == DEFAULT_DELTA), None)
@@ -98,9 +107,14 @@ def _worse_than_zero(advice: Advice) -> list[str]:
     if not rows:
         return []
     named = ", ".join(f"{row['kind']} {row['relative']:.3g}" for row in rows)
-    return [
+    words = (
         f"Answering 0 would be nearer on average for these (mean of |truth - estimate| / truth): {named}. Read the bounds of"
-        " such answers. Item supports would help, and are not possible with attributes, as these lead to private items"
+        " such answers."
+    )
+    if advice.profile is not None and not advice.profile.items:
+        return [f"{words} Fewer quasi-identifiers, or a smaller k, would help."]
+    return [
+        f"{words} Item supports would help, and are not possible with attributes, as these lead to private items"
         " (docs/item_supports.md)."
     ]
 

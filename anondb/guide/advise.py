@@ -38,6 +38,7 @@ from anondb.guide.trials import (
 )
 from anondb.guide.words import Section, sections_text
 from anondb.models import json_of
+from anondb.reading.options import PEOPLE, as_read
 
 SAMPLE = 10_000  # persons of a sample; fewer persons are not sampled
 FINALISTS = 3  # algorithms that run on all persons after a sample
@@ -148,8 +149,8 @@ def advise(
     folder = private_directory()
     try:
         with reading_as(engine, transactions):
-            if people:
-                prepared = prepare_people(engine, transactions, needs, people, taxonomy, folder)
+            if people or as_read(transactions).reading.layout == PEOPLE:
+                prepared = prepare_people(engine, transactions, needs, people or {}, taxonomy, folder)
             else:
                 prepared = _prepare(engine, transactions, needs, taxonomy, folder)
         limits = [Limits(threads, memory_limit, time.monotonic() + share * time_limit) for share in (SAMPLED, MAIN, 1)]

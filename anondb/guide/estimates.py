@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from anondb.algorithms import METHODS
+from anondb.algorithms.relational import WITHOUT_ITEMS
 from anondb.algorithms.transactional.clump import block_of
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine
@@ -73,6 +74,7 @@ tum_bound_r 0.955,0.392,3.78 209,3,13.4
 tum_bound_t 1.5,0.511,3.32 210,3.62,8.72
 rfirst 2.14,0.167,1.28 217,1.49,21.4
 tfirst 2.71,0.0489,0.892 210,0.833,19.4
+people 1.1,0.0166,0.46 170,1
 """  # of an algorithm the coefficients of its CPU seconds and of its peak MiB, in the order of ``TERMS``, empty for 0
 COSTS: Mapping[tuple[str, str], Mapping[str, float]] = {
     (algorithm, unit): {term: float(cell) for term, cell in zip(TERMS, cells.split(","), strict=False) if cell}
@@ -126,6 +128,8 @@ def estimates(features: Features, k: int, taxonomy: Checked | None) -> tuple[Est
         model = next((m for m in (asked, *PROMISES[asked].implied_by) if m in method.models), None)
         if model is None or {*method.needs, *PROMISES[model].needs} - inputs:
             continue
+        if features.attributes and not features.items and name not in WITHOUT_ITEMS:
+            continue
         promise = make_model(model, **({"k": k, "m": M} if model == asked else {"k": k})).promise
         if "taxonomy" in method.needs and (taxonomy is None or not taxonomy.fits):
             reason = "a taxonomy is needed" if taxonomy is None else "a taxonomy that fits is needed"
@@ -136,11 +140,12 @@ def estimates(features: Features, k: int, taxonomy: Checked | None) -> tuple[Est
 
 
 def _estimate(name: str, promise: str, features: Features, k: int) -> Estimate:
-    if (name, "seconds") not in COSTS:
+    of = "people" if features.attributes and not features.items else name  # which have no items
+    if (of, "seconds") not in COSTS:
         return Estimate(name, promise, None, None, "its cost was not measured")
     if features.pairs is None:
         reason = f"the pairs of items of each person are {features.pair_rows:,} rows, and at most {MAX_ROWS:,} are counted"
         return Estimate(name, promise, None, None, reason)
     values, longer = terms(features, k), ("people", "groups") if features.sensitive else ()
-    seconds = sum(c * values[t] * (DIVERSITY if t in longer else 1) for t, c in COSTS[name, "seconds"].items())
-    return Estimate(name, promise, round(seconds, 2), round(sum(c * values[t] for t, c in COSTS[name, "mib"].items())))
+    seconds = sum(c * values[t] * (DIVERSITY if t in longer else 1) for t, c in COSTS[of, "seconds"].items())
+    return Estimate(name, promise, round(seconds, 2), round(sum(c * values[t] for t, c in COSTS[of, "mib"].items())))

@@ -108,14 +108,14 @@ def said_of(run: Run) -> dict[str, Any]:
     return {**model, **run.parameters, "algorithm": run.algorithm, **delta, **named}
 
 
-def call_of(run: Run, transactions: str, taxonomy: str) -> str:
-    """The call in Python that makes the release of a run."""
+def call_of(run: Run, transactions: str, taxonomy: str, read: Mapping[str, Any]) -> str:
+    """The call in Python that makes the release of a run; ``read`` says how the transactions are read."""
     model = make_model(run.model, **run.parameters)
     named = f"anondb.{type(model).__name__}({', '.join(f'{n}={getattr(model, n)}' for n in run.parameters)})"
     named = named.replace("=inf", "=math.inf")
     tree = f", taxonomy={taxonomy}" if "taxonomy" in run.options else ""
-    others = [(n, run.options[n]) for n in (*PEOPLE, "delta") if n in run.options]
-    tree += "".join(f", {n}={repr(x) if isinstance(x, str) else type(x).__name__}" for n, x in others)
+    others = [*read.items(), *((n, run.options[n]) for n in (*PEOPLE, "delta") if n in run.options)]
+    tree += "".join(f", {n}={repr(x) if isinstance(x, str | bool | int) else type(x).__name__}" for n, x in others)
     supports = f"item_supports={bool(run.options.get('item_supports'))}"
     return f"db.anonymize({transactions}, model={named}{tree}, algorithm={run.algorithm!r}, {supports})"
 

@@ -64,6 +64,7 @@ class People:
         proposed: whether they are the proposed ones, since the owner named none.
         hidden: the number of sensitive items, which attackers are assumed not to know.
         alone: the persons alone for somebody who knows the quasi-identifiers, and 0, 1 and 2 items; None if not counted.
+            Where nobody has items, that for 0 alone.
         columns: the quasi-identifiers, those that contribute most first, and the other columns.
     """
 
@@ -168,7 +169,7 @@ def _with_items(engine: Engine, dataset: Dataset, classes: Table, hidden: set[st
     as_items = reads.rows(classes, "tid, class AS item")
     alone = engine.create("guide_alone_in_classes", alone_by_one(as_items))
     counts: list[int | None] = [row_count(engine, alone)]
-    for m in range(1, KNOWN_ITEMS + 1):
+    for m in range(1, (KNOWN_ITEMS if dataset.n_items else 0) + 1):
         if join_rows(engine, in_classes)[m] > MAX_ROWS:
             counts.append(None)
             continue

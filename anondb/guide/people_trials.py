@@ -1,16 +1,15 @@
 """Trials for people with attributes: a promise that covers these, algorithms with several delta, and what the runs read."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from sqlglot import exp
 
+from anondb.algorithms.relational import WITHOUT_ITEMS
 from anondb.compare.copies import Copies, copying
+from anondb.compare.questions import write_questions
 from anondb.compare.runs import Run, plan
 from anondb.data.attributes import attribute_hierarchies
 from anondb.data.files import put_taxonomy
@@ -20,23 +19,15 @@ from anondb.data.sources import open_source
 from anondb.data.taxonomy import load_taxonomy
 from anondb.data.transactions import Dataset, load_transactions
 from anondb.engine import Engine, Table, reads
-from anondb.engine.files import write_file
 from anondb.errors import InputError
 from anondb.guide.needs import Needs
 from anondb.guide.profile import profile
-from anondb.guide.trials import ALL, Input, Prepared, choose, no_items, sample_k, write_queries
+from anondb.guide.trials import ALL, Input, Prepared, choose, sample_k, write_queries
 from anondb.models.named import make_model
 from anondb.reading.options import ReadAs
 
 SAMPLE = 3_000  # persons of a sample; fewer persons are not sampled
 RUM, TUM = "rum_bound_rt", "tum_bound_rt"
-VALUES, RANGES, BOTH = "attributes", "ranges", "both"
-MOST_VALUES = 1000  # of a category that is grouped by; sessions give no bounds beyond
-BANDS = 4  # ranges of an attribute; every other one is asked with items
-FREQUENT, ITEMS = 12, 20  # the most frequent values and items, which are asked with each other
-
-Question = tuple[str, exp.Select]
-"""Its kind, and the statement."""
 TRIED = ((RUM, "0.65"), (RUM, "0.8"), (RUM, "0.3"), (RUM, "0.9"), (RUM, "0.5"), (TUM, "0.3"), (TUM, "0.1"), (RUM, "0.15"))
 """Algorithms with values of delta, those first that are tried first if time is short."""
 HELD, PEOPLE = "held", "people"  # tables of the items and of the attributes
@@ -65,30 +56,29 @@ def prepare_people(
         words = "A release with attributes has no item supports: these would lead to private items."
         raise InputError(words, code="bad_usage", hint="Leave --item-supports out.")
     profiled = profile(engine, transactions, taxonomy=taxonomy, k=needs.k, **people)
-    if not profiled.items:
-        raise no_items(profiled.source)
     names = () if profiled.people is None else profiled.people.quasi_identifiers
     if not names:
         hint = "Name them with --quasi-identifiers A,B."
         raise InputError("No column is proposed as a quasi-identifier.", code="no_quasi_identifiers", hint=hint)
     owners = {"quasi_identifiers": ",".join(names), **people}
     owners |= {} if taxonomy is None else {"taxonomy": taxonomy}
-    sampled = SAMPLE if profiled.persons > SAMPLE else None
+    sampled = SAMPLE if profiled.persons > SAMPLE and profiled.items else None
     with copying(engine, folder / "persons.duckdb") as copies:
         copy = _Copy(engine, folder, copies, owners)
         with copies.transaction():
             whole = copy.persons(transactions, sampled)
         sample = None if sampled is None else copy.sample(whole, sample_k(needs.k, sampled, profiled.persons))
-    runs = _candidates(needs, owners)
+    tried = TRIED if profiled.items else tuple((algorithm, None) for algorithm in WITHOUT_ITEMS)
+    runs = _candidates(needs, owners, tried)
     return Prepared(profiled.source, profiled.persons, profiled.known[0], runs, whole, sample, sampled, profiled)
 
 
-def _candidates(needs: Needs, owners: Mapping[str, Any]) -> list[Run]:
-    """The runs, in their order, with the owner's options."""
+def _candidates(needs: Needs, owners: Mapping[str, Any], tried: Sequence[tuple[str, str | None]]) -> list[Run]:
+    """The runs of these algorithms with delta, in their order, with the owner's options."""
     name = "klm" if owners.get("sensitive") is not None else "kkm"
     parameters = make_model(name, k=needs.k, m=needs.m).parameters()
     grid = {parameter: [value] for parameter, value in parameters.items()}
-    return [run for algorithm, delta in TRIED for run in plan([algorithm], [name], {**grid, "delta": [delta]}, owners)]
+    return [run for algorithm, delta in tried for run in plan([algorithm], [name], {**grid, "delta": [delta]}, owners)]
 
 
 class _Copy:
@@ -112,13 +102,10 @@ class _Copy:
         self._write(WHOLE, dataset, attributes, values, ALL)
         if most is not None:
             self._write(PART, dataset, attributes, values, most)
-        frequent = [dataset.labels[i] for i in (-dataset.supports).argsort(kind="stable")[:ITEMS]]
         columns: Any = {"id": dataset.id_column, "item": dataset.item_column}
-        asked = questions(attributes, frequent, held=HELD, people=PEOPLE, **columns)
         log = self._folder / "questions.sql"
-        write_file(log, "".join(f"{question.sql('duckdb')};\n" for _, question in asked))
-        kinds = tuple(kind for kind, _ in asked)
-        queries = write_queries(engine, dataset, self._folder, WHOLE)
+        kinds = write_questions(log, attributes, dataset, held=HELD, people=PEOPLE)
+        queries = write_queries(engine, dataset, self._folder, WHOLE) if dataset.n_items else None
         file = self._folder / "persons.duckdb"
         return Input(file, queries, f"{WHOLE}.{HELD}", **columns, log=log, kinds=kinds, options=options)
 
@@ -168,64 +155,3 @@ class _Copy:
                 put_taxonomy(engine, tree, self._copies.table(WHOLE, f"hierarchy_{i}"))
             places["hierarchies"] = {name: f"{WHOLE}.hierarchy_{i}" for i, name in enumerate(trees)}
         return places
-
-
-def questions(
-    attributes: Sequence[Attribute], items: Sequence[str], *, held: str, people: str, id: str, item: str
-) -> list[Question]:
-    """The questions that releases of people with attributes are tried on, as SELECTs that their sessions answer.
-
-    Counts by the values of a category; in ranges of numbers and dates, of about equally many persons each; and of the
-    frequent items by frequent values, or in ranges. Items and pairs of items alone are queries of ``write_queries``.
-
-    Args:
-        items: the items that are asked with attributes.
-        held, people: the tables of the items and of the attributes.
-        id, item: the column of both tables, and that of the items.
-    """
-    persons = exp.table_(people, quoted=True)
-    holding = exp.Join(this=exp.table_(held, quoted=True), using=[exp.to_identifier(id, quoted=True)])
-    listed = reads.named(item).isin(*(exp.Literal.string(label) for label in items))
-    number = exp.Count(this=exp.Star()).as_("n")
-
-    def asked(by: Sequence[str], where: Sequence[exp.Expr]) -> exp.Select:
-        columns = [reads.named(name) for name in by]
-        return exp.select(*columns, number).from_(persons).where(*where).group_by(*columns)
-
-    all_questions: list[Question] = []
-    for attribute in attributes:
-        codes, counts = np.unique(attribute.codes[~attribute.null], return_counts=True)
-        if not len(codes):
-            continue
-        if attribute.is_range:
-            bands = list(_bands(attribute, codes, counts))
-            all_questions += [(RANGES, asked([], [band])) for band in bands]
-            all_questions += [(BOTH, asked([item], [band, listed]).join(holding)) for band in bands[::2]]
-            continue
-        if len(codes) <= MOST_VALUES:
-            all_questions.append((VALUES, asked([attribute.name], [])))
-        frequent = codes[np.lexsort((codes, -counts))[:FREQUENT]]
-        often = reads.named(attribute.name).isin(*(_literal(attribute, int(code)) for code in frequent))
-        all_questions.append((BOTH, asked([attribute.name, item], [often, listed]).join(holding)))
-    return [(kind, question) for kind, question in all_questions if items or kind != BOTH]
-
-
-def _bands(attribute: Attribute, codes: np.ndarray, counts: np.ndarray) -> Iterator[exp.Expr]:
-    """Conditions that divide the values into ranges of about equally many persons."""
-    part = (np.cumsum(counts) - counts) * BANDS // counts.sum()
-    for band in np.unique(part):
-        inside = codes[part == band]
-        low, high = (_literal(attribute, int(code)) for code in (inside[0], inside[-1]))
-        yield exp.Between(this=reads.named(attribute.name), low=low, high=high)
-
-
-def _literal(attribute: Attribute, code: int) -> exp.Expr:
-    """The value of a code as an analyst writes it."""
-    if attribute.kind == "categorical":
-        return exp.Literal.string(attribute.values[code])
-    if attribute.kind == "date":
-        moment = datetime.fromtimestamp(0, UTC) + timedelta(microseconds=code)
-        return exp.cast(exp.Literal.string(moment.replace(tzinfo=None).isoformat(" ")), attribute.sql_type)
-    unit = attribute.unit
-    number = Decimal(code * unit.numerator) / Decimal(unit.denominator)
-    return exp.Literal.number(f"{number:f}")

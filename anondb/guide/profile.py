@@ -15,6 +15,7 @@ from anondb.guide.knowledge import Threat, what_attackers_find
 from anondb.guide.people import People, people
 from anondb.models.transactional import KmAnonymity
 from anondb.reading.account import Account, accounts_of, read_json
+from anondb.reading.options import PEOPLE, as_read
 from anondb.taxonomies.check import Checked, checked
 
 
@@ -113,11 +114,13 @@ def profile(
         taxonomy: the taxonomy of the items, which need not fit.
         k: the k of the promise that violations and costs are counted for.
         attackers: whether to count what attackers find, and what algorithms take; without, sizes alone are counted.
-        records: the records of the persons; those of the transactions if only ``quasi_identifiers`` are named.
+        records: the records of the persons; those of the transactions if only ``quasi_identifiers`` are named, or if the
+            layout is people.
         attributes: ``quasi_identifiers``, ``hierarchies`` and ``sensitive``, see ``anondb.guide.people.people``.
     """
     k = KmAnonymity(k).k
-    if records is None and any(value is not None for value in attributes.values()):
+    of_rows = as_read(transactions).reading.layout == PEOPLE or any(value is not None for value in attributes.values())
+    if records is None and of_rows:
         records = transactions
     with (
         reading_as(engine, transactions),

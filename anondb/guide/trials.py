@@ -53,7 +53,7 @@ class Input:
 
     # source, transactions: a file, and its table of transactions if it is a database
     source: Path
-    queries: Path  # the file of queries for items and pairs of items
+    queries: Path | None  # the file of queries for items and pairs of items; None if nobody has items
     transactions: str | None = None
     # id, item: the columns of the transactions
     id: str = "tid"
@@ -110,7 +110,9 @@ def write_queries(engine: Engine, dataset: Dataset, folder: Path, name: str) -> 
 
 def try_runs(data: Input, runs: Sequence[Run], limits: Limits, say: Callable[[str], None]) -> list[Result]:
     """The results of the runs, one after the other, until the time is over; runs that do not begin have no result."""
-    asked: dict[str, Any] = {"workload": str(data.queries), "log": None if data.log is None else str(data.log)}
+    asked: dict[str, Any] = {
+        n: None if file is None else str(file) for n, file in (("workload", data.queries), ("log", data.log))
+    }
     asked |= {"queries": 1, "size": 2, "seed": 0, "draw": "all"}
     how: dict[str, Any] = {"threads": limits.threads, "memory_limit": limits.memory_limit, "fingerprint": ""}
     setting = Setting(str(data.source), data.transactions, data.id, data.item, **asked, **how, time_limit=0)
@@ -173,7 +175,7 @@ def sample_k(k: int, persons: int, of: int) -> int:
 
 def no_items(name: str) -> InputError:
     """The error of transactions without an item."""
-    hint = "Check --item; anondb compare takes people without items."
+    hint = "Check --item; for a table of people without items name --layout people."
     return InputError(f"No person of {name} has an item.", code="empty_source", hint=hint)
 
 

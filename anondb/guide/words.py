@@ -42,6 +42,8 @@ def profile_sections(profile: Profile) -> list[Section]:
 def _sizes(profile: Profile) -> Iterable[tuple[str, str]]:
     yield "persons", f"{profile.persons:,}" + (f", {profile.empty:,} of them without items" if profile.empty else "")
     yield "items", f"{profile.items:,}"
+    if not profile.items:
+        return
     yield "occurrences", f"{profile.occurrences:,}"
     if (n := profile.lengths) is not None:
         quartiles = f"quartiles {n.lower_quartile:,}, {n.median:,}, {n.upper_quartile:,}"
@@ -73,13 +75,15 @@ def _people(profile: Profile, people: People) -> Iterable[Section]:
         return ("not counted", "-") if count is None else (f"{count:,}", share(count, of))
 
     by_items = [0, *(threat.alone for threat in profile.known)]
-    rows = [(str(m), *cells(by_items[m]), *cells(both)) for m, both in enumerate(people.alone)]
-    head = ("known items", "alone by the items", "of all", "by them and the quasi-identifiers", "of all")
+    rows: list[tuple[str, ...]] = [(str(m), *cells(by_items[m]), *cells(n)) for m, n in enumerate(people.alone)]
+    head: tuple[str, ...] = ("known items", "alone by the items", "of all", "by them and the quasi-identifiers", "of all")
+    if not profile.items:
+        rows, head = [cells(people.alone[0])], ("alone by the quasi-identifiers", "of all")
     note = "Alone: persons whom such knowledge fits, and nobody else."
     if people.hidden:
         note += f" With the quasi-identifiers, {people.hidden:,} sensitive items are not known."
     which = f"quasi-identifiers{' (proposed)' * people.proposed}: {', '.join(people.quasi_identifiers) or 'none'}"
-    yield Section(which, head, tuple(rows), (note,), (1, 2, 3, 4))
+    yield Section(which, head, tuple(rows), (note,), tuple(range(len(head) > 2, len(head))))
     shown = [
         (
             c.name,

@@ -14,6 +14,7 @@ from anondb.engine import DuckDBEngine, Engine, Table, reads, user_sql
 from anondb.errors import InputError
 from anondb.ledger import ledger, stored
 from anondb.models import json_of
+from anondb.reading.options import PEOPLE
 from anondb.release.manifest import types_of
 from anondb.release.objects import RECORDS
 from anondb.risk.accuracy import k_of
@@ -126,10 +127,11 @@ def _measured(
 @contextlib.contextmanager
 def _as_original(engine: Engine, entry: ledger.LedgerEntry | None, view: ledger.View | None, asked: str) -> Iterator[None]:
     """Inside the block, make the original rows of a release available under the table name that analysts use. Nothing is
-    needed if the source is that table. Else a temporary view shows the rows of the anonymized view or of the source; each
-    transaction has an item once, or one list, as in the release."""
+    needed if the source is that table, or if its rows are people without items. Else a temporary view shows the rows of the
+    anonymized view or of the source; each transaction has an item once, or one list, as in the release."""
     table = None if view is None else plain_table(view.query)
-    if entry is None or (asked == entry.source_table and (view is None or table is not None)):
+    is_table = entry is not None and asked == entry.source_table and (view is None or table is not None)
+    if entry is None or is_table or entry.parameters.get("layout") == PEOPLE:
         yield
         return
     if engine.exists(Table("temp", "main", asked)):

@@ -47,7 +47,7 @@ ROOMS = {
     "session": "errors engine reading data release warehouse query answers",
     "publications": ("errors engine models reading data release warehouse verify promises policy statements ledger answers"),
     "risk": (
-        "errors engine models recoding data utility release algorithms verify promises policy statements ledger "
+        "errors engine models recoding reading data utility release algorithms verify promises policy statements ledger "
         "recode session"
     ),
     "pipeline": (

@@ -693,3 +693,36 @@ def test_sizes(text: str, size: int) -> None:
 def test_bad_sizes(text: str) -> None:
     with pytest.raises(InputError):
         limits.parse_size(text)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize(
+    ("words", "lines", "asked"),
+    [
+        ("--id who --item what --layout long", "who,what\n1,a\n1,b\n2,a\n2,b\n", "s WHERE what = 'a'"),
+        ("--id who --item a,b --layout one-hot", "who,a,b\n1,1,1\n2,1,1\n", "s WHERE item = 'a'"),
+        (
+            "--id who --item what --layout list --item-separator +",
+            "who,what\n1,a+b\n2,a+b\n",
+            "s WHERE what = 'a'",
+        ),
+    ],
+)
+def test_a_log_asks_a_file_of_any_layout(run: Run, tmp_path: Path, words: str, lines: str, asked: str) -> None:
+    (tmp_path / "s.csv").write_text(lines)
+    (log := tmp_path / "log.sql").write_text(f"SELECT count(DISTINCT who) FROM {asked}")
+    told = run(
+        "compare", tmp_path / "s.csv", "--k", "2", "--algorithms", "coat", *words.split(), "--workload", log, "--json"
+    )
+    (one,) = told.json["runs"]
+    assert (one["status"], one["queries"], one["refused"], one["bounds_width"]) == ("done", 1, [], 0)
+
+
+@pytest.mark.slow
+def test_persons_with_one_item_are_asked_for_one(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "s.csv").write_text("tid,item\n" + "".join(f"{n},{'ab'[n % 2]}\n" for n in range(20)))
+    (one,) = run("compare", tmp_path / "s.csv", "--k", "2", "--algorithms", "coat", "--json", "--no-item-supports").json[
+        "runs"
+    ]
+    assert one["queries"] > 0 and one["relative_error"]["mean"] == 0

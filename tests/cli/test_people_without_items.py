@@ -94,3 +94,48 @@ def test_a_table_keeps_its_ledger(people: Path, run: Run, tmp_path: Path) -> Non
 def test_what_needs_items_is_refused_with_the_way(people: Path, run: Run, words: list[str], says: str) -> None:
     refused = run("anonymize", str(people), "--layout", "people", "--id", "patient", *words)
     assert refused.code == 2 and says in refused.err
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("where", ["file", "table"])
+def test_compare_asks_about_attributes_where_nobody_has_items(people: Path, run: Run, tmp_path: Path, where: str) -> None:
+    source = [str(people)]
+    if where == "table":
+        with anondb.connect(tmp_path / "hospital.duckdb") as db:
+            db.sql(f"CREATE TABLE people AS FROM '{people}'")
+        source = [str(tmp_path / "hospital.duckdb"), "--transactions", "people"]
+    words = ["--layout", "people", "--id", "patient", "--quasi-identifiers", "age,sex", "--model", "kkm", "--json"]
+    by_sex = "SELECT sex, count(*) FROM people WHERE age > 30 GROUP BY sex"
+    (own := tmp_path / "log.sql").write_text(f"{by_sex}; SELECT count(*) FROM records")
+    found = run("compare", *source, *words, "--k", "4,20").json
+    few, many = found["runs"]  # by one algorithm: without items all make the same release
+    assert (few["status"], few["algorithm"], few["refused"]) == ("done", "rum_bound_rt", [])
+    assert few["queries"] == many["queries"] == 4 + 2  # ranges of the ages, and both sexes
+    assert few["ncp"] < many["ncp"] and 0 < few["relative_error"]["mean"] < 1
+    assert "An attacker who knows the attributes of a person" in found["recommended"][0]["reason"]
+    (asked,) = run("compare", *source, *words, "--k", "4", "--workload", str(own)).json["runs"]
+    assert (asked["status"], asked["queries"], asked["skipped"]) == ("done", 3, 0)
+
+
+@pytest.mark.slow
+def test_advice_for_people_alone_is_a_command_that_runs(people: Path, run: Run) -> None:
+    words = ["--layout", "people", "--id", "patient", "--k", "4", "--time-limit", "600"]
+    told = run("advise", str(people), *words)
+    assert "age, sex, town (proposed: you know what others know) finds none or at least 4" in " ".join(told.out.split())
+    assert "without items is 4-anonymity" in " ".join(told.out.split())
+    assert "delta" not in told.out and "item" not in told.err  # neither plays a part
+    assert run(*shlex.split(told.out.splitlines()[-1])[1:-2], "--json").json["verified"]
+    with anondb.connect() as db:
+        found = db.advise(str(people), layout="people", id="patient", k=4, time_limit=600)
+        (only,) = found.on_whole
+        assert {row["kind"] for row in only.figures["symmetric_errors"]} == {"attributes", "ranges"} and not found.on_sample
+        made = eval(found.command, {"db": db, "anondb": anondb})
+        assert made.verification.verified
+
+
+def test_a_profile_of_people_says_nothing_of_items(people: Path, run: Run) -> None:
+    found = run("profile", str(people), "--layout", "people", "--id", "patient", "--json").json
+    classes = Counter((age, sex, town) for _, age, sex, town in PEOPLE)
+    assert found["people"]["alone"] == [sum(n == 1 for n in classes.values())]
+    assert [cost["algorithm"] for cost in found["estimates"]] == ["rum_bound_rt"]
+    assert "known items" not in run("profile", str(people), "--layout", "people", "--id", "patient").out

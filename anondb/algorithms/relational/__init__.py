@@ -44,4 +44,7 @@ def _method(name: str) -> Method:
     )
 
 
+WITHOUT_ITEMS = (
+    "rum_bound_rt",
+)  # where nobody has items the others do the same, for merges are for items, or nothing useful
 METHODS = tuple(map(_method, (*(f"{b}_bound_{o}" for b in ("rum", "tum") for o in ("rt", "r", "t")), "rfirst", "tfirst")))
