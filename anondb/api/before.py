@@ -197,7 +197,7 @@ class BeforeRelease:
         from anondb.guide.advise import advise
         from anondb.guide.needs import PEOPLE, Needs, call_of
 
-        named = [repr(x) if isinstance(x, str) else type(x).__name__ for x in (transactions, taxonomy)]
+        source, tree = (repr(x) if isinstance(x, str) else type(x).__name__ for x in (transactions, taxonomy))
         people = {name: x for name in PEOPLE if (x := options.pop(name, None)) is not None}
         columns = [("id", id, "tid"), ("item", item, "item")]
         read = {**{name: given for name, given, usual in columns if given != usual}, **options}
@@ -205,7 +205,7 @@ class BeforeRelease:
             self.engine,
             read_as(transactions, options, id=id, item=item),
             Needs(k, m, use, item_supports),
-            command=lambda run: call_of(run, *named, read),
+            command=lambda run: call_of(run, source, tree, read),
             taxonomy=taxonomy,
             people=people,
             time_limit=time_limit,
