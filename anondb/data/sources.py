@@ -313,6 +313,8 @@ def open_source(engine: Engine, data: Any, what: str) -> Iterator[Source]:
     a ``Source`` for the duration of the block."""
     asked = as_read(data)
     with _opened(engine, asked.data, asked.reading, what) as source:
+        if what != COUNTED_LATER and (unseen := ", ".join(file_readers(engine, source))):
+            engine.account(Account(source.name, what, unseen=unseen))
         yield replace(source, id=asked.id, item=asked.item)
 
 

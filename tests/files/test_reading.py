@@ -201,10 +201,15 @@ def test_a_query_that_reads_a_file_is_said_to_be_unseen(reader: str, run: Run, t
         connection.execute(f"CREATE VIEW inner_view AS {rows}")
         connection.execute("CREATE VIEW sales AS FROM inner_view")
         connection.execute("CREATE TABLE bought AS FROM sales")
+        connection.execute(
+            "CREATE VIEW food AS SELECT item AS node, 'all' AS parent FROM sales UNION FROM (VALUES ('all', NULL))"
+        )
     made = ("anonymize", own, "--algorithm", "similar", "--k", "2", "--m", "1", "--accept", "one-item", "--json")
     unseen = run(*made, "--transactions", "sales", "--release", "a").json["read"]
     assert unseen["unseen"].startswith("read_csv") and unseen["skipped"] is None and unseen["rows"] is None
     assert run(*made, "--transactions", "bought", "--release", "b").json["read"] is None
+    beside = run(*made[:-1], "--transactions", "bought", "--taxonomy", "food", "--release", "d").out
+    assert "table 'food': what read_csv" in " ".join(beside.split())
     anew = (*made[:1], *made[2:-1], "--release", "c", "--replace")
     for command in (("profile",), ("verify", "--k", "1", "--m", "1"), anew):
         said = " ".join(run(command[0], own, "--transactions", "sales", *command[1:]).out.split())
