@@ -24,6 +24,7 @@ NUMBERS = (*INTEGERS, "FLOAT", "DOUBLE", "DECIMAL")
 """Types, by their first letters, of which worlds have a mean."""
 LOOKED_AT = 4
 """The number of worlds that say which of very many groups may be shown."""
+_SETS = ("all", "cube", "grouping_sets", "rollup")
 WORLD, PLACE, COPY = "w", "o", "copy"
 
 
@@ -68,6 +69,7 @@ class InWorlds:
             leading.set("order", order)
             wanted = self.in_each(leading, "leading", tables, LOOKED_AT)
             same = [exp.NullSafeEQ(this=key, expression=exp.column(key.name, "wanted")) for key in keys]
+            tree = self._rows_of(every, wanted)
         if wanted is not None and same:
             listed = exp.alias_(wanted.expression(), "wanted", table=True)
             tree = tree.join(listed, on=exp.and_(*same), join_type="semi")
@@ -87,13 +89,32 @@ class InWorlds:
         own = any(not table.db and common_table(table) is None for table in tables)  # the search path says where
         return None if own else self._rows_of(every)
 
-    def _rows_of(self, every: exp.Query | None) -> exp.Select:
-        """The rows of a query over all worlds, or of the query in one of them, with the world and their place in it."""
+    def _rows_of(self, every: exp.Query | None, wanted: Table | None = None) -> exp.Select:
+        """The rows of a query over all worlds, or of the query in one of them, with the world and their place in it; those
+        of other keys than the wanted ones may be left out."""
         world: exp.Expr = current_world() if every is None else exp.column(WORLD, "q")
         place = exp.Window(this=exp.RowNumber(), partition_by=[] if every is None else [world.copy()])
         cells = [exp.column(name, "q") for name in self._names]
-        rows = self._named(self.asked.drawn.copy()) if every is None else self._named(every, WORLD)
+        drawn = self.asked.drawn.copy() if wanted is None else self._narrowed(wanted)
+        rows = self._named(drawn) if every is None else self._named(every, WORLD)
         return exp.select(world.as_(WORLD), place.as_(PLACE), *cells).from_(rows)
+
+    def _narrowed(self, wanted: Table) -> exp.Expr:
+        """The query in a world, which groups no rows with a value that no wanted key has, where groups do not depend on each
+        other: with very many groups this saves most of the time."""
+        tree = self.asked.drawn.copy()
+        group, together = tree.args.get("group"), tree.args.get("limit") or tree.find(exp.Window)
+        if not isinstance(tree, exp.Select) or group is None or together or any(map(group.args.get, _SETS)):
+            return tree
+        keys = [n for n, role in enumerate(self.asked.roles) if not role.computed]
+        absent = [exp.Max(this=exp.column(f"c{n}").is_(exp.null())).as_(f"c{n}") for n in keys]
+        has_null = self.engine.select(exp.select(*absent).from_(wanted.expression()), "keys that are NULL")
+        for n in keys:
+            value, values = tree.selects[n].unalias(), exp.select(f"c{n}").from_(wanted.expression())
+            is_grouped = value in group.expressions or exp.Literal.number(n + 1) in group.expressions
+            if is_grouped and has_null[f"c{n}"].tolist() == [False]:
+                tree = tree.where(exp.In(this=value.copy(), query=values.subquery()), copy=False)
+        return tree
 
     @property
     def _names(self) -> list[str]:
