@@ -14,6 +14,8 @@ from anondb.query.refusals import name_of
 
 SETS = (exp.Rollup, exp.Cube, exp.GroupingSets, exp.Tuple)
 """What stands for several sets of grouped expressions."""
+FIELDS = "fields"
+"""Where an unnest that is selected has the names of its columns, which are none for a list (``session.pivots``)."""
 _SERIES = (exp.Unnest, exp.GenerateSeries, exp.ExplodingGenerateSeries)
 
 
@@ -108,14 +110,16 @@ class RoleReader(ValueRoles):
             return self.query(node.this, env, outer)
         scope = Scope(outer=outer)
         self._source(node.this, scope, env)
-        sources = [relation for _, relation in scope.sources]
-        columns = tuple(column for relation in sources for column in relation.columns)
-        return Relation(columns, any(relation.of_persons for relation in sources))
+        return scope.every()
 
     def _set_operation(self, node: exp.SetOperation, env: Env, outer: Scope | None) -> Relation:
         sides = [self.query(node.args[key], env, outer) for key in ("this", "expression")]
         if node.args.get("by_name"):
             sides = _by_name(*sides)
+        elif any(s.has_ids for s in sides) and (
+            len({len(s.columns) for s in sides}) > 1 or any(s.has_moved_ids for s in sides)
+        ):
+            self.misuse(f"{name_of(node)} of ids and columns that the query does not name")
         columns = []
         for (name, one), (_, two) in zip(*(side.columns for side in sides), strict=False):
             if (one is Role.ID) != (two is Role.ID):
@@ -149,7 +153,8 @@ class RoleReader(ValueRoles):
             for part in node.this.iter_expressions():
                 if self.value(part, Scope(outer=outer), env) is Role.ID:
                     self.misuse(f"{name_of(node.this)} of ids")
-            return _aliased(Relation(((lowered(node.alias) or "unnest", Role.KEY),)), node)
+            sure = 1 if node.args.get("ordinality") else None
+            return _aliased(Relation(((lowered(node.alias) or "unnest", Role.KEY),), sure=sure), node)
         name = dotted(node.parts)
         if not node.db and name in env:
             relation = env[name]
@@ -182,11 +187,17 @@ class RoleReader(ValueRoles):
         by_id = rows and any(self.value(g, scope, env) is Role.ID for g in grouped or () if isinstance(g, exp.Column))
         distinct = node.args.get("distinct") is not None and not aggregated
         columns: list[tuple[str, Role]] = []
+        sure: int | None = None
         for each in node.expressions:
             inner = each.unalias()
             if _is_star(inner):
-                columns += self._star(inner, scope, env)
+                star = self._star(inner, scope, env)
+                sure = len(columns) + star.sure if sure is None and star.sure is not None else sure
+                columns += star.columns
                 continue
+            fields = inner.meta.get(FIELDS) if isinstance(inner, exp.Explode) else []
+            if fields is None and sure is None:
+                sure = len(columns)
             whole = node is self._outermost and self._is_row_with_id(inner, scope, env)
             role = Role.ID if whole else self.value(inner, scope, env)
             name = lowered(each.alias_or_name)
@@ -197,7 +208,7 @@ class RoleReader(ValueRoles):
             )
             if (key or by_id or of_outer or (distinct and not node.args["distinct"].args.get("on"))) and role.computed:
                 role = Role.KEY  # a number of one person is no number of a group
-            columns.append((name, role))
+            columns += [(field, role) for field in fields or [name]]
             scope.aliases[name] = role
         clauses = ("where", "having", "qualify", "group", "order", "distinct", "windows", "sample", "limit", "offset")
         for name in clauses:
@@ -209,10 +220,10 @@ class RoleReader(ValueRoles):
                     self._clause(part, scope, env)
         shows_ids = any(role is Role.ID for _, role in columns)
         if grouped is None:
-            return Relation(tuple(columns), rows and not aggregated and (shows_ids or not distinct))
+            return Relation(tuple(columns), rows and not aggregated and (shows_ids or not distinct), sure)
         if of_persons := by_id or (rows and shows_ids):
             self.by_person.add(id(node))
-        return Relation(tuple(columns), of_persons)
+        return Relation(tuple(columns), of_persons, sure)
 
     def _is_row_with_id(self, node: exp.Expr, scope: Scope, env: Env) -> bool:
         """Whether a selected expression is a whole row with an id, or a struct of columns with one.
@@ -259,10 +270,13 @@ class RoleReader(ValueRoles):
             if node.method == "NATURAL" and both and not _spreads(node.parent):
                 node.set("method", None)
                 node.set("using", [exp.to_identifier(name, quoted=True) for name in sorted(both)])
+            elif node.method == "NATURAL" and any(relation.has_ids for _, relation in scope.sources):
+                self.misuse("NATURAL JOIN of ids and columns that the query does not name")
             shared = {lowered(name.name) for name in node.args.get("using") or ()}
+            scope.merged.update((n, shared) for n in range(len(before), len(scope.sources)))
             for name in shared:
-                roles = [role for _, r in scope.sources for n, role in r.columns if n == name]
-                if Role.ID in roles and set(roles) != {Role.ID}:
+                sides = [_named(name, sources) for sources in (before, added)]
+                if any(Role.ID in roles for roles in sides) and {*sides[0], *sides[1]} != {Role.ID}:
                     self.misuse("a join of an id with a value that is not an id")
             role = self.value(node.args["on"], scope, env) if node.args.get("on") is not None else Role.KEY
             if role is Role.ID:
@@ -272,7 +286,8 @@ class RoleReader(ValueRoles):
             return
         if isinstance(node, exp.Lateral):
             scope.persons = persons_of(scope)
-            relation = self.query(node.this, env, scope) if isinstance(node.this, exp.Query) else Relation(())
+            one = Relation((("unnest", Role.KEY),), sure=0)
+            relation = self.query(node.this, env, scope) if isinstance(node.this, exp.Query) else one
             if not isinstance(node.this, exp.Query):
                 self.value(node.this, scope, env)
             scope.sources.append((lowered(node.alias), _aliased(relation, node)))
@@ -282,7 +297,9 @@ class RoleReader(ValueRoles):
                 if self.value(part, scope, env) is Role.ID:
                     self.misuse("unnest of ids")
             names = [c.name for c in node.args["alias"].columns] if node.args.get("alias") else []
-            scope.sources.append((lowered(node.alias), Relation(tuple((lowered(n), Role.KEY) for n in names or ["unnest"]))))
+            sure = 1 if node.args.get("offset") else None  # WITH ORDINALITY
+            named = tuple((lowered(n), Role.KEY) for n in names or ["unnest"])
+            scope.sources.append((lowered(node.alias), Relation(named, sure=sure)))
             return
         hidden = node.alias or node.args.get("pivots")
         if isinstance(node, exp.Subquery) and _is_join(node.this) and not hidden:
@@ -292,20 +309,23 @@ class RoleReader(ValueRoles):
         for join in node.args.get("joins") or ():
             self._source(join, scope, env)
 
-    def _star(self, node: exp.Expr, scope: Scope, env: Env) -> list[tuple[str, Role]]:
+    def _star(self, node: exp.Expr, scope: Scope, env: Env) -> Relation:
         """The columns of ``*`` or ``t.*``."""
         table = lowered(node.table) if isinstance(node, exp.Column) else ""
         star = node.this if isinstance(node, exp.Column) else node
-        left_out = {lowered(e.name) for e in star.args.get("except_") or ()}
+        excluded = star.args.get("except_") or ()
+        pairs = {(lowered(e.table), lowered(e.name)) for e in excluded if isinstance(e, exp.Column) and e.table}
+        whole = scope.every(pairs)
+        of = next((relation for alias, relation in scope.shown if alias == table), None) if table else whole
+        if of is None:  # the fields of a structure
+            return Relation((), sure=0)
+        left_out = {lowered(e.name) for e in excluded} - {name for _, name in pairs}
         put = {lowered(e.alias): self.value(e.this, scope, env) for e in star.args.get("replace") or ()}
         named = {lowered(e.this.name): lowered(e.alias) for e in star.args.get("rename") or ()}
-        return [
-            (named.get(name, name), put.get(name, role))
-            for alias, relation in scope.shown
-            if table in ("", alias)
-            for name, role in relation.columns
-            if name not in left_out
-        ]
+        if (put or named) and of.has_ids and len({n for n, _ in of.columns}) < len(of.columns):
+            self.misuse("REPLACE or RENAME of columns with equal names beside ids")
+        columns = [(named.get(n, n), put.get(n, role)) for n, role in of.columns if n not in left_out]
+        return Relation(tuple(columns), sure=of.sure and 0 if left_out else of.sure)
 
 
 def _keys(scope: Scope, shared: Collection[str]) -> list[exp.Column]:
@@ -322,13 +342,20 @@ def _either(one: Role, two: Role) -> Role:
     return Role.VALUE if Role.VALUE in (one, two) else Role.TOTAL if Role.TOTAL in (one, two) else one
 
 
+def _named(name: str, sources: Iterable[tuple[str, Relation]]) -> list[Role | None]:
+    """The roles of the columns of this name that sources have, at least one."""
+    listed = list(sources)
+    found: list[Role | None] = [role for _, r in listed for n, role in r.columns if n == name]
+    return found or [next(filter(None, (r.under(name) for _, r in listed)), None)]
+
+
 def _is_star(node: exp.Expr) -> bool:
     return isinstance(node, exp.Star) or (isinstance(node, exp.Column) and isinstance(node.this, exp.Star))
 
 
 def _spreads(node: exp.Expr | None) -> bool:
-    """Whether a query may have columns that its text does not name: the fields of a structure that unnest spreads."""
-    return node is not None and any(isinstance(call.parent, exp.Select) for call in node.find_all(exp.Explode))
+    """Whether a query may have columns that its text does not name: the fields of a structure."""
+    return node is not None and any(FIELDS not in e.meta for e in node.find_all(exp.Explode) if e.parent_select is not node)
 
 
 def _is_join(node: exp.Expr) -> bool:

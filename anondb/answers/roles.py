@@ -9,8 +9,9 @@ A value is a key, an id of a person, a total, or another computed value."""
 from __future__ import annotations
 
 import itertools
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Protocol
@@ -52,22 +53,37 @@ class Relation:
     Attributes:
         columns: their names in lower case, and their roles.
         of_persons: whether its rows belong to single persons.
+        sure: how many of the first columns have their places for certain; None for all. Behind them, one may be several in
+            DuckDB, such as the fields of a structure.
     """
 
     columns: tuple[tuple[str, Role], ...]
     of_persons: bool = False
+    sure: int | None = None
 
     @property
     def has_ids(self) -> bool:
         """Whether one of its columns has ids of persons."""
         return any(role is Role.ID for _, role in self.columns)
 
+    @property
+    def has_moved_ids(self) -> bool:
+        """Whether an id may be in another place than among ``columns``."""
+        return self.sure is not None and any(role is Role.ID for _, role in self.columns[self.sure :])
+
     def renamed(self, names: Sequence[str]) -> Relation:
-        """The relation with other names for its first columns."""
+        """The relation with other names for its first columns; each that may be that of an id is."""
         named = [lowered(name) for name in names]
-        rest = self.columns[len(named) :]
-        firsts = zip(named, (role for _, role in self.columns), strict=False)
-        return Relation((*firsts, *rest), self.of_persons)
+        roles, known = [role for _, role in self.columns], len(named)
+        if self.has_moved_ids and named:
+            known = min(known, self.sure or 0)
+            roles = [*roles[:known], *[Role.ID] * (len(named) - known)]
+        return Relation((*zip(named, roles, strict=False), *self.columns[known:]), self.of_persons, self.sure)
+
+    def under(self, name: str) -> Role | None:
+        """The role of a column by a name that DuckDB gives it: ``x_1`` of a second ``x``, or the text of an expression."""
+        alike = [role for n, role in self.columns if not n or re.fullmatch(rf"{re.escape(n)}(_\d+)+", name)]
+        return Role.ID if Role.ID in alike else None
 
 
 Env = Mapping[str, Relation]
@@ -80,7 +96,8 @@ class Scope:
 
     ``persons`` says for each source of persons, by its number, which sources have the same person in each row; ``named``
     whether names of what is selected may come before those of columns, as in HAVING; ``tested`` has the numbers of the
-    sources of SEMI JOIN and ANTI JOIN, which have no columns in the rows.
+    sources of SEMI JOIN and ANTI JOIN, which have no columns in the rows; ``merged`` the names that a source shares with
+    those before it (USING), by its number: rows have these once.
     """
 
     sources: list[tuple[str, Relation]] = field(default_factory=list)
@@ -89,11 +106,24 @@ class Scope:
     persons: dict[int, Person] = field(default_factory=dict)
     named: bool = False
     tested: set[int] = field(default_factory=set)
+    merged: dict[int, set[str]] = field(default_factory=dict)
 
     @property
     def shown(self) -> list[tuple[str, Relation]]:
         """The sources whose columns the rows have."""
         return [source for n, source in enumerate(self.sources) if n not in self.tested]
+
+    def every(self, without: Collection[tuple[str, str]] = ()) -> Relation:
+        """The columns of all sources as one relation, without some, by the aliases of their sources and their names."""
+        columns: list[tuple[str, Role]] = []
+        sure: int | None = None
+        out = {pair for pair in without if not any(pair[1] in names for names in self.merged.values())}
+        for n, (alias, relation) in enumerate(self.sources):
+            if n not in self.tested:
+                sure = len(columns) + relation.sure if sure is None and relation.sure is not None else sure
+                here = (c for c in relation.columns if c[0] not in self.merged.get(n, ()))
+                columns += [c for c in here if (alias, c[0]) not in out]
+        return Relation(tuple(columns), any(relation.of_persons for _, relation in self.sources), sure)
 
     def owners(self, column: exp.Column) -> list[int]:
         """The numbers of the sources that have a column."""
@@ -235,10 +265,13 @@ class ValueRoles(ABC):
     def _column(self, node: exp.Column, scope: Scope) -> Role:
         role = scope.role(node)
         if role is None:
+            sources = [source for here in scope.around() for source in here.sources]
+            given = [of.under(lowered(node.name)) for alias, of in sources if lowered(node.table) in ("", alias)]
+            if Role.ID in given:
+                return Role.ID
             before = {lowered(part.name) for part in node.parts[:-1]}
             if any(here.aliases.get(name) is Role.ID for name in before for here in scope.around()):
                 self.misuse("a field of a row with an id")
-            sources = (source for here in scope.around() for source in here.sources)
             if any(alias == lowered(node.name) and relation.has_ids for alias, relation in sources):
                 self.misuse("a whole row of a person")
             elif lowered(node.name) in self.ids:

@@ -12,6 +12,7 @@ from anondb.answers.asked import Asked, asked
 from anondb.answers.estimates import OUTSIDE_NOTE, Estimated, Estimator
 from anondb.answers.ranged.relation import Ranged
 from anondb.answers.ranged.windows import ORDER_NOTE
+from anondb.answers.role_reader import FIELDS
 from anondb.answers.roles import Role
 from anondb.answers.spread import Spread, note_of
 from anondb.errors import InputError
@@ -103,7 +104,11 @@ def _ruled(question: Asked, session: Session) -> tuple[Ranged | None, list[str],
     if question.unread is not None:
         return None, [f"{NO_BOUNDS}{question.unread}."], None
     try:
-        return *session.bounds_of(question.ruled, ended=question.first), None
+        relation, notes = session.bounds_of(question.ruled, ended=question.first)
+        fields = any(call.meta.get(FIELDS) for call in question.ruled.find_all(exp.Explode))
+        if fields or len(relation.columns) != len(question.roles):
+            raise unsupported("unnest of a structure")
+        return relation, notes, None
     except InputError as error:
         if error.code not in UNREAD:
             raise

@@ -11,6 +11,7 @@ from typing import Any
 from sqlglot import exp
 
 from anondb.answers.ranged.clauses import copy_clauses
+from anondb.answers.role_reader import FIELDS
 from anondb.engine import reads
 from anondb.query.parsing import lowered
 from anondb.query.refusals import too_complex, unsupported
@@ -89,6 +90,7 @@ def written_out(tree: exp.Expr, source: Source) -> exp.Expr:
     for select in list(tree.find_all(exp.Select)):
         _write_stars(select, replace(source, around=_seen(select)))
         _write_columns(select, replace(source, around=_seen(select)))
+        _name_fields(select, replace(source, around=_seen(select)))
     return tree
 
 
@@ -120,11 +122,13 @@ def _write_stars(select: exp.Select, source: Source) -> None:
         for part in unchanged.find_all(exp.Star):
             part.set("rename", None)
         names = source.columns(_selecting(select, unchanged, grouped=False))
-        for name in names if len(set(map(lowered, names))) == len(names) else ():
+        by_table = any(isinstance(e, exp.Column) and e.table for e in star.args.get("except_") or ())
+        if by_table or not names or len(set(map(lowered, names))) < len(names):  # DuckDB alone understands it
+            listed.append(selected)
+            continue
+        for name in names:
             value = replaced.get(lowered(name), reads.named(name, column.text("table") or None))
             listed.append(exp.alias_(value.copy(), renamed.get(lowered(name), name), quoted=True))
-        if not names or len(set(map(lowered, names))) < len(names):  # DuckDB alone understands it
-            listed.append(selected)
     select.set("expressions", listed)
 
 
@@ -150,6 +154,14 @@ def _write_columns(select: exp.Select, source: Source) -> None:
         select.set("expressions", [*before[:at], *expanded, *before[at + 1 :]])
 
 
+def _name_fields(select: exp.Select, source: Source) -> None:
+    """Note on each unnest that is selected the columns that a structure gives; none on that of a list."""
+    for call in [e.unalias() for e in select.expressions if isinstance(e.unalias(), exp.Explode)]:
+        names = source.columns(_selecting(select, call.copy().as_("one"), grouped=True))
+        if names:
+            call.meta[FIELDS] = [] if names == ["one"] else [*map(lowered, names)]
+
+
 def _selecting(select: exp.Select, selected: exp.Expr, *, grouped: bool) -> exp.Select:
     """The query of one expression over the rows of a SELECT."""
     query = exp.select(selected.copy())
@@ -173,11 +185,13 @@ def _pivoted(
     turned = rows.subquery("pivoted")
     listed: list[tuple[exp.Expr, Sequence[exp.Expr]]] = []
     for part in on:
-        if isinstance(part, exp.In):
+        query = part.args.get("query") if isinstance(part, exp.In) else None
+        if isinstance(part, exp.In) and query is None:
             listed.append((part.this, part.expressions))
             continue
-        values = source.values(exp.select(part.copy().as_("v")).distinct().from_(turned.copy()).order_by("v"))
-        listed.append((part, [literal_of(value) for value in values if value is not None]))
+        of_rows = exp.select(part.copy().as_("v")).distinct().from_(turned.copy()).order_by("v")
+        values = dict.fromkeys(source.values(of_rows if query is None else query.unnest().copy()))
+        listed.append((part if query is None else part.this, [literal_of(v) for v in values if v is not None]))
     aggregates = list(using) or [exp.Count(this=exp.Star(), big_int=True)]
     columns = list(product(*(values for _, values in listed)))
     if len(columns) * len(aggregates) > MAX_COLUMNS:

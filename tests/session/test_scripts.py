@@ -82,6 +82,7 @@ PIVOTS = [
     "CREATE OR REPLACE MACRO turned_once() AS TABLE (UNPIVOT prices2 ON cost); FROM turned_once()",
     "PIVOT (SELECT 1 - cost AS gain, '' AS none, cost FROM prices2) ON gain, none USING max(cost)",
     "PIVOT (SELECT left(item, 0) AS none, cost FROM prices2) ON none USING max(cost)",
+    "PIVOT prices2 ON item IN (SELECT item FROM prices2 WHERE item = 'tea') USING count(*) GROUP BY note",
 ]
 
 
