@@ -36,6 +36,22 @@ PRAGMAS = ("database_list", "show", "show_tables", "show_tables_expanded", "tabl
 COMPUTED = ("min", "max", "avg", "std", "q25", "q50", "q75")
 """What SUMMARIZE computes from the values of a column."""
 Types = Mapping[str, Mapping[str, str]]
+SETTINGS = ("calendar", "default_null_order", "default_order", "schema", "search_path", "timezone")
+"""Settings that tell nothing of the computer."""
+
+
+def check_settings(tree: exp.Expr) -> None:
+    """Refuse a statement that reads settings of the computer, such as directories.
+
+    Raises:
+        InputError: ``unsupported_query``.
+    """
+    for call in tree.find_all(exp.Anonymous):
+        asked = call.expressions[0] if call.expressions else None
+        if lowered(call.name) == "current_setting" and not (
+            isinstance(asked, exp.Literal) and lowered(asked.name) in SETTINGS
+        ):
+            raise unsupported("the function current_setting", f"It is answered of {', '.join(SETTINGS)}.")
 
 
 def is_of_catalog(tree: exp.Expr, own: Iterable[str], answered: Collection[str] = ()) -> bool:

@@ -11,6 +11,7 @@ from typing import Any
 from sqlglot import exp
 
 from anondb.answers.persons.counts import Described, Row
+from anondb.answers.ranged.equivalents import common_table
 from anondb.answers.ranged.relation import Ranged, failed
 from anondb.answers.ranged.values import ambiguous
 from anondb.data.transactions import LISTS
@@ -152,6 +153,8 @@ class Releases:
             if (table.db and dotted(table.parts) not in names) if lowered(table.name) in names else main:
                 table.set("db", None)
                 table.set("catalog", None)
+                if common_table(table) is not None:
+                    raise unsupported("a table whose name a common table expression has, too", "Name that one otherwise.")
         for column in tree.find_all(exp.Column):
             if column.args.get("db") is not None and dotted(column.parts[:-1]) not in names:
                 column.set("db", None)

@@ -31,7 +31,7 @@ from anondb.query.reading import Together
 from anondb.query.refusals import unsupported
 from anondb.release.reader import SealedRelease, contradictions_told
 from anondb.session.answer import ID_HINT, answered, modelled
-from anondb.session.catalog import Catalog, is_of_catalog, summarized
+from anondb.session.catalog import Catalog, check_settings, is_of_catalog, summarized
 from anondb.session.database import HIDDEN, SessionDatabase
 from anondb.session.files import Parts, notes_on, weakest
 from anondb.session.output import BOUNDS_HINT, CHOICES, SPREAD, output, selected_from, with_bounds
@@ -142,6 +142,7 @@ class Session:
     def _done(self, statement: Statement, tree: exp.Expr, bounds: str) -> Result:
         """The result of a statement, whose tree has its parameters in place."""
         word = statement.word
+        check_settings(tree)
         if word == "EXECUTE":
             prepared = self._prepared.statement(statement.tree.name)
             return self._done(prepared, self._releases.unqualified(prepared.tree), bounds)

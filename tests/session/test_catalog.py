@@ -138,6 +138,12 @@ def test_plans(named: Named) -> None:
         "SELECT count(*) FROM pg_catalog.pg_tables, (SELECT tid FROM sales WHERE tid = 3)",
         "PRAGMA database_size",
         "PRAGMA memory_limit = '1GB'",
+        "SELECT current_setting('secret_directory')",
+        "SELECT current_setting('secret_directory') FROM duckdb_functions() LIMIT 1",
+        "SELECT count(*) FILTER (main.current_setting('secret_' || 'directory') = '') FROM sales",
+        "CREATE MACRO told(x) AS current_setting(x); SELECT told('secret_directory')",
+        "EXPLAIN SELECT 'secret_directory'.current_setting()",
+        "WITH sales AS (SELECT 5 AS tid) SELECT count(*) FROM main.sales",
     ],
 )
 def test_nothing_else_is_told(named: Named, sql: str) -> None:
