@@ -15,6 +15,7 @@ SELECT coalesce(sum(c), 0) AS n FROM (SELECT item, count(*) AS c FROM sales GROU
 -- persons_or
 SELECT count(DISTINCT tid) AS n FROM sales WHERE item = 'milk' OR item = 'bread';
 SELECT count(DISTINCT tid) AS n FROM sales WHERE item IN ('bread', 'milk');
+SELECT count(DISTINCT tid) AS n FROM sales WHERE list_contains(['bread', 'milk'], item);
 SELECT count(*) AS n FROM (SELECT tid FROM sales GROUP BY tid HAVING bool_or(item = 'milk') OR bool_or(item = 'bread'));
 SELECT count(*) AS n FROM (SELECT tid FROM sales WHERE item = 'milk' UNION SELECT tid FROM sales WHERE item = 'bread');
 SELECT (SELECT count(DISTINCT tid) FROM sales WHERE item = 'milk') + (SELECT count(DISTINCT tid) FROM sales WHERE item = 'bread') - (SELECT count(*) FROM sales x JOIN sales y USING (tid) WHERE x.item = 'milk' AND y.item = 'bread') AS n;

@@ -22,10 +22,17 @@ def with_plain_words(tree: exp.Expr) -> exp.Expr:
     """A query with ``count(*)`` in place of other words for a number of rows, without double negations, without parentheses
     that change nothing around conditions that AND connects, and without conditions that all meet: ``WHERE 1 = 1``, and
     ``HAVING count(*) >= 1`` of groups; with LIMIT in place of ``FETCH FIRST 3 ROWS ONLY``, the schema in which the
-    original's tables are for the current one, and ``x COLLATE c = 'l'`` for ``x = 'l' COLLATE c``."""
+    original's tables are for the current one, ``x COLLATE c = 'l'`` for ``x = 'l' COLLATE c``, and IN and ``(a, b)`` for
+    ``list_contains`` and ``row``."""
     copy = tree.copy()
     for schema in list(copy.find_all(exp.CurrentSchema)):
         schema.replace(exp.Literal.string("main"))
+    for contains in list(copy.find_all(exp.ArrayContains)):
+        if isinstance(contains.this, exp.Array) and all(isinstance(e, exp.Literal) for e in contains.this.expressions):
+            contains.replace(exp.In(this=contains.expression, expressions=contains.this.expressions))
+    for row in [call for call in copy.find_all(exp.Anonymous) if lowered(call.name) == "row"]:
+        if isinstance(row.parent, exp.EQ) and len(row.expressions) > 1:
+            row.replace(exp.Tuple(expressions=row.expressions))
     for collated in list(copy.find_all(exp.Collate)):
         _collate_other_side(collated)
     for fetch in [fetch for fetch in copy.find_all(exp.Fetch) if _is_of_rows(fetch)]:
