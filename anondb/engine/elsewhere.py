@@ -70,6 +70,9 @@ class Elsewhere:
     def look_again(self) -> None:
         """Fetch the ledger if another process has changed it since the last transaction. Call it outside a transaction."""
 
+    def claim(self) -> None:
+        """Let no other transaction write into the ledger until this one ends: call it before long work."""
+
     def open_schema(self, name: str) -> None:
         """Fetch the release in a schema."""
 

@@ -12,7 +12,7 @@ from anondb.data import preflight
 from anondb.data.sources import reading_as
 from anondb.data.transactions import ROWS, Dataset, fingerprint
 from anondb.engine import DuckDBEngine, Engine
-from anondb.errors import InputError, VerificationFailed, agreeing, quote_list
+from anondb.errors import InputError, agreeing, quote_list
 from anondb.ledger import ledger, loaded_files
 from anondb.ledger.stored import asked_records, asked_table, check_writable, current_catalog, reference_of
 from anondb.ledger.tables import CONSTRAINTS, RECORDS, SENSITIVE, STATEMENTS
@@ -20,6 +20,7 @@ from anondb.ledger.unfinished import Unfinished, key_of_load, key_of_recoding
 from anondb.models import Model, json_of
 from anondb.pipeline import on_engine, reports
 from anondb.pipeline.clock import Clock
+from anondb.pipeline.engine_release import broken
 from anondb.pipeline.load import Persons, load, sizes
 from anondb.pipeline.reports import Report, published
 from anondb.policy import Policy
@@ -127,6 +128,7 @@ def _loaded(
 
 def _check_database(engine: Engine, catalog: str) -> None:
     check_writable(engine, catalog)
+    engine.claim()
     ledger.check_names(engine, catalog)
 
 
@@ -235,10 +237,7 @@ def _verified(engine: DuckDBEngine, task: Task, frozen: FrozenRelease, model: Mo
     knowledge = Knowledge(task.requirements.privacy, task.sensitive, task.dataset)
     verification = verify_release(engine, frozen.schema, model, kind=frozen.kind, rows=rows, knowledge=knowledge)
     if not verification.verified:
-        raise VerificationFailed(
-            f"The frozen release has {verification.all_violations} violations of {model.name}; nothing was kept."
-            " This is a bug in anondb: please report it."
-        )
+        raise broken(f"The frozen release has {verification.all_violations} violations of {model.name}")
     return verification
 
 

@@ -150,8 +150,17 @@ class LedgerEngine(DuckDBEngine):
             self._write_ledger(name, lost)
         self._fetched.version = self._version()
 
+    def claim(self) -> None:
+        """Let no other transaction write into the ledger until this one ends. Raises EngineError: ``conflict``."""
+        with self._reading():
+            if not self.server.query("postgres/claim")["claimed"][0]:
+                raise EngineError(
+                    "Another run is at work in this database.", code="conflict", hint="Run it again when that has ended."
+                )
+
     def _begin_writing(self) -> None:
-        """Make the ledger's schema if it is missing, and change its version: of two concurrent writers one fails."""
+        """Make the ledger's schema if it is missing, and change its version, which fails if it changed meanwhile."""
+        self.claim()
         state = creation(LEDGER, _STATE, {"version": "VARCHAR"})
         state.set("exists", True)
         new = exp.cast(exp.func("gen_random_uuid"), "TEXT")
