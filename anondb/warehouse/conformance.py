@@ -6,7 +6,7 @@ import random
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -15,7 +15,7 @@ import numpy as np
 from anondb.algorithms.hghs.mhghs import mhghs
 from anondb.data.taxonomy import Taxonomy, from_edges
 from anondb.data.transactions import Dataset
-from anondb.engine import Columns, Table, all_names, load, reads, tuples
+from anondb.engine import Columns, Table, all_names, load, put_integers, reads, tuples
 from anondb.engine.elsewhere import plug_in
 from anondb.errors import AnondbError, BudgetExceeded, InputError
 from anondb.models.transactional import KmAnonymity
@@ -73,11 +73,14 @@ def kind_of(query: str, table: str, column: str) -> str:
 
 def put(warehouse: Any, query: str, table: str, rows: Sequence[Sequence[Any]]) -> Table:
     """Create a table that a portable statement reads, with rows."""
-    columns = load(query).reads[table]
-    parts = list(zip(*rows, strict=True)) or [()] * len(columns)
-    typed = {c: (kind_of(query, table, c), list(p)) for c, p in zip(columns, parts, strict=True)}
-    created: Table = warehouse.put(f"example_{table}", typed if any(columns) else {"unused": ("INTEGER", [])})
+    kinds = {c: kind_of(query, table, c) for c in load(query).reads[table] if c}
+    created: Table = warehouse.put(f"example_{table}", columns_of(kinds, rows) or {"unused": ("INTEGER", [])})
     return created
+
+
+def columns_of(kinds: Mapping[str, str], rows: Sequence[Sequence[Any]]) -> dict[str, tuple[str, list[Any]]]:
+    """Rows as columns ``{name: (type, values)}``."""
+    return {name: (kind, [row[place] for row in rows]) for place, (name, kind) in enumerate(kinds.items())}
 
 
 def random_rows(rnd: random.Random, query: str, table: str) -> list[tuple[Any, ...]]:
@@ -104,9 +107,9 @@ def rows_of(columns: Columns) -> list[tuple[Any, ...]]:
 
 def loaded(warehouse: Any, pairs: Pairs, kind: str = "BIGINT") -> Dataset:
     """Code transactions ``(id, item)`` in a warehouse, as ``load_from`` does with those of a table."""
-    rows = {"id": (kind, [i for i, _ in pairs]), "item": ("VARCHAR", [i for _, i in pairs])}
+    source = warehouse.put("source", columns_of({"id": kind, "item": "VARCHAR"}, pairs))
     names = {"table": "", "id_column": "id", "item_column": "item", "id_type": kind, "item_type": "VARCHAR"}
-    return coded(warehouse, warehouse.put("source", rows), names)
+    return coded(warehouse, source, names)
 
 
 def random_case(rnd: random.Random) -> tuple[Taxonomy, list[tuple[int, str]]]:
@@ -215,24 +218,20 @@ def recodings(warehouse: Any, seeds: Sequence[int] = range(6)) -> None:
         model, results = KmAnonymity(rnd.randint(2, 4), rnd.randint(1, 3)), []
         for engine in (reference, warehouse):
             with engine.snapshot():
-                dataset = loaded(engine, pairs)
-                recoding = mhghs(engine, dataset, taxonomy, model)
-                kept = np.flatnonzero(recoding.image >= 0)
-                image = {"item": ("INTEGER", kept), "released": ("INTEGER", recoding.image[kept])}
-                joined = reads.joined(
-                    dataset.transactions,
-                    engine.put("image", image),
-                    "item",
-                    "one.tid, other.released AS item",
-                    distinct=True,
-                )
-                raw, released = (
-                    verify_km(engine, rows, dataset.items, model).violations
-                    for rows in (dataset.transactions, engine.create("recoded", joined))
-                )
-                results.append((dataset.labels, recoding.image.tolist(), raw, released))
+                results.append(_searched(engine, loaded(engine, pairs), taxonomy, model))
         _same(results[1], results[0], "Recodings")
         _same(results[1][-1], 0, "Violations of released rows")
+
+
+def _searched(engine: Any, dataset: Dataset, taxonomy: Taxonomy, model: KmAnonymity) -> tuple[Any, ...]:
+    """The items and their images, and how many violations the transactions have before and after they are recoded."""
+    recoding = mhghs(engine, dataset, taxonomy, model)
+    kept = np.flatnonzero(recoding.image >= 0)
+    image = put_integers(engine, "image", item=kept, released=recoding.image[kept])
+    columns = "one.tid, other.released AS item"
+    recoded = engine.create("recoded", reads.joined(dataset.transactions, image, "item", columns, distinct=True))
+    before, after = (verify_km(engine, rows, dataset.items, model).violations for rows in (dataset.transactions, recoded))
+    return dataset.labels, recoding.image.tolist(), before, after
 
 
 def supports(warehouse: Any, seeds: Sequence[int] = range(3)) -> None:
@@ -261,7 +260,7 @@ def _supports_in(
     texts, numbers = dict.fromkeys(("released_item", "item"), "VARCHAR"), dict.fromkeys(("support", "n"), "BIGINT")
 
     def put_rows(name: str, kinds: dict[str, str], rows: Sequence[Sequence[Any]]) -> Any:
-        return warehouse.put(name, {c: (kind, [row[p] for row in rows]) for p, (c, kind) in enumerate(kinds.items())})
+        return warehouse.put(name, columns_of(kinds, rows))
 
     with warehouse.snapshot():
         columns = item_supports(warehouse, put_rows("counted", texts | numbers, [c for c in counts if c[2]]), rule)
@@ -286,27 +285,32 @@ def classes(warehouse: Any, seeds: Sequence[int] = range(4)) -> None:
         kinds = [frozenset((i, rnd.randint(1, 2)) for i in range(9) if rnd.random() < 0.6) for _ in range(5)]
         drawn = [(rnd.choice(kinds), rnd.randint(0, 1)) for _ in range(rnd.randint(0, 25))]
         rows = [(tid, i, n) for tid, (held, _) in enumerate(drawn, 3) for i, n in held]
-        columns = {c: ("INTEGER", [row[p] for row in rows]) for p, c in enumerate(("tid", "item", "copies"))}
-        persons = {"tid": range(3, 3 + len(drawn)), "complete": [whole for _, whole in drawn]}
+        columns = columns_of(dict.fromkeys(("tid", "item", "copies"), "INTEGER"), rows)
+        persons = columns_of(dict.fromkeys(("tid", "complete"), "INTEGER"), [(t, n) for t, (_, n) in enumerate(drawn, 3)])
         with warehouse.snapshot():
-            tables = (warehouse.put("rows", columns), warehouse.put("ids", {c: ("INTEGER", v) for c, v in persons.items()}))
-            few = verify_k_on(warehouse, *tables, 3)
+            few = verify_k_on(warehouse, warehouse.put("rows", columns), warehouse.put("ids", persons), 3)
         _same(few, sum(n < 3 for n in Counter(drawn).values()), "Small classes")
 
 
 def table(warehouse: Any, source: tuple[Any, str, str]) -> None:
-    """A table of the user, with the names of its columns, is read there as its rows are when they are fetched."""
-    reference, id_column, item_column = source
+    """A table of the user, with the names of its columns, is read and recoded there as its rows are when they are fetched.
+    Its taxonomy has groups of five items."""
+    reference, *columns = source
     with warehouse.snapshot():
-        inside = load_from(warehouse, reference, id_column=id_column, item_column=item_column)
         rows = warehouse.all_rows(reference)
     fetched = DuckDBWarehouse()
-    with fetched.snapshot():
-        fetched.database.register("fetched", rows)
-        outside = load_from(fetched, "fetched", id_column=id_column, item_column=item_column)
-    for what in ("labels", "n_transactions", "lengths", "duplicates"):
-        _same(getattr(inside, what), getattr(outside, what), f"In the table, {what}")
-    _same(inside.supports.tolist(), outside.supports.tolist(), "In the table, supports")
+    fetched.database.register("fetched", rows)
+    results = []
+    for engine, place in ((fetched, "fetched"), (warehouse, reference)):
+        with engine.snapshot():
+            dataset = load_from(engine, place, id_column=columns[0], item_column=columns[1])
+            facts = (dataset.n_transactions, dataset.lengths, dataset.duplicates, dataset.supports.tolist())
+            root = max(("", *dataset.labels), key=len) + "."  # is longer than all items, as are other names that begin so
+            edges = [(root, None), *((label, f"{root}{n // 5}") for n, label in enumerate(dataset.labels))]
+            edges += [(f"{root}{n}", root) for n in range(len(dataset.labels[::5]))]
+            results.append((facts, *_searched(engine, dataset, from_edges(edges), KmAnonymity(5, 2))))
+    for what, theirs, ours in zip(("sizes", "items", "images", "violations", "violations"), *results, strict=True):
+        _same(ours, theirs, f"In the table, {what}")
 
 
 CHECKS: tuple[Callable[[Any], None], ...] = (statements, texts, ids, refusals, recodings, classes, supports)
