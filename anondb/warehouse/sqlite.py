@@ -66,7 +66,8 @@ class SQLiteWarehouse(PortableWarehouse):
             cursor = self._connection.execute(text)
             names = [column[0] for column in cursor.description]
             columns = list(zip(*cursor, strict=True)) or [()] * len(names)
-            return pa.table({name: pa.array(values) for name, values in zip(names, columns, strict=True)})
+            arrays = (pa.array(values, None if any(v is not None for v in values) else pa.string()) for values in columns)
+            return pa.table(dict(zip(names, arrays, strict=True)))
 
         return self.told(query, what, fetched)
 

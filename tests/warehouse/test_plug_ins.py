@@ -33,6 +33,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         connection.execute("CREATE TABLE people AS SELECT DISTINCT tid, 20 + tid % 5 AS age FROM sales")
         connection.execute("CREATE TABLE odd (tid, item)")
         connection.executemany("INSERT INTO odd VALUES (?, ?)", [(1, "secret"), ("2", "b"), (3, 4.5)])
+        connection.execute("CREATE TABLE untyped (tid, item)")
     table = pa.table({"tid": [t for t, _ in rows], "item": [i for _, i in rows]})
     parquet.write_table(table, folder / "sales.parquet")
     with anondb.connect(folder / "shop.duckdb") as database:
@@ -81,6 +82,14 @@ def test_small_tables_are_fetched_unless_the_owner_says_otherwise(shop: dict[str
         assert caught.value.code == "not_on_engine"
         made = database.anonymize(shop["sqlite"], model=anondb.KmAnonymity(2, 2), algorithm="coat", name="c", queries=0)
         assert made.report.verification.verified
+
+
+def test_a_column_without_values_has_texts(shop: dict[str, str]) -> None:
+    with anondb.connect() as database:
+        for on_engine in (True, False):
+            empty = shop["sqlite"].replace("#sales", "#untyped")
+            report, counts = released(database, empty, shop["taxonomy"], on_engine=on_engine, replace=True)
+            assert report.transactions == 0 and not counts
 
 
 def test_attributes_are_read_from_there(shop: dict[str, str]) -> None:
