@@ -134,7 +134,7 @@ def with_item_supports(kind: Kind) -> Kind:
 
 @dataclass(frozen=True)
 class SchemaName:
-    """A schema, qualified by its catalog (the name under which its database is attached)."""
+    """A schema, qualified by its catalog (the name under which its database is attached), which may be empty elsewhere."""
 
     catalog: str
     name: str
@@ -145,7 +145,8 @@ class SchemaName:
 
     def expression(self) -> exp.Table:
         """The quoted sqlglot node of this name."""
-        return exp.Table(db=exp.to_identifier(self.name, quoted=True), catalog=exp.to_identifier(self.catalog, quoted=True))
+        catalog = exp.to_identifier(self.catalog or None, quoted=True)
+        return exp.Table(db=exp.to_identifier(self.name, quoted=True), catalog=catalog)
 
 
 def create_table(table: Table, columns: Mapping[str, str]) -> exp.Create:

@@ -303,9 +303,8 @@ def test_verification_there(spark: Any, place: Any) -> None:
         db.verify(frame, model=anondb.KmAnonymity(2, float("inf")))
 
 
-def test_numbers_do_not_change_when_a_task_runs_again(place: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_numbers_do_not_change_when_a_task_runs_again(place: Any) -> None:
     """Tasks fail once. The source is read whole, in buckets of few persons, and each person has one number."""
-    monkeypatch.setattr(spark_room, "BUCKET", 5)
     warehouse = place.warehouse
 
     def once(rows: Any) -> Any:

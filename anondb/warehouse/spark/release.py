@@ -14,11 +14,6 @@ UNFINISHED = "unfinished release of anondb, whose work is in "  # comments of a 
 FINISHED = "release of anondb"
 
 
-def quoted(name: str) -> exp.Identifier | None:
-    """A name as an identifier."""
-    return exp.to_identifier(name, quoted=True) if name else None
-
-
 def function_of(name: Table, tables: Mapping[str, Table]) -> exp.Create:
     """The statement that creates ``count_bounds(items)`` of a release, with or without item supports."""
     body = _converted(bounds_of(tables, exp.column("items")))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
@@ -15,18 +14,18 @@ from sqlglot import exp
 from anondb.engine import NamedRows, Table, Tables, reads
 from anondb.engine.queries import Value
 from anondb.errors import AnondbError, BudgetExceeded, InputError
+from anondb.release.objects import SchemaName
 from anondb.warehouse.portable import PortableWarehouse
 from anondb.warehouse.spark import session
 from anondb.warehouse.spark.folder import delete, files_of, make_private, may_exist, note_release
-from anondb.warehouse.spark.release import FINISHED, UNFINISHED, function_of, quoted, views_of
+from anondb.warehouse.spark.release import FINISHED, UNFINISHED, function_of, views_of
 from anondb.warehouse.statements import text_in, tree_of, what
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
-BUCKET = 100_000  # persons that are numbered in one partition
-MOST_BUCKETS = 16**5
+BUCKETS = 16**2  # of persons that are numbered in one partition
 WORKER_BYTES = 2**28
 KINDS = {"INTEGER": "int", "BIGINT": "bigint"}
 SETTINGS = {  # of a session of its own; the user's keeps its settings
@@ -140,18 +139,12 @@ class SparkWarehouse(PortableWarehouse):
         taken = (text_in("spark", column) for column in self.pairs(reference, id_column, item_column).expressions)
         return self.guarded(lambda: self._written("source", frame.selectExpr(*taken)), "reading the source")
 
-    def names(self, reference: str | DataFrame, id_column: str, item_column: str) -> dict[str, Any]:
-        """The names of a source and its columns, and the types of these, as a ``Dataset`` has them."""
-        return super().names(reference, id_column, item_column) | {"source": "the data frame"}
-
     def number(self, source: Table) -> Table:
-        """Number the distinct ids in the order of their digests under a key, in many partitions. The first digits of a
+        """Number the distinct ids in the order of their digests under a key, in many partitions. The first two digits of a
         digest are a bucket; the number of an id is its place in its bucket, after all buckets before."""
         draws = self.keyed("draws", reads.rows(source, "id", distinct=True), "id", os.urandom(32).hex())
-        persons = int(self.fetch(reads.counted(draws), most=1)["n"][0])
-        digits = math.ceil(math.log(max(persons / BUCKET, 1), 16))
-        placed = reads.rows(draws, f"id, digest, substr(digest, 1, {digits}) AS bucket")
-        sizes = self.fetch(reads.counted(placed, "bucket", order="bucket"), most=MOST_BUCKETS)
+        placed = reads.rows(draws, "id, digest, substr(digest, 1, 2) AS bucket")
+        sizes = self.fetch(reads.counted(placed, "bucket", order="bucket"), most=BUCKETS)
         before = np.cumsum(sizes["n"]) - sizes["n"]
         buckets = self.put("buckets", {"bucket": ("VARCHAR", sizes["bucket"]), "before": ("BIGINT", before)})
         place = "row_number() OVER (PARTITION BY other.bucket ORDER BY one.digest, one.id)"
@@ -166,7 +159,7 @@ class SparkWarehouse(PortableWarehouse):
         catalog, _, schema = name.rpartition(".")
         schemas, unfinished = self.guarded(lambda: self._schemas(catalog), "looking for releases")
         for left in unfinished:
-            self._drop_schema(exp.Table(this=None, db=quoted(left), catalog=quoted(catalog)))
+            self._drop_schema(SchemaName(catalog, left).expression())
         if schema.lower() in schemas - unfinished:
             raise session.release_exists()
         jvm: Any = self._session._jvm
@@ -196,7 +189,7 @@ class SparkWarehouse(PortableWarehouse):
         run drops the schema: its comment names the private folder of its run, which is gone. Grants follow afterwards.
         """
         catalog, _, schema = name.rpartition(".")
-        place = exp.Table(this=None, db=quoted(schema), catalog=quoted(catalog))
+        place = SchemaName(catalog, schema).expression()
         unfinished = exp.SchemaCommentProperty(this=exp.Literal.string(UNFINISHED + self._folder))
         statement = exp.Create(this=place, kind="SCHEMA", properties=exp.Properties(expressions=[unfinished]))
         self.run(statement, "creating the schema of the release")
