@@ -7,7 +7,7 @@ from typing import Any
 from sqlglot import exp
 
 from anondb.data.transactions import Dataset
-from anondb.engine import NamedRows, Table, Tables, load
+from anondb.engine import NamedRows, Table, Tables, load, reads
 from anondb.errors import VerificationFailed
 from anondb.models.transactional import KmAnonymity
 from anondb.recoding import GlobalRecoding
@@ -16,7 +16,6 @@ from anondb.release.manifest import manifest_of, suppressed_in
 from anondb.release.objects import ROW_ORDER, new_release_id, showing
 from anondb.verify.item_supports import verify_item_supports
 from anondb.warehouse.portable import PortableWarehouse
-from anondb.warehouse.statements import sorted_rows
 
 
 @dataclass(frozen=True)
@@ -59,7 +58,10 @@ class EngineRelease:
         return {
             "transaction_items": rows.tree(),
             "transaction_ids": load("warehouse/release/transaction_ids").bind(ids, {"complete": not suppression}),
-            **{name: sorted_rows(stored[name], list(columns[name]), ROW_ORDER[name]) for name in columns},
+            **{
+                name: reads.rows(stored[name], ", ".join(parts), order=", ".join(ROW_ORDER[name]))
+                for name, parts in columns.items()
+            },
         }
 
     def _supports(self, rows: NamedRows, stored: Mapping[str, Table]) -> dict[str, tuple[str, Any]]:
@@ -78,8 +80,7 @@ class EngineRelease:
     def check_supports(self, coded: Table, written: Mapping[str, Table]) -> None:
         """Verify the item supports of the written tables of the release, whose rows are ``coded`` ``(tid, item)``. Raises
         VerificationFailed: they break the promise (a bug)."""
-        named = (exp.column("item_id").as_("item"), exp.column("item").as_("label"))
-        items = self.warehouse.create("names", exp.select(*named).from_(written["labels"].expression()))
+        items = self.warehouse.create("names", reads.rows(written["labels"], "item_id AS item, item AS label"))
         tables = written["released_items"], written["item_supports"]
         if wrong := verify_item_supports(self.warehouse, coded, items, *tables, self.model.k, int(self.model.m)):
             raise broken(f"The item supports have {wrong} violations of {self.model.name}")

@@ -43,4 +43,4 @@ def releases_at(url: str, on_statement: Callable[[str], None] | None = None) -> 
 
 def name_of(source: str | os.PathLike[str]) -> str:
     """The name of a release in messages, without a password."""
-    return place_of(str(source)).shown if is_url(source) else Path(source).name
+    return str(place_of(str(source))) if is_url(source) else Path(source).name

@@ -4,6 +4,7 @@ BigQuery are translations."""
 
 import contextlib
 from collections.abc import Mapping, Sequence
+from typing import TypeVar
 
 from sqlglot import exp
 
@@ -13,7 +14,7 @@ from anondb.errors import InputError
 from anondb.release.bodies import bound_among
 from anondb.release.definitions import modelled_statements, view_and_macro_texts
 from anondb.release.modelled import StoredTable, modelled_tables
-from anondb.release.objects import GLOBAL, MODELLED, Kind, SchemaName, with_item_supports
+from anondb.release.objects import GLOBAL, MODELLED, Kind, SchemaName, create_table, with_item_supports
 from anondb.release.publish import rows_file, rows_table
 from anondb.warehouse.postgres.catalog import release_statements
 from anondb.warehouse.postgres.definitions import schema_statements, table_statements
@@ -22,6 +23,7 @@ from anondb.warehouse.postgres.tables import schema_creation
 from anondb.warehouse.spark.release import function_of
 from anondb.warehouse.statements import text_in
 
+E = TypeVar("E", bound=exp.Expr)
 SCHEMA = "release"
 _CATALOG = "the current database"
 _PLAIN = "warehouse/plain/count_bounds"
@@ -102,30 +104,26 @@ def _body(kind: Kind, schema: str = "") -> exp.Query:
     return bound_among(_PLAIN, _named(kind, schema), {"items": exp.column("items")})
 
 
-def _tables(kind: Kind, dialect: str, schema: str, types: Mapping[str, str]) -> list[str]:
-    statements = []
-    for name, columns in kind.tables.items():
-        fields = [
-            exp.ColumnDef(this=exp.to_identifier(c), kind=exp.DataType.build(types[t], dialect=dialect))
-            for c, t in columns.items()
-        ]
-        place = exp.Table(this=exp.to_identifier(name), db=exp.to_identifier(schema) if schema else None)
-        statements.append(text_in(dialect, exp.Create(this=exp.Schema(this=place, expressions=fields), kind="TABLE")))
-    return statements
+def _tables(kind: Kind, dialect: str, schema: str = "") -> list[str]:
+    return [
+        text_in(dialect, _unquoted(create_table(Table("", schema, name), columns))) for name, columns in kind.tables.items()
+    ]
+
+
+def _unquoted(tree: E) -> E:
+    """The tree with names that are no longer quoted."""
+    for name in tree.find_all(exp.Identifier):
+        name.set("quoted", False)
+    return tree
 
 
 def _snowflake(kind: Kind) -> list[str]:
-    types = {"INTEGER": "INT", "VARCHAR": "VARCHAR", "BOOLEAN": "BOOLEAN"}
-    body = _body(kind)
-    for name in body.find_all(exp.Identifier):
-        name.set("quoted", False)
     returned = "(lower_bound BIGINT, estimate DOUBLE, upper_bound BIGINT)"
     head = " ".join(("CREATE OR REPLACE FUNCTION", "count_bounds(items ARRAY)", "RETURNS TABLE", returned, "AS"))
-    return [*_tables(kind, "snowflake", "", types), "\n".join((head, "$$", text_in("snowflake", body), "$$"))]
+    return [*_tables(kind, "snowflake"), "\n".join((head, "$$", text_in("snowflake", _unquoted(_body(kind))), "$$"))]
 
 
 def _bigquery(kind: Kind) -> list[str]:
-    types = {"INTEGER": "INT64", "VARCHAR": "STRING", "BOOLEAN": "BOOL"}
     body = _body(kind, SCHEMA)
     for node in list(body.find_all(exp.Length, exp.ArraySize)):
         if isinstance(node.this, exp.ArrayDistinct):
@@ -136,6 +134,6 @@ def _bigquery(kind: Kind) -> list[str]:
     head = " ".join(("CREATE OR REPLACE TABLE FUNCTION", SCHEMA + ".count_bounds(items ARRAY<STRING>)", "AS"))
     return [
         " ".join(("CREATE SCHEMA IF NOT EXISTS", SCHEMA)),
-        *_tables(kind, "bigquery", SCHEMA, types),
+        *_tables(kind, "bigquery", SCHEMA),
         "\n".join((head, "(" + text_in("bigquery", body) + ")")),
     ]

@@ -194,7 +194,7 @@ class PortableWarehouse(ABC):
         ids, items = (column_named(kinds, name) for name in (id_column, item_column))
         return {
             "table": table.name,
-            "source": f"the table {table.name}",
+            "source": f"the table {exp.table_name(table)}" if isinstance(reference, str) else "the data frame",
             "id_column": ids,
             "item_column": items,
             "item_kind": kind_of(kinds[items]),

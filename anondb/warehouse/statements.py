@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +10,7 @@ import numpy as np
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 
-from anondb.engine import Columns, NamedRows, Table, Tables, load, reads
+from anondb.engine import Columns, NamedRows, Tables, load
 from anondb.engine.queries import Value
 from anondb.errors import InputError
 
@@ -73,9 +73,3 @@ def _dialect(name: str) -> Dialect:
 def limited(query: exp.Query, most: int) -> exp.Query:
     """The query, for one row more than ``most``: enough to refuse it."""
     return query if query.args.get("limit") else query.limit(most + 1)
-
-
-def sorted_rows(rows: Table, columns: Sequence[str], order: Sequence[str]) -> exp.Select:
-    """A query for columns of a table, sorted by some of them."""
-    named = {c: reads.named(c) for c in (*columns, *order)}
-    return exp.select(*(named[c] for c in columns)).from_(rows.expression()).order_by(*(named[c].copy() for c in order))

@@ -232,8 +232,7 @@ def test_default_privileges_do_not_open_the_ledger(server: Server) -> None:
 @pytest.mark.slow
 def test_a_reader_does_not_hold_the_owner_up(leaky: Databases, monkeypatch: pytest.MonkeyPatch) -> None:
     """A lock on a release that is to be replaced is waited for, but not for ever."""
-    monkeypatch.setitem(server_module._SETTINGS, "lock_timeout", "100ms")
-    monkeypatch.setattr(server_module, "_settings_text", server_module._settings_text.__wrapped__)  # made once in a process
+    monkeypatch.setattr(server_module, "_LOCK_TIMEOUT", "100ms")
     with leaky.session(leaky.releases, "analysts") as reader, reader.transaction():
         reader.execute("SELECT count(*) FROM spring.labels")
         with anondb.connect(leaky.raw_url()) as db, pytest.raises(anondb.EngineError) as refused:

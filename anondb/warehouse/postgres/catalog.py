@@ -178,8 +178,7 @@ def _undone(server: Server) -> Iterator[None]:
 
 
 def _temporary(server: Server) -> int:
-    number = exp.cast(exp.func("pg_my_temp_schema"), "BIGINT").as_("namespace")
-    return int(server.rows(exp.select(number), "the temporary schema").to_pydict()["namespace"][0])
+    return int(server.query("postgres/temporary")["namespace"][0])
 
 
 def _is_of(name: str, table: str) -> bool:

@@ -142,10 +142,9 @@ def _field(name: str, kind: str, constraints: list[exp.ColumnConstraint] | None 
 
 def comments(schema: str, kind: Kind) -> Iterator[exp.Comment]:
     """The statements that comment the objects of a release and their columns; the texts are fixed."""
-    for name, columns in kind.tables.items():
-        yield from relation_comments(schema, name, columns)
-    for name, columns in kind.views.items():
-        yield from relation_comments(schema, name, columns, "VIEW")
+    for what, relations in (("TABLE", kind.tables), ("VIEW", kind.views)):
+        for name, columns in relations.items():
+            yield from relation_comments(schema, name, columns, what)
     yield from (comment("FUNCTION", schema, name) for name in kind.macros)
 
 
@@ -241,10 +240,10 @@ def schema_of(release: str) -> str:
     return check_name(f"{release}_{MODELLED}")
 
 
-def schema_statements(schema: str) -> list[exp.Expr]:
-    """The statements that make the schema."""
+def schema_statements(schema: str, words: str = COMMENT) -> list[exp.Expr]:
+    """The statements that make a schema with a comment, by default that of modelled rows."""
     named = exp.Table(this=exp.to_identifier(schema, quoted=True))
-    return [schema_creation(schema), exp.Comment(this=named, kind="SCHEMA", expression=exp.Literal.string(COMMENT))]
+    return [schema_creation(schema), exp.Comment(this=named, kind="SCHEMA", expression=exp.Literal.string(words))]
 
 
 def table_statements(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import sqlglot
 from sqlglot import exp
@@ -16,26 +17,18 @@ LEDGER = "anondb"
 BEFORE = "anondb_before"  # the schema of the ledger as it was fetched
 
 
+@dataclass
 class Fetched:
     """What DuckDB holds of the database in PostgreSQL."""
 
-    def __init__(self) -> None:
-        # the version of the ledger; None without a ledger
-        self.version: str | None = ""  # not asked yet
-        # the schemas of releases, each with the number of the release that is here, if it is
-        self.releases: dict[str, str | None] = {}
-        # sources, filled: the tables of the owner that are here, and those with their rows
-        self.sources: dict[tuple[str, str], SourceTable] = {}
-        self.filled: set[tuple[str, str]] = set()
-        # whether DuckDB has committed it, and whether a statement of it named the ledger or a release
-        self.kept = self.touched = False
-
-    def copy(self) -> Fetched:
-        """A copy, for a transaction that may fail."""
-        twin = Fetched()
-        twin.version, twin.releases = self.version, dict(self.releases)
-        twin.sources, twin.filled = dict(self.sources), set(self.filled)
-        return twin
+    version: str | None = ""  # of the ledger; None without one, empty if it was not asked for yet
+    # the schemas of releases, each with the number of the release that is here, if it is
+    releases: dict[str, str | None] = field(default_factory=dict)
+    # the tables of the owner that are here, and those with their rows
+    sources: dict[tuple[str, str], SourceTable] = field(default_factory=dict)
+    filled: set[tuple[str, str]] = field(default_factory=set)
+    kept: bool = False  # whether DuckDB has committed it
+    touched: bool = False  # whether a statement of the transaction named the ledger or a release
 
 
 def is_owners(table: SourceTable) -> bool:

@@ -41,7 +41,7 @@ def fetched_file(source: str | os.PathLike[str] | Place, on_statement: Said) -> 
             hint = "anondb inspect URL lists what is wrong with it. Ask its publisher."
             if (parts := parts_at(source)) is not None:
                 hint = f"Name one of those that it shows: {', '.join(map(str, parts))}."
-            raise InputError(f"The schema of {source.shown} is not a release.", code="not_a_release", hint=hint)
+            raise InputError(f"The schema of {source} is not a release.", code="not_a_release", hint=hint)
         yield copied.file
 
 
@@ -54,9 +54,9 @@ def inspect_release(url: str, trusted: str | os.PathLike[str] | Keys | None = No
     with private_block() as directory:
         copied = copy(place, directory)
         if copied.file is None:
-            return Inspection(Path(str(place.schema)), {}, {"release": place.shown}, copied.findings)
+            return Inspection(Path(str(place.schema)), {}, {"release": str(place)}, copied.findings)
         inspection = inspect(copied.file, trusted, **how)
-    figures = {"release": place.shown, **{n: text for n, text in inspection.figures.items() if n not in ("wal", "bytes")}}
+    figures = {"release": str(place), **{n: text for n, text in inspection.figures.items() if n not in ("wal", "bytes")}}
     return replace(
         inspection, path=Path(str(place.schema)), figures=figures, findings=(*copied.findings, *inspection.findings)
     )
@@ -70,7 +70,7 @@ def _inspect_union(union: Place, parts: Sequence[Place]) -> Inspection:
         kind = None if namespace is None else checked_kind(server, parts[0], namespace)[0]
         wrong = [Finding("catalog", "the parts are of no kind of release that is known")]
         findings = wrong if kind is None else union_findings(server, str(union.schema), kind)
-    figures = {"release": union.shown, "parts": ", ".join(part.shown for part in parts)}
+    figures = {"release": str(union), "parts": ", ".join(map(str, parts))}
     return Inspection(Path(str(union.schema)), {}, figures, tuple(findings))
 
 
@@ -80,7 +80,7 @@ def copy(where: Place, directory: Path, on_statement: Said = None) -> ReadBack:
     with contextlib.closing(Server(where, on_statement)) as server, server.undone():
         catalog.check_reference(server)
         if (namespace := catalog.namespace_of(server, str(where.schema))) is None:
-            raise InputError(f"There is no schema at {where.shown}.", code="no_such_release", hint="Check the URL.")
+            raise InputError(f"There is no schema at {where}.", code="no_such_release", hint="Check the URL.")
         kind, manifest, findings = checked_kind(server, where, namespace)
         if kind is None or any(f.check == "catalog" for f in findings):
             return ReadBack(None, tuple(findings))

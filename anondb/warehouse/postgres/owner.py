@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Sequence
+from copy import deepcopy
 from typing import Any
 
 from sqlglot import exp
@@ -75,7 +76,7 @@ class PostgresEngine(LedgerEngine):
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:
         """Run the block as one transaction here and one in PostgreSQL, which sees one snapshot."""
-        before = self._fetched.copy()
+        before = deepcopy(self._fetched)
         self.server.begin(read_only=self.read_only)
         self.at_the_end(self._commit, self.server.rollback)
         try:
@@ -105,9 +106,7 @@ class PostgresEngine(LedgerEngine):
         try:
             self.server.commit()
         except AnondbError:
-            self._fetched = Fetched()
-            self._fetched.releases = dict.fromkeys(self._releases(), "")
-            self._fetched.kept = True
+            self._fetched = Fetched(releases=dict.fromkeys(self._releases(), ""), kept=True)
             raise
 
     def warehouse(self) -> PostgresWarehouse:

@@ -47,15 +47,11 @@ class Place:
         path = "/".join(quote(name, safe="") for name in names)
         return f"{self.server}/{path}?{urlencode(self.settings, quote_via=quote)}"
 
-    @property
-    def shown(self) -> str:
+    def __str__(self) -> str:
         """The URL without user, password and parameters."""
         host = self.server.partition("://")[2].rpartition("@")[2]
         names = [self.database] if self.schema is None else [self.database, self.schema]
         return f"postgresql://{host}/{'/'.join(quote(name, safe='') for name in names)}"
-
-    def __str__(self) -> str:
-        return self.shown
 
     @property
     def has_password(self) -> bool:

@@ -7,7 +7,7 @@ knows the release: no reader ever sees one that the ledger does not know.
 """
 
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace as replace_fields
 from functools import partial
 from pathlib import Path
@@ -65,11 +65,8 @@ def manifests(engine: DuckDBEngine, where: Place) -> dict[str, dict[str, str]]:
 
 def _check(engine: DuckDBEngine, server: Server, where: Place, replace: bool) -> None:
     catalog.check_reference(server)
-    raw = engine.server if isinstance(engine, PostgresEngine) else None
     for role in (*where.analysts, *where.counters):
-        _check_role(server, role)
-        if raw is not None:
-            _check_role_of_raw(raw, role)
+        _check_role(engine, server, role)
     if both := set(where.analysts) & set(where.counters):
         raise InputError(
             f"Roles are among both analysts and counters, and analysts may count anyway: {quote_list(sorted(both))}.",
@@ -85,7 +82,7 @@ def _check(engine: DuckDBEngine, server: Server, where: Place, replace: bool) ->
         _check_beside(server, str(where.schema))
     elif not replace:
         raise InputError(
-            f"There is a schema at {where.shown} already.", code="target_exists", hint="Choose another name, or replace it."
+            f"There is a schema at {where} already.", code="target_exists", hint="Choose another name, or replace it."
         )
 
 
@@ -105,38 +102,31 @@ def _instance(server: Server) -> tuple[str, int]:
     return str(facts["instance"][0]), int(facts["database_number"][0])
 
 
-def _check_role(server: Server, role: str) -> None:
+def _check_role(engine: DuckDBEngine, server: Server, role: str) -> None:
+    """Refuse a role that is not there, or would read more than releases; also by what it may in the raw database, where the
+    owner's role may be another, and which it need not be in."""
     facts = server.query("postgres/roles", role_name=role)
     if not facts["powerful"]:
         raise InputError(
             f"There is no role {role!r}.", code="no_such_role", hint="An administrator makes it: CREATE ROLE name NOLOGIN."
         )
-    _check_rights(facts, role)
-
-
-def _check_role_of_raw(raw: Server, role: str) -> None:
-    """Check a role in the raw database, where the owner's role may be another; a role that is not there reads nothing."""
-    facts = raw.query("postgres/roles", role_name=role)
-    if facts["powerful"]:
-        _check_rights(facts, role)
-        if raw.query("postgres/readable", role_name=role, excluded=None)["of_anondb"][0]:
-            raise _bad_role(role, "it may read the ledger or a frozen release in the raw database")
-
-
-def _check_rights(facts: dict[str, list[Any]], role: str) -> None:
-    reason = None
-    if facts["powerful"][0]:
-        reason = "it is a superuser, makes roles, replicates, or bypasses row security"
-    elif facts["of_owner"][0]:
-        reason = "it is a member of the role that publishes, and so reads the raw data"
-    elif facts["member_of"][0]:
-        reason = f"it is a member of {facts['member_of'][0]}"
+    reason = _power_of(facts)
+    if isinstance(engine, PostgresEngine) and (facts := engine.server.query("postgres/roles", role_name=role))["powerful"]:
+        reason = reason or _power_of(facts)
+        if engine.server.query("postgres/readable", role_name=role, excluded=None)["of_anondb"][0]:
+            reason = reason or "it may read the ledger or a frozen release in the raw database"
     if reason is not None:
-        raise _bad_role(role, reason)
+        words = f"The role {role!r} cannot be one of analysts: {reason}."
+        raise InputError(words, code="bad_role", hint="Use another role.")
 
 
-def _bad_role(role: str, reason: str) -> InputError:
-    return InputError(f"The role {role!r} cannot be one of analysts: {reason}.", code="bad_role", hint="Use another role.")
+def _power_of(facts: dict[str, list[Any]]) -> str | None:
+    """What a role of a database may that no analyst may; None if nothing."""
+    if facts["powerful"][0]:
+        return "it is a superuser, makes roles, replicates, or bypasses row security"
+    if facts["of_owner"][0]:
+        return "it is a member of the role that publishes, and so reads the raw data"
+    return f"it is a member of {facts['member_of'][0]}" if facts["member_of"][0] else None
 
 
 def _remarks(engine: DuckDBEngine, server: Server, where: Place) -> tuple[str, ...]:
@@ -184,7 +174,7 @@ def publish(
         with private_block() as directory:
             file = seal(engine, release_schema, directory / "sealed.duckdb", kind=kind, **options)
             size = _write(server, where, directory, file, kind, replace)
-        file = replace_fields(file, path=where.shown, size=size, remarks=_remarks(engine, server, where))
+        file = replace_fields(file, path=str(where), size=size, remarks=_remarks(engine, server, where))
     except BaseException:
         _undo(server)
         raise
@@ -198,7 +188,7 @@ def _keep(server: Server, where: Place) -> None:
         server.commit()
     except AnondbError as error:
         raise type(error)(
-            f"The ledger has the publication at {where.shown}, but PostgreSQL did not commit it.",
+            f"The ledger has the publication at {where}, but PostgreSQL did not commit it.",
             code=error.code,
             hint="Publish it again.",
         ) from None
@@ -212,7 +202,9 @@ def _undo(server: Server) -> None:
 
 
 def _write(server: Server, where: Place, directory: Path, file: SealedFile, kind: Kind, replace: bool) -> int:
-    """Write the rows of a sealed file into the schema, with views, functions, comments and rights; return the bytes."""
+    """Write the rows of a sealed file into the schema, with views, functions, comments and rights; return the bytes. The
+    schemas are compared with what anondb writes, their rights with those that were asked for, and the rows with the sealed
+    file, byte for byte."""
     schema = str(where.schema)
     if where.union is not None:
         for part in union.separate(server, where, kind):
@@ -233,7 +225,13 @@ def _write(server: Server, where: Place, directory: Path, file: SealedFile, kind
     server.run_all(others, "making the views and functions of a release")
     server.run_all(rights_of_release(where, schema, kind), "granting rights")
     namespaces = [n for name in (schema, *modelled) if (n := catalog.namespace_of(server, name)) is not None]
-    _check_written(server, where, namespaces, kind, file, manifest, directory)
+    findings = catalog.schema_findings(server, schema, namespaces[0], kind)
+    findings += catalog.modelled_findings(server, schema, manifest, kind)
+    if findings:
+        raise InternalError(f"The schema of the release has {len(findings)} objects or texts too many, too few, or others.")
+    check_rights(server, where, namespaces)
+    if file_digest(write(server, schema, kind, manifest, directory)) != file.sha256:
+        raise InternalError("The rows in PostgreSQL differ from the sealed ones.")
     if where.union is not None:
         union.unite(server, where, kind)
     return sum(int(server.query("postgres/size", namespace=namespace)["bytes"][0]) for namespace in namespaces)
@@ -254,26 +252,6 @@ def _write_modelled(server: Server, where: Place, sealed: SealedRelease) -> list
     return [schema]
 
 
-def _check_written(
-    server: Server,
-    where: Place,
-    namespaces: Sequence[int],
-    kind: Kind,
-    file: SealedFile,
-    manifest: Mapping[str, str],
-    directory: Path,
-) -> None:
-    """Compare the schemas with what anondb writes, their rights with those that were asked for, and the rows with the sealed
-    file, byte for byte."""
-    findings = catalog.schema_findings(server, str(where.schema), namespaces[0], kind)
-    findings += catalog.modelled_findings(server, str(where.schema), manifest, kind)
-    if findings:
-        raise InternalError(f"The schema of the release has {len(findings)} objects or texts too many, too few, or others.")
-    check_rights(server, where, namespaces)
-    if file_digest(write(server, str(where.schema), kind, manifest, directory)) != file.sha256:
-        raise InternalError("The rows in PostgreSQL differ from the sealed ones.")
-
-
 def _remove(server: Server, where: Place) -> None:
     """Drop the release in a schema, and nothing else."""
     namespace = catalog.namespace_of(server, str(where.schema))
@@ -281,7 +259,7 @@ def _remove(server: Server, where: Place) -> None:
     kind, manifest, findings = checked_kind(server, where, namespace)
     if kind is None or any(f.check == "catalog" for f in findings):
         raise InputError(
-            f"The schema of {where.shown} does not hold a release of this version of anondb.",
+            f"The schema of {where} does not hold a release of this version of anondb.",
             code="not_a_release",
             hint="Drop the schema yourself, or choose another name.",
         )

@@ -21,30 +21,14 @@ from anondb.warehouse.statements import text_in
 if TYPE_CHECKING:
     import pyarrow as pa
 
-DIALECT = "postgres"
 _OLDEST = 150_000  # the first version of which all is tested
-_SETTINGS = {  # of each transaction, since a pooler gives the session to others after it: no object of the database hides a
-    # function, and nothing is filtered or rounded in silence
-    "search_path": "pg_catalog",
-    "row_security": "off",
-    "timezone": "UTC",
-    "datestyle": "ISO, YMD",
-    "extra_float_digits": "1",
-    "bytea_output": "hex",
-    "client_min_messages": "error",
-    "check_function_bodies": "on",
-    "jit": "off",
-    "default_tablespace": "",
-    "temp_tablespaces": "",
-    "default_table_access_method": "heap",
-    "lock_timeout": "60s",  # a reader may hold a lock on a release that is to be replaced
-}
+_LOCK_TIMEOUT = "60s"
 _BY_CLASS: Mapping[str, tuple[type[AnondbError], str, str]] = {  # by the beginning of a SQLSTATE
     "08": (EngineError, "connection", "The connection to PostgreSQL was lost"),
-    "0A": (EngineError, "refused", "PostgreSQL does not support a statement"),
     "22021": (InputError, "bad_text", "A text holds the character U+0000, which PostgreSQL does not store"),
-    "2200": (EngineError, "refused", "PostgreSQL refused a value"),
-    "23505": (EngineError, "conflict", "Another process wrote the same at the same time"),
+    **dict.fromkeys(
+        ("23505", "42P06", "42P07"), (EngineError, "conflict", "Another process wrote the same at the same time")
+    ),
     "25006": (InputError, "read_only", "The connection is open read-only"),
     "25P03": (EngineError, "connection", "PostgreSQL ended an idle transaction"),
     "28": (InputError, "login", "PostgreSQL refused the login"),
@@ -54,8 +38,6 @@ _BY_CLASS: Mapping[str, tuple[type[AnondbError], str, str]] = {  # by the beginn
     "3F000": (InputError, "no_such_table", "A schema does not exist"),
     "42P01": (InputError, "no_such_table", "A table does not exist"),
     "42501": (InputError, "no_privilege", "The role lacks a privilege"),
-    "42P06": (EngineError, "conflict", "Another process wrote the same at the same time"),
-    "42P07": (EngineError, "conflict", "Another process wrote the same at the same time"),
     "53100": (EngineError, "disk_full", "The server has no disk space left"),
     "53200": (EngineError, "out_of_memory", "The server has no memory left"),
     "53300": (EngineError, "connection", "The server has no connection left"),
@@ -80,12 +62,7 @@ _CONNECTING: Sequence[tuple[str, type[AnondbError], str, str]] = (  # by the wor
     ('role ".*" (does not exist|is not perm)', InputError, "login", "The role does not exist, or may not log in"),
     ('database ".*" does not exist', InputError, "no_such_database", "There is no such database"),
     ("permission denied for database", InputError, "no_connect", "The role may not connect to the database"),
-    (
-        "pg_hba.conf",
-        InputError,
-        "login",
-        "No rule of pg_hba.conf lets the role connect from here; it may want ?sslmode=require",
-    ),
+    ("pg_hba.conf", InputError, "login", "No rule of pg_hba.conf lets the role in from here; it may want ?sslmode=require"),
     ("SSL|certificate|GSSAPI", EngineError, "ssl", "The server and this client agree on no encryption"),
     ("too many clients|remaining connection slots", EngineError, "connection", "The server has no connection left"),
     ("translate host name", EngineError, "connection", "The host of the URL has no address"),
@@ -111,7 +88,7 @@ class Server:
         try:
             self._database, self._connection = connect(place.uri)
         except self._failures as error:
-            failure = _typed(error, f"connecting to {place.shown}", connecting=True)
+            failure = _typed(error, f"connecting to {place}", connecting=True)
         if failure is not None:  # raised here, without PostgreSQL's error as its context
             raise failure
         # version, path: of the server, as a number; the schemas in which names without a schema are looked up
@@ -206,15 +183,10 @@ class Server:
 
     def insert(self, schema: str, table: str, rows: pa.Table) -> None:
         """Add rows (with the columns of the table) by COPY."""
-        from adbc_driver_manager import (
-            INGEST_OPTION_MODE,
-            INGEST_OPTION_MODE_APPEND,
-            INGEST_OPTION_TARGET_TABLE,
-            StatementOptions,
-        )
+        import adbc_driver_manager as adbc
 
-        options = {INGEST_OPTION_TARGET_TABLE: table, INGEST_OPTION_MODE: INGEST_OPTION_MODE_APPEND}
-        options[StatementOptions.INGEST_TARGET_DB_SCHEMA.value] = schema
+        options = {adbc.INGEST_OPTION_TARGET_TABLE: table, adbc.INGEST_OPTION_MODE: adbc.INGEST_OPTION_MODE_APPEND}
+        options[adbc.StatementOptions.INGEST_TARGET_DB_SCHEMA.value] = schema
 
         def copied(statement: Any) -> None:
             statement.set_options(**options)
@@ -229,7 +201,7 @@ class Server:
         self._do("BEGIN ISOLATION LEVEL REPEATABLE READ" + " READ ONLY" * read_only, "begin")
         self.inside = True
         try:
-            self._rows(_settings_text(), "setting up the transaction")
+            self._rows(_named_text("postgres/settings", (("lock_timeout", _LOCK_TIMEOUT),)), "setting up the transaction")
         except BaseException:
             self.rollback()
             raise
@@ -270,20 +242,13 @@ class Server:
             self.rollback()
 
 
-text_of = partial(text_in, DIALECT)
+text_of = partial(text_in, "postgres")
 
 
 @lru_cache(maxsize=256)
 def _named_text(name: str, values: tuple[tuple[str, Any], ...]) -> str:
     """The text of a named query with its values."""
     return text_of(load(name).bind({}, dict(values)))
-
-
-@lru_cache(maxsize=1)
-def _settings_text() -> str:
-    """The statement with the settings of a transaction, which end with it."""
-    values = (exp.Anonymous(this="set_config", expressions=[*map(exp.convert, (*pair, True))]) for pair in _SETTINGS.items())
-    return text_of(exp.select(*(exp.Dot(this=exp.to_identifier("pg_catalog"), expression=v) for v in values)))
 
 
 def _reader(statement: Any, text: str) -> pa.RecordBatchReader:

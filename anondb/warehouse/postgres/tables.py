@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from anondb.engine.reads import named
 from anondb.errors import InputError, quote_list
+from anondb.release.objects import SchemaName
 from anondb.warehouse.postgres.server import Server
 
 # All types that DuckDB has, too. Every other arrives as a UNION of its text, which no id, item or attribute can be.
@@ -146,14 +147,9 @@ def reading(server: Server, table: SourceTable, *, stored_order: bool = False) -
 
 def declared_types(table: SourceTable) -> dict[str, str]:
     """The types in DuckDB of the columns of a table, by its catalog alone; VARCHAR for those that no range has."""
-    types = {column.name: type_of(column) for column in table.columns}
+    types = {column.name: _as_read(column, None)[1] for column in table.columns}
     plain = (*_AS_IT_IS.values(), "DECIMAL")
     return {name: kind if kind.partition("(")[0] in plain else "VARCHAR" for name, kind in types.items()}
-
-
-def type_of(column: Column) -> str:
-    """The type in DuckDB of a column, by the catalog alone. Raises InputError: ``collation``."""
-    return _as_read(column, None)[1]
 
 
 def _as_read(column: Column, facts: Any) -> tuple[exp.Expr, str]:
@@ -237,10 +233,10 @@ def creation(schema: str, name: str, columns: Mapping[str, str], *, temporary: b
 
 def schema_creation(schema: str, *, exists: bool = False) -> exp.Create:
     """The statement that makes a schema."""
-    return exp.Create(this=exp.Table(db=exp.to_identifier(schema, quoted=True)), kind="SCHEMA", exists=exists)
+    return exp.Create(this=SchemaName("", schema).expression(), kind="SCHEMA", exists=exists)
 
 
 def removals(schema: str, tables: Sequence[str]) -> list[exp.Drop]:
     """The statements that drop tables and then their schema, but nothing else that lies in it or depends on it."""
     drops = [exp.Drop(tables=[place(schema, name)], kind="TABLE") for name in tables]
-    return [*drops, exp.Drop(tables=[exp.Table(db=exp.to_identifier(schema, quoted=True))], kind="SCHEMA")]
+    return [*drops, exp.Drop(tables=[SchemaName("", schema).expression()], kind="SCHEMA")]

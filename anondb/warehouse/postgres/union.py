@@ -31,10 +31,11 @@ from anondb.warehouse.postgres.definitions import (
     conditions,
     function,
     relation_comments,
+    schema_statements,
 )
 from anondb.warehouse.postgres.place import Place
 from anondb.warehouse.postgres.server import Server
-from anondb.warehouse.postgres.tables import place, removals, schema_creation, source_tables
+from anondb.warehouse.postgres.tables import place, removals, source_tables
 
 COMMENT = "The releases of disjoint persons in the schemas whose names begin with this one's and a slash, as one release"
 PARTITION = "partition"  # the first column of tables and views
@@ -82,7 +83,7 @@ def check_free(server: Server, where: Place, *, fresh: bool) -> None:
     if not (there or parts_of(server, schema)) if fresh else (not there or is_union(server, schema)):
         return
     raise InputError(
-        f"There is a schema at {where.shown} already, or one of a part of it.",
+        f"There is a schema at {where} already, or one of a part of it.",
         code="target_exists",
         hint="Choose another name, or replace the view that is published there.",
     )
@@ -113,10 +114,7 @@ def unite(server: Server, where: Place, kind: Kind) -> None:
     """Let the union show the part at ``where`` beside the others, with the same rights; views on it stay."""
     union = str(where.union)
     if namespace_of(server, union) is None:
-        server.run(schema_creation(union), "making a schema")
-        named_schema = exp.Table(this=exp.to_identifier(union, quoted=True))
-        said = exp.Comment(this=named_schema, kind="SCHEMA", expression=exp.Literal.string(COMMENT))
-        server.run(said, "commenting a schema")
+        server.run_all(schema_statements(union, COMMENT), "making a schema")
     schema = str(where.schema)
     values = _values(server, where, kind) | {schema: schema.removeprefix(f"{union}/")}
     values = dict(sorted(values.items()))
@@ -211,8 +209,7 @@ def _label(value: str) -> exp.Expr:
 
 def _added_counts(values: Values) -> exp.Query:
     """The bounds of each item over all parts."""
-    items = [exp.select(reads.named("item")).from_(place(schema, "released_items")) for schema in values]
-    every = exp.union(*items) if len(items) > 1 else items[0]
+    every = _each(values, lambda schema, _: exp.select(reads.named("item")).from_(place(schema, "released_items")))
 
     def of_part(schema: str, value: str) -> exp.Query:
         query = body_of("postgres/counts_of_part", schema, {}, {"every_item": exp.select("item").from_("every_item")})

@@ -112,8 +112,7 @@ class PostgresWarehouse(PortableWarehouse):
     def names(self, reference: str, id_column: str, item_column: str) -> dict[str, Any]:
         """The names of a source and its columns, and the types of these, as a ``Dataset`` has them."""
         table = find_table(self._server, reference)
-        place = {"reference": Table(CATALOG, table.schema, table.name), "source": f"the table {table.schema}.{table.name}"}
-        return super().names(reference, id_column, item_column) | place
+        return super().names(reference, id_column, item_column) | {"reference": Table(CATALOG, table.schema, table.name)}
 
 
 def opened(
