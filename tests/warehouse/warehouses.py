@@ -17,6 +17,12 @@ from anondb.warehouse.duckdb import DuckDBWarehouse
 Pair = tuple[Any, str | None]
 
 
+def arrow(pairs: Sequence[Pair]) -> pa.Table:
+    """Rows ``(tid, item)``."""
+    tids, items = [t for t, _ in pairs], [i for _, i in pairs]
+    return pa.table({"tid": pa.array(tids, pa.int64()), "item": pa.array(items, pa.string())})
+
+
 class OnDuckDB:
     """DuckDB by portable statements alone."""
 
@@ -26,10 +32,8 @@ class OnDuckDB:
 
     def source(self, pairs: Sequence[Pair]) -> Any:
         """Make a table of rows ``(tid, item)``; returns what ``Warehouse.source`` takes."""
-        connection = self.warehouse.database
-        connection.execute("CREATE OR REPLACE TABLE sales (tid BIGINT, item VARCHAR)")
-        if pairs:
-            connection.executemany("INSERT INTO sales VALUES (?, ?)", [list(p) for p in pairs])
+        self.warehouse.database.register("rows", arrow(pairs))
+        self.warehouse.database.execute("CREATE OR REPLACE TABLE sales AS SELECT * FROM rows")
         return "sales"
 
 
@@ -84,8 +88,7 @@ class OnDataFusion:
 
     def source(self, pairs: Sequence[Pair]) -> Any:
         self.made += 1
-        columns = {"tid": pa.array([t for t, _ in pairs], pa.int64()), "item": pa.array([i for _, i in pairs], pa.string())}
-        parquet.write_table(pa.table(columns), self.folder / f"sales{self.made}.parquet")
+        parquet.write_table(arrow(pairs), self.folder / f"sales{self.made}.parquet")
         return f"sales{self.made}"
 
 
@@ -100,10 +103,7 @@ class OnSpark:
         self.session = session
 
     def source(self, pairs: Sequence[Pair]) -> Any:
-        import pyarrow as pa
-
-        columns = {"tid": pa.array([t for t, _ in pairs], pa.int64()), "item": pa.array([i for _, i in pairs], pa.string())}
-        return self.session.createDataFrame(pa.table(columns))
+        return self.session.createDataFrame(arrow(pairs))
 
 
 def image_of(report: Any) -> dict[str, str | None]:

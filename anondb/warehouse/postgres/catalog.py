@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from sqlglot import exp
 
 from anondb.errors import InputError
-from anondb.release.catalog import Finding
+from anondb.release.catalog import MOST_KEYS, Finding
 from anondb.release.modelled import COMMENT, modelled_tables
 from anondb.release.objects import MANIFEST, MODELLED, Kind
 from anondb.warehouse.postgres.definitions import comments, definitions, relation_comments, schema_of, table_statements
@@ -59,6 +59,14 @@ def manifest_findings(server: Server, namespace: int) -> list[Finding]:
         server.run_all(relation_comments(TEMPORARY, "manifest", MANIFEST), "making an empty table")
         wanted = _listing(server, _temporary(server))
     return _differences(there, wanted)
+
+
+def manifest_in(server: Server, schema: str) -> dict[str, str]:
+    """The manifest of the release in a schema; empty if it has too many rows."""
+    query = exp.select("key", "value").from_(place(schema, "manifest")).limit(MOST_KEYS + 1)
+    rows = server.rows(query, "the manifest").to_pydict()
+    texts = {key: value for key, value in zip(rows["key"], rows["value"], strict=True) if key and value is not None}
+    return texts if len(rows["key"]) <= MOST_KEYS else {}
 
 
 def schema_findings(server: Server, schema: str, namespace: int, kind: Kind) -> list[Finding]:

@@ -10,7 +10,7 @@ from anondb.engine import DuckDBEngine, Table, tuples
 from anondb.errors import EngineError, InputError
 from anondb.release.definitions import create_views_and_macros
 from anondb.release.objects import ROW_ORDER, SchemaName, read_manifest, read_release, schema_names
-from anondb.warehouse.postgres.catalog import default_privileges, namespace_of
+from anondb.warehouse.postgres.catalog import default_privileges, manifest_in, namespace_of
 from anondb.warehouse.postgres.fetched import BEFORE, CATALOG, LEDGER, Fetched, changes, duckdb_table, kept_value, rows_apart
 from anondb.warehouse.postgres.place import check_name
 from anondb.warehouse.postgres.server import Server
@@ -80,12 +80,8 @@ class LedgerEngine(DuckDBEngine):
 
     def _stored_id(self, schema: str) -> str | None:
         """The number of the release in a schema of PostgreSQL; None if it holds none."""
-        tables = source_tables(self.server, wanted="manifest", schema=schema)
-        if not tables:
-            return None
-        query = exp.select("value").from_(tables[0].expression()).where(exp.column("key").eq("release_id"))
-        rows = self.server.rows(query, "the number of a release").to_pydict()["value"]
-        return str(rows[0]) if rows else None
+        there = source_tables(self.server, wanted="manifest", schema=schema)
+        return manifest_in(self.server, schema).get("release_id") if there else None
 
     def _fetch_ledger(self) -> None:
         for schema in (LEDGER, BEFORE):

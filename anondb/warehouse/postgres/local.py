@@ -15,7 +15,7 @@ from anondb.engine.reads import named
 from anondb.engine.spill import private_block
 from anondb.errors import InputError
 from anondb.release import objects
-from anondb.release.catalog import MOST_KEYS, Finding
+from anondb.release.catalog import Finding
 from anondb.release.inspect import Inspection, inspect
 from anondb.release.modelled import stored_tables
 from anondb.release.parquet import ReadBack
@@ -24,7 +24,7 @@ from anondb.release.signing import Keys
 from anondb.warehouse.postgres import catalog
 from anondb.warehouse.postgres.place import Place, release_of
 from anondb.warehouse.postgres.server import Server
-from anondb.warehouse.postgres.tables import declared_types, place, reading, source_tables
+from anondb.warehouse.postgres.tables import declared_types, reading, source_tables
 from anondb.warehouse.postgres.union import parts_at, union_findings
 
 Said = Callable[[str], None] | None
@@ -91,7 +91,7 @@ def checked_kind(server: Server, where: Place, namespace: int) -> tuple[objects.
     """The kind of a release, its manifest, and the findings; no kind if there is no manifest of a release."""
     if wrong := catalog.manifest_findings(server, namespace):
         return None, {}, wrong
-    manifest = _manifest(server, where)
+    manifest = catalog.manifest_in(server, str(where.schema))
     kind = _kind_of_layout(server, where, manifest)
     if kind is None or "release_id" not in manifest:
         return None, manifest, [Finding("catalog", "the manifest is of no kind of release that is known")]
@@ -102,14 +102,6 @@ def checked_kind(server: Server, where: Place, namespace: int) -> tuple[objects.
         server, str(where.schema), manifest, kind
     )
     return kind, manifest, findings
-
-
-def _manifest(server: Server, where: Place) -> dict[str, str]:
-    """The manifest; empty if it has too many rows."""
-    query = exp.select("key", "value").from_(place(str(where.schema), "manifest")).limit(MOST_KEYS + 1)
-    rows = server.rows(query, "the manifest").to_pydict()
-    texts = {key: value for key, value in zip(rows["key"], rows["value"], strict=True) if key and value is not None}
-    return texts if len(rows["key"]) <= MOST_KEYS else {}
 
 
 def _kind_of_layout(server: Server, where: Place, manifest: dict[str, str]) -> objects.Kind | None:

@@ -20,6 +20,7 @@ from anondb.warehouse.postgres.catalog import (
     check_rights,
     compared,
     grant_findings,
+    manifest_in,
     namespace_of,
     rights_of_release,
 )
@@ -64,12 +65,9 @@ def parts_at(where: Place, say: Callable[[str], None] | None = None) -> list[Pla
 
 def manifests(server: Server, union: str) -> dict[str, dict[str, str]]:
     """The manifest of each part that belongs to the role and has one."""
-    texts: dict[str, dict[str, str]] = {}
-    for schema in (name for name, owned in parts_of(server, union).items() if owned):
-        if any(t.kind == "r" for t in source_tables(server, wanted="manifest", schema=schema)):
-            rows = server.rows(exp.select("key", "value").from_(place(schema, "manifest")), "a manifest").to_pydict()
-            texts[schema] = dict(zip(rows["key"], rows["value"], strict=True))
-    return texts
+    schemas = (name for name, owned in parts_of(server, union).items() if owned)
+    there = (n for n in schemas if any(t.kind == "r" for t in source_tables(server, wanted="manifest", schema=n)))
+    return {schema: manifest_in(server, schema) for schema in there}
 
 
 def check_free(server: Server, where: Place, *, fresh: bool) -> None:
