@@ -205,7 +205,7 @@ def file_options(flags: Sequence[str]) -> dict[str, Any]:
     left = list(flags)
     while left:
         flag = left.pop(0)
-        off, name = flag.startswith("--no-"), flag[2:].removeprefix("no-").replace("-", "_")
+        off, name = flag[2:].startswith("no-"), flag[2:].removeprefix("no-").replace("-", "_")
         has_value = bool(left) and not (switches.get(name) and left[0].startswith("--"))
         if not flag.startswith("--") or name not in OF_FILES or (off and not switches[name]):
             wrong = f"{flag[:40]} is no option of reading a file"

@@ -184,5 +184,5 @@ def test_the_commands_of_the_prompt(at: Callable[..., Any], opened: Session, tmp
     named = f".register 'my prices' '{prices}' --delimiter ; --encoding"
     _, out, err = at(f"{named} latin-1", 'SELECT * FROM "my prices";', named, ".register one", '.register "one')
     assert out.split()[-2:] == ["Käse", "1,5"]
-    assert "options of reading" in err and "takes a name and a file" in err and "not closed" in err
+    assert "needs a value" in err and "takes a name and a file" in err and "not closed" in err
     opened.unregister("my prices")
