@@ -48,7 +48,7 @@ def test_a_file_is_shown_and_loaded_or_refused(cases: list[Case], tmp_path: Path
             if case.persons is None:  # another reading is proposed, with its reason
                 assert "<li>" in page[page.index("is read") : page.index("Is this right")], case.name
                 continue
-            assert f"{len(case.persons):,} persons" in page, case.name
+            assert f"{len(case.persons):,} person" in page, case.name
             client.post("/load/confirm", database=str(target), transactions_as="held", id_as="tid", item_as="item")
             assert "is loaded" in client.get("/load"), case.name
         with duckdb.connect(str(target), read_only=True) as connection:
