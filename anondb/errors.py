@@ -18,10 +18,10 @@ SWITCHES = (
 )
 _FLAG = re.compile(r"(?P<by>(?:\bwith )?)(?<![^\s(])--(?P<name>[a-z]+(?:-[a-z]+)*)(?:[ =](?P<value>[A-Z0-9]|(?<==)[a-z]))?")
 
-_ONE = re.compile(
-    r"(?<![\w.,:/-])1 (byte|cell|column|constraint|id|item|label|line|node|person|record|row|sheet|transaction|value)s\b"
-    r"((?:(?!\.\s|[;:]).)*?\b(?:have|are|were|repeat|differ|belong|lack|begin|occur|need|count)\b)?"
-)
+_NAME = r"(?<!\w)'[^']*'|\"[^\"]*\""  # which stays as it is
+_NOUN = "byte|cell|column|constraint|id|item|label|line|node|person|record|row|sheet|transaction|value"
+_VERB = "have|are|were|repeat|differ|belong|lack|begin|occur|need|count"
+_ONE = re.compile(rf"{_NAME}|(?<![\w.,:/-])1 ({_NOUN})s\b((?:{_NAME}|(?<=\w)'(?=\w)|(?!\.\s|[;:'\"]).)*?\b(?:{_VERB})\b)?")
 _SINGULAR = {"have": "has", "are": "is", "were": "was"}
 
 
@@ -47,9 +47,11 @@ def worded(text: str) -> str:
 
 
 def agreeing(text: str) -> str:
-    """A text with ``1 row has`` in place of ``1 rows have``."""
+    """A text with ``1 row has`` in place of ``1 rows have``, but in names in quotes."""
 
     def singular(found: re.Match[str]) -> str:
+        if found[1] is None:
+            return found[0]
         before, _, verb = (found[2] or "").rpartition(" ")
         return f"1 {found[1]}{before}" + (f" {_SINGULAR.get(verb, verb + 's')}" if verb else "")
 

@@ -95,8 +95,10 @@ class InWorlds:
         world: exp.Expr = current_world() if every is None else exp.column(WORLD, "q")
         place = exp.Window(this=exp.RowNumber(), partition_by=[] if every is None else [world.copy()])
         cells = [exp.column(name, "q") for name in self._names]
-        drawn = self.asked.drawn.copy() if wanted is None else self._narrowed(wanted)
-        rows = self._named(drawn) if every is None else self._named(every, WORLD)
+        if every is not None:
+            rows = self._named(every, WORLD)
+        else:
+            rows = self._named(self.asked.drawn.copy() if wanted is None else self._narrowed(wanted))
         return exp.select(world.as_(WORLD), place.as_(PLACE), *cells).from_(rows)
 
     def _narrowed(self, wanted: Table) -> exp.Expr:
@@ -105,6 +107,8 @@ class InWorlds:
         tree = self.asked.drawn.copy()
         group, together = tree.args.get("group"), tree.args.get("limit") or tree.find(exp.Window)
         if not isinstance(tree, exp.Select) or group is None or together or any(map(group.args.get, _SETS)):
+            return tree
+        if tree.is_star or tree.find(exp.Explode):  # a column that is shown may be none of those that are named
             return tree
         keys = [n for n, role in enumerate(self.asked.roles) if not role.computed]
         absent = [exp.Max(this=exp.column(f"c{n}").is_(exp.null())).as_(f"c{n}") for n in keys]

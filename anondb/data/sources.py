@@ -208,12 +208,14 @@ def reading(name: str) -> Iterator[None]:
         raise InputError(f"{name} cannot be read.", code="unreadable", hint="Run the query by itself first.") from None
 
 
-def file_readers(engine: Engine, source: Source) -> list[str]:
-    """The functions by which a query or view reads text files: nobody sees which rows they skip, or what they convert."""
+def unseen(engine: Engine, source: Source, role: str) -> Account | None:
+    """The account of a query or view that reads text files itself: nobody sees which rows its functions skip, or what they
+    convert. None for other sources."""
     if source.account is not None:
-        return []
+        return None
     plan = engine.relation(source.query).explain()
-    return sorted({name.lower() for name in re.findall(r"\bREAD_(?:CSV|JSON|NDJSON)\w*", plan)})
+    readers = sorted({name.lower() for name in re.findall(r"\bREAD_(?:CSV|JSON|NDJSON)\w*", plan)})
+    return Account(source.name, role, unseen=", ".join(readers)) if readers else None
 
 
 def figures(engine: Engine, source: Source, sums: Mapping[str, exp.Expr], limit: int | None = None) -> dict[str, int]:
@@ -313,8 +315,8 @@ def open_source(engine: Engine, data: Any, what: str) -> Iterator[Source]:
     a ``Source`` for the duration of the block."""
     asked = as_read(data)
     with _opened(engine, asked.data, asked.reading, what) as source:
-        if what != COUNTED_LATER and (unseen := ", ".join(file_readers(engine, source))):
-            engine.account(Account(source.name, what, unseen=unseen))
+        if what != COUNTED_LATER and (account := unseen(engine, source, what)) is not None:
+            engine.account(account)
         yield replace(source, id=asked.id, item=asked.item)
 
 

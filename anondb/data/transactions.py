@@ -8,7 +8,7 @@ import numpy as np
 from sqlglot import exp
 
 from anondb.data.layouts import ITEMS, arranged, is_single
-from anondb.data.sources import Partition, Source, count_if, figures, file_readers, reading
+from anondb.data.sources import Partition, Source, count_if, figures, reading, unseen
 from anondb.data.types import check_id_type, check_types, item_type, kind_of, released_type, short
 from anondb.engine import Engine, Origin, Runner, Table, check_collation, reads
 from anondb.engine.arrays import Ints
@@ -240,8 +240,7 @@ def missing_of(source: Source, ids: int, items: int) -> int:
 def _accounted(engine: Engine, source: Source, dataset: Dataset, missing: int) -> Account | None:
     """The complete account of the rows of a file; None for other sources, also if these read files that nobody sees."""
     if source.account is None:
-        if unseen := ", ".join(file_readers(engine, source)):
-            account = Account(source.name, "transactions", unseen=unseen)
+        if (account := unseen(engine, source, "transactions")) is not None:
             engine.account(replace(account, transactions=dataset.n_transactions, items=dataset.n_items))
         return None
     account = replace(

@@ -87,6 +87,7 @@ class Scratch:
     def remove(self, name: str) -> None:
         """Forget a table or a view; nothing happens if there is none."""
         self._named.pop(lowered(name), None)
+        self.defaults.pop(lowered(name), None)
 
     # ---------------------------------------------------------------- names in queries
 
@@ -240,7 +241,7 @@ class Scratch:
         self._check_readers(name)
         if not (is_view or reads):
             self._database.compute(name, _named_so(tree, shown))
-            self.remove(name)
+            self._named.pop(lowered(name), None)
             return
         late = is_view and lowered(name) not in _tables_of(query)
         tree = self._database.set_aside(name, tree)

@@ -18,7 +18,13 @@ import anondb
 from anondb.answers import tables, worlds
 from anondb.answers.all_worlds import over_worlds
 
+BY_PRICE = "count(*) AS n FROM sales s LEFT JOIN prices p ON p.item = s.item AND p.price > 2"  # which may be NULL
+PAIRS = "FROM sales a JOIN sales b ON a.tid = b.tid AND a.item < b.item"
 ODD = (
+    f"SELECT s.item, p.price, {BY_PRICE} GROUP BY s.item, p.price ORDER BY n DESC, 1, 2 LIMIT 30",
+    f"SELECT a.item, b.item AS other, count(*) AS n {PAIRS} GROUP BY 1, 2 ORDER BY n DESC, 1, 2 LIMIT 3",
+    f"SELECT upper(s.item) AS i, p.price, {BY_PRICE} GROUP BY ALL HAVING count(*) > 20 ORDER BY n DESC, 1, 2 LIMIT 4",
+    f"SELECT unnest({{'a': s.item, 'b': p.price}}), {BY_PRICE} GROUP BY s.item, p.price ORDER BY n DESC, 1, 2 LIMIT 4",
     "SELECT count(*) AS n FROM sales WHERE item = 'nothing of this name'",
     "SELECT count(NOT item < 'm') AS n FROM sales",
     "SELECT (SELECT (SELECT count(*) FROM sales a JOIN sales b USING (tid) WHERE a.item = 'milk' AND b.item = 'bread') / "

@@ -353,3 +353,12 @@ def test_rows_of_the_original_in_tables_made_by_types(shop: Path, script: str, q
         truth = dict(con.execute(query).fetchall())
         assert told.keys() == truth.keys() and set(session.tables) == {"baskets", "sales", "k"}
         assert all(low <= truth[key] <= high for key, (_, low, high) in told.items())
+
+
+def test_a_default_is_forgotten_with_its_table(plain: anondb.Session) -> None:
+    plain.sql("CREATE TABLE d (a INTEGER, b INTEGER DEFAULT 7); INSERT INTO d (a) VALUES (1)")
+    assert plain.sql("FROM d").fetchall() == [(1, 7)]
+    plain.register("d", pd.DataFrame({"a": [1], "b": [2]}))
+    assert plain.sql("INSERT INTO d (a) VALUES (3); FROM d ORDER BY a").fetchall() == [(1, 2), (3, None)]
+    plain.sql("DROP TABLE d; CREATE TABLE d (a INTEGER, b INTEGER); INSERT INTO d (a) VALUES (4)")
+    assert plain.sql("FROM d; DROP TABLE d; SELECT 1").fetchall() == [(1,)]

@@ -50,6 +50,19 @@ def test_findings_are_confirmed_in_the_words_of_the_interface() -> None:
             confirmed(found, (), None)
 
 
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("1 rows have no id.", "1 row has no id."),
+        ("1 rows of 'the 1 rows that are.csv' have no id.", "1 row of 'the 1 rows that are.csv' has no id."),
+        ("File 'my 1 rows.csv' has 11 rows, and 1 persons.", "File 'my 1 rows.csv' has 11 rows, and 1 person."),
+        ("1 rows of a person's file differ. 2 rows are empty.", "1 row of a person's file differs. 2 rows are empty."),
+    ],
+)
+def test_one_is_no_plural_but_in_names(written: str, shown: str) -> None:
+    assert str(InputError(written)) == shown
+
+
 def test_python_is_the_default_and_comes_back() -> None:
     with speaking("command line"):
         assert str(InputError("Raise --max-suppression.")) == "Raise --max-suppression."
