@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 from anondb.engine import DuckDBEngine
 from anondb.engine.elsewhere import warehouse_at
 from anondb.errors import InputError
-from anondb.promises import check as checks
 from anondb.reading.formats import is_data_file
 from anondb.reading.options import READING, Reading, as_read, read_as
 
 if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import Self
+
     from anondb.compare.comparison import Comparison
     from anondb.data.files import Loaded
     from anondb.guide.advise import Advice
@@ -27,7 +29,18 @@ if TYPE_CHECKING:
 class BeforeRelease:
     """The methods that read an owner's data, and make no release."""
 
-    engine: DuckDBEngine
+    def __init__(self, engine: DuckDBEngine) -> None:
+        self.engine = engine
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connection if anondb opened it."""
+        self.engine.close()
 
     def tables(self) -> tuple[Columns, ...]:
         """The tables and views of the owner, with their columns; those of the current schema come first."""
@@ -128,6 +141,8 @@ class BeforeRelease:
 
         Errors never contain an item: ``unknown_item`` and ``internal_item`` count them, and this method lists them.
         """
+        from anondb.promises import check as checks
+
         return checks.unknown_items(self.engine, read_as(transactions, {}, id=id, item=item), taxonomy)
 
     def profile(

@@ -6,7 +6,6 @@ import contextlib
 import dataclasses
 import os
 from collections.abc import Iterator, Mapping
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
@@ -51,9 +50,6 @@ class Database(BeforeRelease):
     anondb never closes or reconfigures a connection that is passed in, and leaves no temporary objects in it.
     """
 
-    def __init__(self, engine: DuckDBEngine) -> None:
-        self.engine = engine
-
     def __repr__(self) -> str:
         """The name of the database and its releases."""
         with contextlib.suppress(AnondbError, RuntimeError):  # a closed one
@@ -61,16 +57,6 @@ class Database(BeforeRelease):
             releases = quote_list(names) if names else "none"
             return f"<database {stored.current_catalog(self.engine)!r}, releases: {releases}>"
         return "<database, closed>"
-
-    def __enter__(self) -> Database:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Close the connection if anondb opened it."""
-        self.engine.close()
 
     def anonymize(
         self,

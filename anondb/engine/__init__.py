@@ -1,13 +1,17 @@
 """Executes SQL on DuckDB: named queries, in whose texts tables and values take their places, and trees, written by sqlglot.
 A function that takes an engine is called inside a transaction of it, unless its docstring says outside."""
 
-from anondb.engine.binding import Binder, Shape, readable
-from anondb.engine.duckdb_engine import DuckDBEngine
-from anondb.engine.failures import check_collation, is_binary
-from anondb.engine.interface import Columns, Origin, Runner, Spread, has_nulls, put_integers, tuples
-from anondb.engine.queries import NamedQuery, NamedRows, Table, Tables, all_names, load
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-Engine = DuckDBEngine
+if TYPE_CHECKING:
+    from anondb.engine.binding import Binder, Shape, readable
+    from anondb.engine.duckdb_engine import DuckDBEngine
+    from anondb.engine.failures import check_collation, is_binary
+    from anondb.engine.interface import Columns, Origin, Runner, Spread, has_nulls, put_integers, tuples
+    from anondb.engine.queries import NamedQuery, NamedRows, Table, Tables, all_names, load
+
+    Engine = DuckDBEngine
 
 __all__ = [
     "Binder",
@@ -31,3 +35,20 @@ __all__ = [
     "readable",
     "tuples",
 ]
+
+_LAZY = {
+    **dict.fromkeys(("Binder", "Shape", "readable"), "binding"),
+    **dict.fromkeys(("DuckDBEngine", "Engine"), "duckdb_engine"),
+    **dict.fromkeys(("check_collation", "is_binary"), "failures"),
+    **dict.fromkeys(("Columns", "Origin", "Runner", "Spread", "has_nulls", "put_integers", "tuples"), "interface"),
+    **dict.fromkeys(("NamedQuery", "NamedRows", "Table", "Tables", "all_names", "load"), "queries"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a name on first use: who asks for a private folder, such as a window that begins, needs no DuckDB."""
+    if name not in _LAZY:
+        raise AttributeError(f"module 'anondb.engine' has no attribute {name!r}")
+    module = import_module(f"anondb.engine.{_LAZY[name]}")
+    value = globals()[name] = getattr(module, "DuckDBEngine" if name == "Engine" else name)
+    return value

@@ -1,11 +1,14 @@
 """What an engine does with tables that lie in another database, and with what is written there."""
 
+from __future__ import annotations
+
 import sys
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sqlglot import exp
+if TYPE_CHECKING:
+    from sqlglot import exp
 
 Name = tuple[str | None, str | None, str]  # catalog and schema, None if not stated, and table
 

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from anondb.errors import InputError
 from anondb.reading.dialect import basket_delimiter, sample_of
+from anondb.reading.formats import not_utf8
 from anondb.reading.options import MARKS, Dialect, Reading, named
-from anondb.reading.shape import Lines, chunks, first_invalid, not_utf8, records
+from anondb.reading.shape import Lines, chunks, first_invalid, records
 
 ITEM_END, LINE_END = "\x1f", "\x1e"  # of the plain form of baskets
 _NUMBER = re.compile(r"-?\d+(\.\d+)?$")

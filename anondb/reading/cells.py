@@ -14,9 +14,9 @@ from sqlglot import exp
 
 from anondb.errors import InputError
 from anondb.reading.dialect import check_title, distinct_names, rows_above
-from anondb.reading.formats import Format, encoded, plain_text
+from anondb.reading.formats import Format, encoded, not_utf8, plain_text
 from anondb.reading.options import Reading
-from anondb.reading.shape import first_invalid, not_utf8
+from anondb.reading.shape import first_invalid
 
 NESTED = {"object": "holds objects, or lists of lists", "bytes": "holds bytes, durations or other values that are no texts"}
 _EXACT = Context(traps=[])  # a number beyond all limits is no error, and equal to no other

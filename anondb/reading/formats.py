@@ -13,7 +13,6 @@ from typing import IO, Any
 from anondb.engine.elsewhere import warehouse_at
 from anondb.errors import InputError
 from anondb.reading.options import Reading, as_read
-from anondb.reading.shape import CHUNK, not_utf8
 
 _BY_SUFFIX = {
     **dict.fromkeys((".csv", ".tsv", ".txt", ".psv", ".tree"), "text"),
@@ -23,6 +22,7 @@ _BY_SUFFIX = {
     ".parquet": "parquet",
     ".xlsx": "xlsx",
 }
+CHUNK = 1 << 20
 _COMPRESSED = {".gz": "gzip", ".zst": "zstd"}
 _BY_CONTENT = {b"PAR1": "parquet", b"PK\x03\x04": "xlsx", b"SQLite format 3\0": "sqlite"}
 _MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
@@ -180,3 +180,12 @@ def _after(text: str, skip: int) -> tuple[str, int]:
     parts = text.split("\n", skip)
     left = skip - len(parts) + 1
     return "" if left else parts[-1], left
+
+
+def not_utf8(name: str, line: int, encoding: str | None = None) -> InputError:
+    """The error for a text file in another encoding than is said."""
+    return InputError(
+        f"{name} is not valid {encoding or 'UTF-8'}: line {line} is not.",
+        code="bad_unicode",
+        hint="Name its encoding, such as --encoding latin-1, or utf-16 if its first two bytes are FF FE or FE FF.",
+    )

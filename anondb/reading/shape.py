@@ -16,9 +16,9 @@ import numpy as np
 
 from anondb.engine.arrays import Words
 from anondb.errors import InputError
+from anondb.reading.formats import CHUNK, not_utf8
 from anondb.reading.options import MARKS, Dialect
 
-CHUNK = 1 << 20
 _BLOCK = 1 << 19
 MAX_FIELD = 1 << 28
 _UNIT = "\x1f"  # stands for a delimiter of several characters
@@ -286,13 +286,4 @@ def _uneven(name: str, dialect: Dialect, what: str) -> InputError:
         code="unreadable",
         hint="Mend the line, or say how the file is read: --delimiter, --quote, --skip, --no-header, or --layout basket if"
         " each line is a person's items. anondb peek FILE shows what it looks like.",
-    )
-
-
-def not_utf8(name: str, line: int, encoding: str | None = None) -> InputError:
-    """The error for a text file in another encoding than is said."""
-    return InputError(
-        f"{name} is not valid {encoding or 'UTF-8'}: line {line} is not.",
-        code="bad_unicode",
-        hint="Name its encoding, such as --encoding latin-1, or utf-16 if its first two bytes are FF FE or FE FF.",
     )
