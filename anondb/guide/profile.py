@@ -1,12 +1,13 @@
 """Profile transactions before a release: sizes, what attackers would find, the taxonomy, and the cost of each algorithm."""
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from itertools import accumulate
 from typing import Any
 
-from anondb.data.sources import open_source, reading_as
+from anondb.data.records import parse_quasi_identifiers
+from anondb.data.sources import Source, open_source, reading_as
 from anondb.data.transactions import Dataset, load_transactions
 from anondb.engine import Engine
 from anondb.guide.counts import Counts, counts_of
@@ -17,6 +18,7 @@ from anondb.models.transactional import KmAnonymity
 from anondb.reading.account import Account, accounts_of, read_json
 from anondb.reading.options import PEOPLE, as_read
 from anondb.taxonomies.check import Checked, checked
+from anondb.taxonomies.hierarchies import Values, read_values
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,8 @@ class Profile:
         warnings: remarks on the source.
         read: what was read of each file.
         people: what attackers find who know attributes; None without records.
-        counts: how many items persons have, and the items that most persons have; ``to_json`` leaves these out.
+        counts: how many items persons have, the items that most persons have, and the persons by the attributes that are
+            named; ``to_json`` leaves the last two out.
     """
 
     source: str
@@ -137,8 +140,10 @@ def profile(
             threats = what_attackers_find(engine, dataset, k)
             of_people = None if persons is None else people(engine, persons, dataset, **attributes)
             costs = estimates(features(engine, dataset, threats, of_people), k, fit)
+        counts = counts_of(dataset, _values(engine, persons, dataset.id_column, **attributes))
     return Profile(
         **_sizes(dataset, k),
+        counts=counts,
         k=k,
         known=threats,
         taxonomy=fit,
@@ -162,8 +167,16 @@ def _sizes(dataset: Dataset, k: int) -> dict[str, Any]:
         "rare_occurrences": int(dataset.supports[rare].sum()),
         "single_items": int((dataset.supports == 1).sum()),
         "warnings": dataset.warnings,
-        "counts": counts_of(dataset),
     }
+
+
+def _values(
+    engine: Engine, persons: Source | None, id_column: str, quasi_identifiers: Any = None, **_: Any
+) -> Iterator[Values]:
+    """The values of the attributes that are named."""
+    if persons is not None and quasi_identifiers is not None:
+        for name, _kind in parse_quasi_identifiers(quasi_identifiers):
+            yield read_values(engine, persons, id_column, name)
 
 
 def taxonomy_figures(taxonomy: Checked) -> dict[str, Any]:

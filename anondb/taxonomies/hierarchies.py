@@ -164,6 +164,23 @@ def completed(request: build.Request, values: Values) -> build.Request:
     return replace(request, by=by)
 
 
+def in_order(values: Values) -> dict[str, build.Path]:
+    """Values that are numbers, or dates, in their order, each with the bands or periods in which it lies, the widest first,
+    and itself; nothing if some are neither, or dates may be read in two ways."""
+    numbers = {label: number for label in values.labels if (number := _number(label)) is not None}
+    if len(numbers) == len(values.labels):
+        steps = tuple(f"{step:f}" for step in _doubled(list(numbers.values())))
+        paths = _by_bands(values.labels, values.persons, build.Request(steps=steps))
+    else:
+        try:
+            paths = _by_dates(values.labels, values.persons, build.Request())
+        except InputError:
+            return {}
+    path_of = dict(zip(values.labels, paths, strict=True))
+    order: Mapping[str, Any] = path_of if len(numbers) < len(path_of) else numbers
+    return {label: (*path_of[label], label) for label in sorted(path_of, key=order.__getitem__)}
+
+
 def _suggested(values: Values) -> str:
     """The builder for the values of an attribute."""
     labels = values.labels

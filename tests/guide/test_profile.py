@@ -48,6 +48,26 @@ def test_sizes_and_lengths() -> None:
             assert told.lengths.mean == pytest.approx(sum(lengths) / persons)
 
 
+def test_persons_by_their_attributes() -> None:
+    """Few values as they are, numbers and dates in order and in groups, the most frequent of other values; who has none."""
+    rng = random.Random(7)
+    people = pd.DataFrame({"tid": range(500), "item": ["a"] * 500, "sex": [rng.choice("FM") for _ in range(500)]})
+    people["age"] = [rng.randrange(100) for _ in range(500)]
+    people["born"] = [f"19{rng.randrange(20, 80)}-0{rng.randrange(1, 10)}-11" for _ in range(500)]
+    people["job"] = [None if n % 10 == 0 else f"job {n % 7 * n % 40}" for n in range(500)]
+    with anondb.connect() as db:
+        told = db.profile(people, quasi_identifiers="age:numeric,born,job,sex", attackers=False)
+    shown = {name: dict(values) for name, values in told.counts.attributes}
+    assert list(shown) == ["age", "born", "job", "sex"] and {sum(values.values()) for values in shown.values()} == {500}
+    assert shown["sex"] == dict(sorted(Counter(people["sex"]).items(), key=lambda pair: -pair[1]))
+    assert list(shown["age"])[:2] == ["0 to 9", "10 to 19"] and shown["age"]["0 to 9"] == sum(people["age"] < 10)
+    assert list(shown["born"]) == [f"19{n}0s" for n in range(2, 8)]
+    jobs = sorted(Counter(people["job"].dropna()).items(), key=lambda pair: (-pair[1], pair[0]))
+    assert list(shown["job"].items())[:14] == jobs[:14] and shown["job"]["no value"] == 50
+    assert shown["job"][f"{len(jobs) - 14} other values"] == sum(n for _, n in jobs[14:])
+    assert "attributes" not in json.dumps(told.to_json())
+
+
 def test_nothing_is_written(shop: Path, run: Run) -> None:
     before = shop.read_bytes()
     assert run("profile", shop, "--transactions", "sales", "--taxonomy", "food").code == 0
