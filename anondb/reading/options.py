@@ -182,9 +182,15 @@ def as_read(data: Any) -> ReadAs:
     return ReadAs(Path(file), Reading(**file_options(flags)))
 
 
-def word_of(file: str) -> str:
-    """A file as a word of a command, in which nothing that begins with a dash is a file."""
-    return f"./{file}" if file.startswith("-") else file
+def word_of(source: str) -> str:
+    """A file or a URL as a word of a command: nothing in it is a flag or a password."""
+    scheme, is_url, rest = source.partition("://")
+    if not is_url:
+        return f"./{source}" if source.startswith("-") else source
+    place, _, settings = rest.partition("?")
+    user, at, place = place.rpartition("@")
+    kept = "&".join(setting for setting in settings.split("&") if "password" not in setting.partition("=")[0])
+    return f"{scheme}://{user.partition(':')[0]}{at}{place}{'?' if kept else ''}{kept}"
 
 
 def reading_flags(values: Mapping[str, Any]) -> list[str]:

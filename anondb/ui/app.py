@@ -8,7 +8,7 @@ from pathlib import Path
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import Receive, Scope, Send
@@ -16,7 +16,7 @@ from starlette.types import Receive, Scope, Send
 from anondb.errors import AnondbError
 from anondb.pages.html import STYLE
 from anondb.pages.text import plain
-from anondb.ui.window import NothingLoaded, Window, back, shown, window_of
+from anondb.ui.window import ROUTES, NothingLoaded, Window, shown, window_of
 
 _PERSON = '<g transform="translate({} 0)"><circle cx="5" cy="10" r="4"/><path d="M0 26v-5a5 5 0 0 1 10 0v5z"/></g>'
 ICON = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-1 0 34 32" fill="#2166ac">{_PERSON * 3}</svg>'.format(0, 11, 22)
@@ -25,22 +25,25 @@ ICON = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-1 0 34 32" fill="#216
 def application(window: Window) -> Starlette:
     """The application of a window. The first part is there at once; the others, which take longer to import, when a page is
     asked for that the first does not have."""
-    first_part, *others = (f"anondb.ui.{name}" for name in window.parts)
+    first, *others = window.parts
+    module = import_module(f"anondb.ui.{first}")
 
     async def with_others(scope: Scope, receive: Receive, send: Send) -> None:
-        app.router.routes += [route for name in others for route in import_module(name).ROUTES]
+        for name in others:
+            import_module(f"anondb.ui.{name}")
+            app.router.routes += ROUTES[name]
         app.router.default = app.router.not_found
         await app.router(scope, receive, send)
 
     app = Starlette(
         routes=[
-            Route("/", first),
-            Route("/pages.css", style),
-            Route("/favicon.ico", icon),
+            Route("/", lambda _: RedirectResponse(f"/{first}")),
+            Route("/pages.css", lambda _: Response(STYLE, media_type="text/css")),
+            Route("/favicon.ico", lambda _: Response(ICON, media_type="image/svg+xml")),
             Route("/jobs/{name}", progress),
             Route("/jobs/{name}/stop", stop, methods=["POST"]),
             Mount("/static", StaticFiles(directory=Path(__file__).parent / "static")),
-            *import_module(first_part).ROUTES,
+            *ROUTES[first],
         ],
         exception_handlers={
             NothingLoaded: lambda request, _: shown(request, ""),
@@ -48,8 +51,8 @@ def application(window: Window) -> Starlette:
         },
     )
     app.state.window, app.router.default = window, with_others
-    if window.source and "load" in window.parts:
-        import_module(first_part).begin(window, window.source)
+    if window.source and first == "load":
+        module.begin(window, window.source)
     return app
 
 
@@ -61,21 +64,6 @@ def failed(request: Request, error: Exception) -> Response:
         return PlainTextResponse(f"There is no such page in this window ({error.detail}). Go back.", error.status_code)
     words = f"This page failed unexpectedly ({type(error).__name__}). This is a mistake in anondb. Go back."
     return PlainTextResponse(words, 500)
-
-
-def first(request: Request) -> Response:
-    """The first part."""
-    return back(f"/{window_of(request).parts[0]}")
-
-
-def style(request: Request) -> Response:
-    """The style of all pages of anondb."""
-    return Response(STYLE, media_type="text/css")
-
-
-def icon(request: Request) -> Response:
-    """The picture of the window in a tab: three persons alike."""
-    return Response(ICON, media_type="image/svg+xml")
 
 
 def progress(request: Request) -> Response:

@@ -2,117 +2,72 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
 
 from anondb.api.connect import connect
-from anondb.compare.comparison import Comparison
+from anondb.compare.comparison import SOURCES, Comparison
 from anondb.compare.merits import asked_the_same, chance, covered, mean_error, name_of, suppressed_words, terms
 from anondb.compare.report import recommendation
-from anondb.compare.runs import Result, Run, plan
+from anondb.compare.results import is_table
+from anondb.compare.runs import Run
+from anondb.engine.elsewhere import is_url
 from anondb.engine.files import write_file
-from anondb.errors import AnondbError, InputError
-from anondb.guide.needs import PEOPLE, QUESTIONS, read_answer, serving, untried
-from anondb.reading.options import READING
-from anondb.ui.pair import MOST_FORMS, make_both, source_of
-from anondb.ui.window import Project, Window, back, posted, project_at, saved, shown, window_of
+from anondb.errors import AnondbError
+from anondb.guide.needs import untried
+from anondb.guide.questions import FIRST, KNOWLEDGE, NUMBERS, USED_FOR, first_answers, offered, options_of, planned
+from anondb.report.pair import MOST_FORMS, side_by_side
+from anondb.ui.window import Form, Project, Window, get, post, saved
 from anondb.ui.worker import Problem, Say
 
-_ABOUT = ("quasi_identifiers", "sensitive")
-KNOWLEDGE = {  # by model: what somebody may know of a person, the numbers of the promise, and the sources that it needs
-    "km": ("Some of their items", ("k", "m"), ()),
-    "k": ("All of their items, also which they lack", ("k",), ()),
-    "kkm": ("Their attributes ({}), and some of their items", ("k", "m", "delta"), _ABOUT[:1]),
-    "klm": ("The same; and a sensitive item must not be guessed", ("k", "m", "l", "delta"), _ABOUT),
-    "hkp": ("Items that are not private; and a private one must not be guessed", ("k", "p", "h"), _ABOUT[1:]),
-}
-NUMBERS = {  # the words of each number
-    "k": QUESTIONS["k"],
-    "m": QUESTIONS["m"],
-    "l": "A sensitive item may be right for one of how many people who fit, at most?",
-    "p": "How many items that are not private may somebody know?",
-    "h": "How sure may a guess of a private item be, at most? (a share such as 4/5)",
-    "delta": "How much of the attributes' detail may be given up for that of the items? (0 to 1)",
-}
-USED_FOR = {
-    "counts": "Counts of items and sets of items: whatever answers them best",
-    "categories": "Categories of the taxonomy in place of items, which people read without a legend",
-    "items": "Items as they are; the rare ones are deleted",
-}
-FIRST = {"use": "counts", "supports": "both", "questions": "", "seconds": "120"}
-FIRST |= {"k": "5", "m": "2", "l": "2", "p": "2", "h": "4/5", "delta": "0.05, 0.65"}
-
-
-def at_first(project: Project | None) -> dict[str, str]:
-    """The answers to all questions before the owner changes any."""
-    return {**FIRST, "model": "kkm" if project is not None and "quasi_identifiers" in project.options else "km"}
+QUERIES = 300  # that both candidates are asked
+TRIALS = "candidates.duckdb"  # the private database in which candidates are made; the owner's is only read
 
 
 def asked(window: Window) -> dict[str, str]:
     """The owner's answers so far."""
     window.kept = {"choose": {}, "choose_pair": None, "choose_problem": None, **window.kept}
-    return {**at_first(window.project), **window.kept["choose"]}
+    return {**first_answers(window.used.options), **window.kept["choose"]}
 
 
-def options_of(project: Project, run: Run) -> dict[str, Any]:
-    """The options of ``Database.anonymize`` that make the release of a run."""
-    own = ("id", "item", "population", "accept", "bag_input", *READING)
-    kept = {name: value for name, value in project.options.items() if name in own}
-    return {**kept, "model": run.model, **run.parameters, "algorithm": run.algorithm, **run.options}
+def source_of(say: Say, project: Project, folder: str, *, anew: bool = False) -> str:
+    """The file with the project's tables: its database, or a copy of those in a server; ``anew`` copies them again."""
+    if not is_url(project.database):
+        return project.database
+    copy = Path(folder, "source.duckdb")
+    if anew:
+        copy.unlink(missing_ok=True)
+    if not copy.exists():
+        named = [project.options[name] for name in SOURCES if name in project.options]
+        with connect(project.database, read_only=True, on_progress=say) as database:
+            database.copy(copy, project.transactions, *filter(is_table, named))
+    return str(copy)
 
 
-def accepted(options: Mapping[str, Any]) -> list[str]:
-    """The findings that options confirm."""
-    accept = options.get("accept") or ()
-    return accept.split(",") if isinstance(accept, str) else list(accept)
-
-
-def planned(project: Project, answers: Mapping[str, str]) -> tuple[dict[str, Any], list[Run]]:
-    """The options of ``Database.compare`` for the owner's answers, and its runs in the order in which they are tried.
-
-    Raises:
-        InputError: ``bad_parameter``; ``no_taxonomy``.
-    """
-    model, (_, numbers, needs) = answers["model"], KNOWLEDGE[answers["model"]]
-    grid: dict[str, list[Any]] = {}
-    for name in numbers:
-        listed = [value.strip() for value in answers[name].split(",") if value.strip()] or [FIRST[name].split(",")[0]]
-        grid[name] = [int(value) if value.isdecimal() else value for value in listed]
-    for name in grid.keys() & {"k", "m"}:
-        grid[name] = [value if value == "inf" else read_answer(name, str(value)) for value in grid[name]]
-    if not answers["seconds"].isdecimal() or not int(answers["seconds"]):
-        raise InputError("The time for all candidates is a number of seconds.", code="bad_parameter")
-    unused = {"accept", "population", *(set() if "quasi_identifiers" in needs else set(PEOPLE) - set(needs))}
-    options = {name: value for name, value in project.options.items() if name not in unused}
-    supports = {} if answers["supports"] == "both" else {"item_supports": answers["supports"] == "yes"}
-    possible = plan([], [model], grid, {n: v for n, v in options.items() if n not in READING}, supports.get("item_supports"))
-    runs = serving(possible, answers["use"]) if model in ("km", "k") else possible
-    algorithms = list(dict.fromkeys(run.algorithm for run in runs))
-    comparison = {"model": model, **grid, "algorithms": algorithms, **supports, "total_limit": int(answers["seconds"])}
-    return {**options, **comparison}, runs
-
-
-def trials(window: Window) -> str:
-    """The private database in which candidates are made; the owner's is only read."""
-    return str(window.folder / "candidates.duckdb")
-
-
-def try_candidates(say: Say, project: Project, answers: dict[str, str], trial: str, questions: str | None) -> Comparison:
+def try_candidates(say: Say, project: Project, answers: dict[str, str], folder: str, questions: str | None) -> Comparison:
     """Run the candidates."""
-    options, _ = planned(project, answers)
-    with connect(trial, attach=source_of(say, project, trial, anew=True), on_progress=say) as database:
+    options, _ = planned(project.options, answers)
+    with connect(Path(folder, TRIALS), attach=source_of(say, project, folder, anew=True), on_progress=say) as database:
         return database.compare(project.transactions, workload=questions, **options)
 
 
-def explain(say: Say, trial: str, item: str) -> list[tuple[str, list[str]]]:
+def make_both(say: Say, project: Project, folder: str, names: list[str], options: list[dict[str, Any]]) -> dict[str, Any]:
+    """Make the releases ``candidate_1`` and ``candidate_2`` in the private database, and compare them (``side_by_side``)."""
+    with connect(Path(folder, TRIALS), attach=source_of(say, project, folder), on_progress=say) as database:
+        database.engine.on_finding = lambda finding: True  # nothing of it is given away
+        releases = [
+            database.anonymize(project.transactions, name=f"candidate_{n}", replace=True, queries=0, **chosen)
+            for n, chosen in enumerate(options, 1)
+        ]
+        return {"names": names, **side_by_side([release.owner_report(queries=QUERIES) for release in releases])}
+
+
+def explain(say: Say, folder: str, item: str) -> list[tuple[str, list[str]]]:
     """Why an item is as it is in both releases of the latest pair: a conclusion and steps of each."""
     explanations = []
-    with connect(trial, read_only=True, on_progress=say) as database:
+    with connect(Path(folder, TRIALS), read_only=True, on_progress=say) as database:
         for n in (1, 2):
             try:
                 explanation = database.explain(f"candidate_{n}", item)
@@ -122,127 +77,112 @@ def explain(say: Say, trial: str, item: str) -> list[tuple[str, list[str]]]:
     return explanations
 
 
-def page(request: Request) -> Response:
+@get("/choose", "choose.html", "two")
+def page(window: Window, two: str) -> dict[str, Any]:
     """The questions, and the candidates that were found."""
-    window, project = project_at(request)
-    answers, comparison = asked(window), window.result("candidates")
-    of_whom = project.options.get("quasi_identifiers")
-    models = {
-        n: words.format(of_whom)
-        for n, (words, _, needs) in KNOWLEDGE.items()
-        if all(need in project.options for need in needs)
-    }
+    project, answers, comparison = window.used, asked(window), window.result("candidates")
+    models = offered(project.options)
     numbers = {n: words for n, words in NUMBERS.items() if any(n in KNOWLEDGE[model][1] for model in models)}
-    values: dict[str, Any] = {"answers": answers, "models": models, "numbers": numbers}
-    values |= {"of_model": {n: KNOWLEDGE[n][1] for n in models}}
+    values: dict[str, Any] = {"answers": answers, "models": models, "numbers": numbers, "uses": USED_FOR}
+    values |= {"of_model": {n: KNOWLEDGE[n][1] for n in models}, "tried": comparison is not None, "two": two}
     values |= {"name_of": name_of, "error": mean_error, "chance": chance, "suppressed": suppressed_words}
     if comparison is None:
-        return shown(request, "choose.html", tried=False, uses=USED_FOR, **values)
+        return values
     tried, best = window.kept["choose_tried"], [result for result, _ in comparison.recommended]
-    options = planned(project, tried)[0] | ({"workload": "questions.sql"} if tried["questions"].strip() else {})
+    options = planned(project.options, tried)[0] | ({"workload": "questions.sql"} if tried["questions"].strip() else {})
     values["command"] = project.command("compare", transactions=project.transactions, **options)
     runs = [(n, result, result in best) for n, result in enumerate(comparison.runs) if result.status == "done"]
-    runs.sort(key=lambda row: (not row[2], *_order(row[1])))
+    runs.sort(key=lambda row: (not row[2], (error := mean_error(row[1])) is None, error or 0.0))
     left: dict[str, list[str]] = {}  # why others made no release, and their names
     for result in comparison.runs:
         if result.status != "done":
             left.setdefault(result.message or result.status, []).append(name_of(result))
-    values |= {"terms": {**covered(comparison.runs), **terms(comparison.runs)}, "two": request.url.query == "two"}
+    values |= {"terms": {**covered(comparison.runs), **terms(comparison.runs)}, "runs": runs, "left": left}
     values |= {"unanswered": comparison.unanswered, "drawn": recommendation(comparison.done)}
-    values |= {"runs": runs, "left": left, "differ": not asked_the_same(comparison.done)}
-    return shown(request, "choose.html", tried=True, uses=USED_FOR, **values)
+    return values | {"differ": not asked_the_same(comparison.done)}
 
 
-def _order(result: Result) -> tuple[bool, float]:
-    error = mean_error(result)
-    return error is None, error or 0.0
-
-
-async def ask(request: Request) -> Response:
+@post("/choose")
+def ask(window: Window, form: Form) -> str | None:
     """Try the candidates that fit the owner's answers, or go on with one of them untried."""
-    window, project = project_at(request)
-    fields, _ = await posted(request)
-    answers = asked(window) | {name: fields.get(name, "") for name in FIRST if name in fields or name == "questions"}
-    answers |= {"model": fields["model"]} if fields.get("model") in KNOWLEDGE else {}
-    if "path" in fields:
-        answers["questions"] = Path(fields["path"]).read_text("utf-8", "replace")
+    project = window.used
+    answers = asked(window) | {name: form.get(name, "") for name in FIRST if name in form or name == "questions"}
+    answers |= {"model": form["model"]} if form.get("model") in KNOWLEDGE else {}
+    if "path" in form:
+        answers["questions"] = Path(form["path"]).read_text("utf-8", "replace")
     window.kept |= {"choose": answers, "choose_problem": None}
     try:
-        _, runs = planned(project, answers)
+        _, runs = planned(project.options, answers)
     except AnondbError as error:
         window.kept["choose_problem"] = Problem.of(error)
-        return back("/choose")
-    if "plain" in fields:
+        return None
+    if "plain" in form:
         first = untried(runs, answers["use"])
-        return _go(window, project, first, first.words)
+        return _go(window, first, first.words)
     questions = None
     if answers["questions"].strip():
         questions = str(window.folder / "questions.sql")
         write_file(questions, answers["questions"])
     window.kept |= {"choose_tried": answers, "choose_pair": None}
     window.forget("pair", "why")
-    arguments: dict[str, Any] = {"project": project, "answers": answers, "trial": trials(window), "questions": questions}
+    arguments: dict[str, Any] = {
+        "project": project,
+        "answers": answers,
+        "folder": str(window.folder),
+        "questions": questions,
+    }
     window.run("candidates", "Trying candidates", try_candidates, **arguments)
-    return back("/choose")
+    return None
 
 
-async def take(request: Request) -> Response:
+@post("/choose/take")
+def take(window: Window, form: Form) -> str | None:
     """Look at two candidates side by side, or go on with one."""
-    window, project = project_at(request)
-    comparison, (fields, form) = window.result("candidates"), await posted(request)
-    if comparison is None or str(window.jobs["candidates"].number) != fields.get("of"):
-        return back("/choose")  # another tab has tried others
-    chosen = [int(str(n)) for n in form.getlist("chosen") or form.getlist("pair") if str(n).isdecimal()]
-    chosen = [n for n in chosen if n < len(comparison.runs)]
-    if chosen and "chosen" in fields:
-        return _go(window, project, comparison.runs[chosen[0]].run, name_of(comparison.runs[chosen[0]]))
-    if len(chosen) != 2:
-        return back("/choose?two#candidates")
-    results = [comparison.runs[n] for n in chosen]
+    project, comparison = window.used, window.result("candidates")
+    if comparison is None or str(window.jobs["candidates"].number) != form.get("of"):
+        return None  # another tab has tried others
+    chosen = [int(n) for n in form.lists["chosen"] or form.lists["pair"] if n.isdecimal()]
+    results = [comparison.runs[n] for n in chosen if n < len(comparison.runs)]
+    if results and "chosen" in form:
+        return _go(window, results[0].run, name_of(results[0]))
+    if len(results) != 2:
+        return "/choose?two=yes#candidates"
     window.kept["choose_pair"] = chosen
     window.forget("why")
-    arguments: dict[str, Any] = {"project": project, "trial": trials(window)}
-    arguments["names"] = [name_of(result) for result in results]
-    arguments["options"] = [options_of(project, result.run) for result in results]
+    arguments: dict[str, Any] = {
+        "project": project,
+        "folder": str(window.folder),
+        "names": list(map(name_of, results)),
+    }
+    arguments["options"] = [options_of(project.options, result.run) for result in results]
     window.run("pair", "Making both releases in a private place", make_both, **arguments)
-    return back("/choose/pair")
+    return "/choose/pair"
 
 
-def _go(window: Window, project: Project, run: Run, title: str) -> Response:
+def _go(window: Window, run: Run, title: str) -> str:
     """Go on to Publish with the release of a run."""
-    window.kept["publish_chosen"] = {"options": options_of(project, run), "title": title}
-    return back("/publish")
+    window.kept["publish_chosen"] = {"options": options_of(window.used.options, run), "title": title}
+    return "/publish"
 
 
-def pair_page(request: Request) -> Response:
+@get("/choose/pair", "choose_pair.html")
+def pair_page(window: Window) -> dict[str, Any]:
     """Two candidates side by side."""
-    window, _ = project_at(request)
     asked(window)
     pair, item = window.result("pair"), window.kept.get("choose_item", "")
     forms = [] if pair is None else [forms_of.get(item, ()) for forms_of in pair["forms"]]
-    values: dict[str, Any] = {"pair": pair, "item": item, "forms": forms, "most": MOST_FORMS}
-    return shown(request, "choose_pair.html", why=window.result("why"), **values)
+    return {"pair": pair, "item": item, "forms": forms, "most": MOST_FORMS, "why": window.result("why")}
 
 
-async def why(request: Request) -> Response:
+@post("/choose/why", "/choose/pair#why")
+def why(window: Window, form: Form) -> None:
     """Explain an item in both candidates."""
-    window, item = window_of(request), (await posted(request))[0].get("item", "")
-    window.kept["choose_item"] = item
+    window.kept["choose_item"] = item = form.get("item", "")
     if window.result("pair") is not None:
-        window.run("why", "Explaining an item", explain, trial=trials(window), item=item)
-    return back("/choose/pair#why")
+        window.run("why", "Explaining an item", explain, folder=str(window.folder), item=item)
 
 
-def questions(request: Request) -> Response:
+@get("/choose/questions.sql")
+def questions(window: Window) -> Response:
     """The owner's questions, as the file that the command names."""
-    return saved(window_of(request).kept.get("choose_tried", FIRST)["questions"], "questions.sql", "application/sql")
-
-
-ROUTES = [
-    Route("/choose", page),
-    Route("/choose", ask, methods=["POST"]),
-    Route("/choose/take", take, methods=["POST"]),
-    Route("/choose/pair", pair_page),
-    Route("/choose/why", why, methods=["POST"]),
-    Route("/choose/questions.sql", questions),
-]
+    return saved(window.kept.get("choose_tried", FIRST)["questions"], "questions.sql", "application/sql")

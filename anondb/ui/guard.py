@@ -34,10 +34,6 @@ class Guard:
     The host must be the address that is served, which keeps other names for 127.0.0.1 out; a request that changes
     something must come from one of its pages; and all but the first must have the cookie that the token was exchanged for.
     The window has no web sockets: they are closed.
-
-    Args:
-        app: the application.
-        port: the port that is served.
     """
 
     def __init__(self, app: ASGIApp, port: int) -> None:

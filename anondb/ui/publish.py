@@ -7,38 +7,31 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
-from starlette.routing import Route
 
 from anondb.api.connect import connect
 from anondb.guide.needs import untried
+from anondb.guide.questions import first_answers, options_of, planned
 from anondb.options import toml_of, toml_text
-from anondb.ui.choose import accepted, at_first, options_of, planned
-from anondb.ui.window import Project, Window, argument, at_work, back, posted, project_at, saved, shown, window_of
+from anondb.policy import accepted
+from anondb.reading.options import word_of
+from anondb.ui.window import Form, Project, Window, get, post, saved
 from anondb.ui.worker import Say
 
 REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'; base-uri 'none'"
 HOW = ("format", "mode", "sign", "proof", "modelled_rows", "accept", "allow_overlap", "replace")  # of a publication
 MODES = {"": "You alone (0600)", "0640": "You and your group (0640)", "0644": "Everybody on this computer (0644)"}
 POLICY = """# Makes and publishes the release: anondb run policy.toml
-# It may run every night: it keeps the release, and its file, until the data change.
-{remarks}source = {source}
-{load}
-[release.{name}]
-"""
-BACK = '<p><a href="/publish">Back to the window</a> &middot; <a href="?save">Save this page</a></p>'
+# It may run every night: it keeps the release, and its file, until the data change."""
+BACK = '<p><a href="/publish">Back to the window</a> &middot; <a href="?save=yes">Save this page</a></p>'
 AGAIN = "# Then it publishes the same persons again, and readers can compare both files"
 STOPS = "# Then it stops, since readers could compare a second release of the same persons, unless allow_overlap = true"
 DROPPED = "# The window had copies of the files to load: put this file where they are."
 
 
 def prepare(say: Say, project: Project, name: str, options: dict[str, Any] | None, replace: bool) -> dict[str, Any]:
-    """Make a release, and check it; without options, check one that was made earlier.
-
-    Returns:
-        Its ``verification``; ``report``, for its owner; ``warnings``; and the pages ``owner`` and ``public``.
-    """
+    """Make a release or, without options, take one that was made earlier. Returns its ``verification``, the owner's
+    ``report``, ``warnings``, and the pages ``owner`` and ``public``."""
     with connect(project.database, on_progress=say) as database:
         if options is None:
             release = database.release(name)
@@ -74,8 +67,9 @@ def _plan(window: Window, project: Project) -> dict[str, Any]:
     window.kept = {"publish_how": {}, "publish_made": None, "publish_path": None, **window.kept}
     if (plan := window.kept.get("publish_chosen")) is not None:
         return dict(plan)
-    answers = at_first(project)
-    return {"options": options_of(project, untried(planned(project, answers)[1], answers["use"])), "title": ""}
+    answers = first_answers(project.options)
+    run = untried(planned(project.options, answers)[1], answers["use"])
+    return {"options": options_of(project.options, run), "title": ""}
 
 
 def commands(project: Project, recipe: Mapping[str, Any], path: str | None, how: Mapping[str, Any]) -> str:
@@ -86,7 +80,7 @@ def commands(project: Project, recipe: Mapping[str, Any], path: str | None, how:
         lines += [project.load_command] if project.loaded else []
         lines.append(project.command("anonymize", transactions=project.transactions, **options))
     if path is not None:
-        lines.append(project.command("publish", release=recipe["name"], to=argument(path), **how))
+        lines.append(project.command("publish", release=recipe["name"], to=word_of(path), **how))
     return "\n".join(lines)
 
 
@@ -95,26 +89,27 @@ def policy(project: Project, recipe: Mapping[str, Any], path: str, how: Mapping[
     files = ("transactions", "taxonomy", "records")
 
     def placed(name: str, value: Any) -> Any:
+        if isinstance(value, str) and "://" in value:
+            return word_of(value)
         is_path = isinstance(value, str) and (name == "hierarchies" or Path(value).suffix) and os.path.exists(value)
-        return os.path.abspath(value) if is_path or name in ("sign", "proof") else value
+        return os.path.abspath(value) if is_path or name in ("sign", "proof", "source", "publish") else value
 
-    accept = [*accepted(recipe["options"]), *how.get("accept", ())]
-    chosen = {**recipe["options"], **how, "accept": ",".join(accept) or None, "publish": at_work(path)}
+    accept = [*accepted(recipe["options"].get("accept", ())), *how.get("accept", ())]
+    chosen = {**recipe["options"], **how, "accept": ",".join(accept) or None, "publish": path}
     chosen |= {"replace": True} if recipe["replace"] else {}
-    remarks = [f'{AGAIN if how.get("allow_overlap") else STOPS} (page "Week after week" of the documentation).']
-    remarks += [DROPPED] if any(not os.path.isabs(project.loaded.get(name, "/")) for name in files) else []
-    head = POLICY.format(
-        remarks="\n".join([*remarks, ""]),
-        source=toml_text(at_work(project.database)),
-        load=f"\n[load]\n{toml_of(project.loaded)}" if project.loaded else "",
-        name=toml_text(recipe["name"]),
-    )
-    return head + toml_of({"transactions": project.transactions, **{n: placed(n, v) for n, v in chosen.items()}})
+    lines = [POLICY, f'{AGAIN if how.get("allow_overlap") else STOPS} (page "Week after week" of the documentation).']
+    lines += [DROPPED] if any(not os.path.isabs(project.loaded.get(name, "/")) for name in files) else []
+    lines += [f"source = {toml_text(placed('source', project.database))}", ""]
+    lines += ["[load]", toml_of(project.loaded)] if project.loaded else []
+    lines.append(f"[release.{toml_text(recipe['name'])}]")
+    options = {"transactions": project.transactions, **{name: placed(name, value) for name, value in chosen.items()}}
+    return "\n".join([*lines, toml_of(options)])
 
 
-def page(request: Request) -> Response:
+@get("/publish", "publish.html")
+def page(window: Window) -> dict[str, Any]:
     """The release that was chosen, its checklist, what was published, and the history."""
-    window, project = project_at(request)
+    project = window.used
     plan = _plan(window, project)
     if "history" not in window.jobs:
         window.run("history", "Reading the ledger", history, project=project)
@@ -132,38 +127,36 @@ def page(request: Request) -> Response:
         values["legend"] = {m for item in prepared["report"].contents.items for m in item.members}
         values["command"] = commands(project, recipe, path if sealed else None, how)
         values["policy"] = policy(project, recipe, path, how) if sealed and recipe["options"] is not None else ""
-    return shown(request, "publish.html", modes=MODES, history=window.result("history"), **values)
+    return values | {"modes": MODES, "history": window.result("history")}
 
 
-async def release(request: Request) -> Response:
+@post("/publish/release")
+def release(window: Window, form: Form) -> None:
     """Make the release, or check one that was made earlier."""
-    window, project = project_at(request)
-    plan, (fields, form) = _plan(window, project), await posted(request)
-    if (name := fields.get("name")) is None:
-        return back("/publish")
+    project = window.used
+    plan, is_made = _plan(window, project), "open" in form
+    if (name := form.get("name")) is None:
+        return
     window.forget("published")
-    recipe: dict[str, Any] = {"name": name, "options": None, "replace": "replace" in fields}
-    if "open" not in fields:
-        accept = list(dict.fromkeys([*accepted(plan["options"]), *map(str, form.getlist("accept"))]))
+    recipe: dict[str, Any] = {"name": name, "options": None, "replace": "replace" in form}
+    if not is_made:
+        accept = list(dict.fromkeys([*accepted(plan["options"].get("accept", ())), *form.lists["accept"]]))
         recipe["options"] = plan["options"] | ({"accept": accept} if accept else {})
-        recipe["options"] |= {n: fields[n] for n in ("max_suppression",) if n in fields}
+        recipe["options"] |= {n: form[n] for n in ("max_suppression",) if n in form}
     window.kept |= {"publish_how": {}, "publish_path": None, "publish_made": recipe}
-    verb = "Checking" if "open" in fields else "Making"
-    window.run("made", f"{verb} the release {name}", prepare, project=project, **recipe)
+    window.run("made", f"{'Checking' if is_made else 'Making'} the release {name}", prepare, project=project, **recipe)
     window.run("history", "Reading the ledger", history, project=project)
-    return back("/publish")
 
 
-async def publish(request: Request) -> Response:
+@post("/publish/file", "/publish#published")
+def publish(window: Window, form: Form) -> None:
     """Publish the release that was made and checked."""
-    window, project = project_at(request)
-    prepared, (fields, form) = window.result("made"), await posted(request)
-    path = fields.get("path")
-    if prepared is None or path is None or str(window.jobs["made"].number) != fields.get("of"):
-        return back("/publish")  # another tab has made another release: look at its checklist
-    how: dict[str, Any] = {n: fields[n] for n in HOW if n in fields}
+    project, prepared, path = window.used, window.result("made"), form.get("path")
+    if prepared is None or path is None or str(window.jobs["made"].number) != form.get("of"):
+        return  # another tab has made another release: look at its checklist
+    how: dict[str, Any] = {n: form[n] for n in HOW if n in form}
     how |= {name: True for name in ("modelled_rows", "allow_overlap", "replace") if name in how}
-    how |= {"accept": form.getlist("accept")} if "accept" in how else {}
+    how |= {"accept": form.lists["accept"]} if "accept" in how else {}
     how |= {"proof": f"{Path(path).with_suffix('')}-proof"} if "proof" in how else {}
     how = {name: value for name, value in how.items() if (name, value) != ("format", "duckdb")}
     window.kept |= {"publish_how": how, "publish_path": path}
@@ -171,44 +164,33 @@ async def publish(request: Request) -> Response:
     arguments: dict[str, Any] = {"project": project, "name": name, "path": path, "options": how}
     window.run("published", f"Publishing {name}", seal, then=prepared.update, **arguments)
     window.run("history", "Reading the ledger", history, project=project)
-    return back("/publish#published")
 
 
-async def leave(request: Request) -> Response:
+@post("/publish/drop", "/publish#history")
+def leave(window: Window, form: Form) -> None:
     """Drop a release."""
-    window, project = project_at(request)
-    if (name := (await posted(request))[0].get("name")) is not None:
-        recipe = window.kept.get("publish_made")
+    project, name, recipe = window.used, form.get("name"), window.kept.get("publish_made")
+    if name is not None:
         if recipe is not None and recipe["name"].lower() == name.lower():
             window.forget("made", "published")
         window.run("history", f"Dropping the release {name}", history, project=project, drop=name)
-    return back("/publish#history")
 
 
-def report(request: Request) -> Response:
-    """A report, as a page of its own or, asked with ``save``, as a file."""
-    prepared, kind = window_of(request).result("made"), request.path_params["kind"]
+@get("/publish/report/{kind}", "", "save")
+def report(window: Window, kind: str, save: str) -> Response:
+    """A report, as a page of its own or as a file."""
+    prepared = window.result("made")
     page = None if prepared is None or kind not in ("owner", "public") else prepared[kind]
-    if page is None or "save" in request.query_params:
+    if page is None or save:
         return saved(page, f"{kind}.html", "text/html")
     return HTMLResponse(page.replace("<body>", f"<body>{BACK}", 1), headers={"Content-Security-Policy": REPORT_POLICY})
 
 
-def policy_file(request: Request) -> Response:
+@get("/publish/policy.toml", "", "again")
+def policy_file(window: Window, again: str) -> Response:
     """The file of policies."""
-    window, project = project_at(request)
     recipe = window.kept.get("publish_made")
     if recipe is None or recipe["options"] is None or window.result("published") is None:
         return saved(None, "")
-    how = window.kept["publish_how"] | ({"allow_overlap": True} if "again" in request.query_params else {})
-    return saved(policy(project, recipe, window.kept["publish_path"], how), "policy.toml", "application/toml")
-
-
-ROUTES = [
-    Route("/publish", page),
-    Route("/publish/release", release, methods=["POST"]),
-    Route("/publish/file", publish, methods=["POST"]),
-    Route("/publish/drop", leave, methods=["POST"]),
-    Route("/publish/report/{kind}", report),
-    Route("/publish/policy.toml", policy_file),
-]
+    how = window.kept["publish_how"] | ({"allow_overlap": True} if again else {})
+    return saved(policy(window.used, recipe, window.kept["publish_path"], how), "policy.toml", "application/toml")

@@ -16,15 +16,9 @@ READERS = ("ask", "audit")  # the parts for whoever has a release alone
 
 
 def serve(listener: socket.socket, source: str | None, is_release: bool, announce: Callable[[str, Path], None]) -> None:
-    """Serve a window.
-
-    Args:
-        listener: bound to a port of 127.0.0.1.
-        source: a data file, a DuckDB file, a URL of PostgreSQL, or a sealed release; or none yet.
-        is_release: whether it is a sealed release, for which only the parts of readers are shown.
-        announce: called with the address, which has the token, and with a private page that leads there: a browser is told
-            the page, since other users see what processes are called with.
-    """
+    """Serve a window on a source, or on none yet; for a sealed release only the parts of readers are shown. ``announce`` is
+    called with the address, which has the token, and with a private page that leads there: a browser is told the page, since
+    other users see what processes are called with."""
     worker, beside = Worker(), Worker(at_once=is_release)  # which import what they need while this process does
     import uvicorn
 

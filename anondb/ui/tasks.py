@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import anondb
@@ -11,19 +12,22 @@ from anondb.reading.options import READING, read_as
 from anondb.ui.worker import Say
 
 if TYPE_CHECKING:
-    from anondb.api.database import Database
+    from anondb.api.before import BeforeRelease
     from anondb.taxonomies.build import Request
     from anondb.taxonomies.check import Checked
     from anondb.taxonomies.editing import Draft
     from anondb.ui.window import Project
 
-AT_ONCE = ("anondb.api.connect", "anondb.guide.peek")  # what the first look at a file takes
+AT_ONCE = ("anondb.api.before", "anondb.guide.peek")  # what the first look at a file takes
 
 
-def opened(database: str, say: Say) -> Database:
+def opened(database: str, say: Say) -> BeforeRelease:
     """A database to read; memory for a data file, which has none."""
+    from anondb.api.before import BeforeRelease
+    from anondb.engine import DuckDBEngine
+
     if not database:
-        return anondb.connect(on_progress=say, one_shot=True)
+        return BeforeRelease(DuckDBEngine.open(on_progress=say, one_shot=True))
     return anondb.connect(database, read_only=True, on_progress=say)
 
 
@@ -43,10 +47,14 @@ def check(say: Say, database: str, source: str, reading: dict[str, Any], taxonom
     """Whether a taxonomy fits the items of a file or a table."""
     from anondb.taxonomies.check import check_taxonomy
 
-    columns = {name: reading[name] for name in ("id", "item") if name in reading}
-    how = {name: value for name, value in reading.items() if name in READING}
     with opened(database, say) as db:
-        return check_taxonomy(db.engine, taxonomy, read_as(source, how, **columns))
+        return check_taxonomy(db.engine, taxonomy, _rows(source, reading))
+
+
+def _rows(source: Any, options: Mapping[str, Any]) -> Any:
+    """A source, read as options say."""
+    columns = {name: options[name] for name in ("id", "item") if name in options}
+    return read_as(source, {name: options[name] for name in READING if name in options}, **columns)
 
 
 def load(say: Say, database: str, how: dict[str, Any]) -> tuple[str, ...]:
@@ -65,26 +73,17 @@ def draft(
     built: Request | None = None,
     under: str | None = None,
 ) -> Draft:
-    """Read a taxonomy, or the hierarchy of an attribute, to edit it.
-
-    Args:
-        attribute: whose hierarchy it is; None for the taxonomy of the items.
-        tree: a tree to edit instead of the project's.
-        built: how to build such a tree.
-        under: a node of the project's taxonomy, below which the missing items are added.
-    """
+    """Read a taxonomy, or the hierarchy of an attribute, to edit it: ``tree`` instead of the project's, or one that is
+    ``built`` so, or the project's with the missing items ``under`` a node."""
     from anondb.taxonomies.build import build_taxonomy
     from anondb.taxonomies.check import with_missing
     from anondb.taxonomies.editing import read
     from anondb.taxonomies.hierarchies import build_hierarchy
 
-    options = project.options
-    how = {name: options[name] for name in READING if name in options}
-    columns = {name: options[name] for name in ("id", "item") if name in options}
-    rows = read_as(project.transactions, how, **columns)
+    options, rows = project.options, _rows(project.transactions, project.options)
     named: Any = options.get("taxonomy" if attribute is None else "hierarchies")
     if attribute is not None and "records" in options:
-        rows = read_as(options["records"], {}, **columns)
+        rows = _rows(options["records"], {name: value for name, value in options.items() if name not in READING})
     with opened(project.database, say) as db:
         if built is not None and attribute is None:
             tree = build_taxonomy(db.engine, rows, built)

@@ -20,7 +20,9 @@ from typing import Any
 
 from anondb.errors import AnondbError, speaking
 
-Say = Callable[[str], None]
+Say = Callable[[str], None]  # takes words about the progress, as ``on_progress`` of ``anondb.connect`` does
+Task = Callable[..., Any]  # a function of a module, called as ``task(say, **arguments)`` in the worker's process
+Then = Callable[[Any], None]
 _PATIENCE = 5.0  # seconds that stopped work has for undoing what it began
 _OFTEN = 0.1  # seconds between two words about the progress
 WAITING, RUNNING, STOPPING, DONE, FAILED, STOPPED = "waiting", "running", "stopping", "done", "failed", "stopped"
@@ -42,30 +44,19 @@ class Problem:
 
 @dataclass
 class Job:
-    """A task and what became of it.
-
-    Attributes:
-        words: what it does, for people.
-        task, arguments: a function of a module, called as ``task(say, **arguments)`` in the worker's process.
-        then: called here with the result, before the job is seen to be done; None for nothing.
-        state: one of ``waiting``, ``running``, ``stopping``, ``done``, ``failed`` and ``stopped``.
-        step, share: what it does now, and the share that is done, if that is known.
-        result: what the task returned.
-        problem: why it failed.
-        worker: who does it.
-    """
+    """A task and what became of it. What it takes and returns must be picklable."""
 
     number: int
-    worker: Worker
-    words: str
-    task: Callable[..., Any]
+    worker: Worker  # who does it
+    words: str  # what it does, for people
+    task: Task
     arguments: dict[str, Any]
-    then: Callable[[Any], None] | None = None
+    then: Then | None = None  # called in the window's process with the result, before the job is seen to be done
     state: str = WAITING
-    step: str = ""
-    share: float | None = None
-    result: Any = None
-    problem: Problem | None = None
+    step: str = ""  # what it does now
+    share: float | None = None  # of it that is done, if that is known
+    result: Any = None  # what the task returned
+    problem: Problem | None = None  # why it failed
     begun: float = field(default_factory=time.monotonic)
     ended: float | None = None
 
@@ -83,18 +74,9 @@ class Job:
         """Stop it, so that nothing of it remains; it is done all the same if it was too late for that."""
         self.worker.stop(self)
 
-    def forget(self) -> None:
-        """Stop it, and do nothing with its result."""
-        self.then = None
-        self.stop()
-
 
 class Worker:
-    """A process, started again after it had to be killed, and a thread that gives it tasks.
-
-    Args:
-        at_once: whether to start the process now; otherwise it starts with the first task.
-    """
+    """A process, begun at once or with the first task, and again after it was killed; and a thread that gives it tasks."""
 
     def __init__(self, at_once: bool = True) -> None:
         self._numbers = itertools.count(1)
@@ -107,9 +89,7 @@ class Worker:
         self._thread = threading.Thread(target=self._work, daemon=True)
         self._thread.start()
 
-    def submit(
-        self, words: str, task: Callable[..., Any], arguments: dict[str, Any], then: Callable[[Any], None] | None = None
-    ) -> Job:
+    def submit(self, words: str, task: Task, arguments: dict[str, Any], then: Then | None = None) -> Job:
         """Have a task done when those before it are."""
         job = Job(next(self._numbers), self, words, task, arguments, then)
         self._waiting.put(job)
@@ -125,7 +105,7 @@ class Worker:
             job.state = STOPPING
             pid = None if self._process is None else self._process.pid
             _signalled(pid, signal.SIGINT)  # no other job begins meanwhile
-        threading.Timer(_PATIENCE, self._kill_if_running, (job, pid)).start()
+        threading.Timer(_PATIENCE, lambda: _signalled(pid, signal.SIGKILL) if job is self._running else None).start()
 
     def close(self) -> None:
         """Stop all work, and end the process."""
@@ -151,11 +131,6 @@ class Worker:
         self._process.start()
         end.close()
 
-    def _kill_if_running(self, job: Job, pid: int | None) -> None:
-        with self._lock:
-            if job is self._running:
-                _signalled(pid, signal.SIGKILL)
-
     def _work(self) -> None:
         while (job := self._waiting.get()) is not None:
             with self._lock:
@@ -166,7 +141,9 @@ class Worker:
                 self._running, job.state = job, RUNNING
             try:
                 self._line.send((job.task, job.arguments))
-                kind, value = self._answer(job)
+                while (answer := self._line.recv())[0] == RUNNING:
+                    job.step, job.share = answer[1]
+                kind, value = answer
             except (EOFError, OSError):
                 kind, value = FAILED, Problem("The work ended early: its process is gone.", hint="Start it again.")
                 self._end()
@@ -180,14 +157,6 @@ class Worker:
                 value = value if kind == DONE else other
             job.result, job.problem = (value, None) if kind == DONE else (None, value)
             job.state = STOPPED if was_stopped and kind != DONE else kind
-
-    def _answer(self, job: Job) -> tuple[str, Any]:
-        """The last message about a job: how it ended, and its result or problem."""
-        while True:
-            kind, value = self._line.recv()
-            if kind != RUNNING:
-                return kind, value
-            job.step, job.share = value
 
 
 def _signalled(pid: int | None, number: int) -> None:

@@ -69,7 +69,7 @@ ROOMS = {
     ),
     "demo": "errors engine models pipeline api",
     "serve": "errors query session",
-    "ui": "errors engine reading options session taxonomies pages compare guide report api",
+    "ui": "errors engine reading policy options session taxonomies pages compare guide report api",
     "dbapi": "errors engine session",
     "sqlalchemy": "session dbapi",
     "cli": (

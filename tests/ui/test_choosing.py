@@ -135,7 +135,7 @@ def test_the_checklist_and_the_file_are_as_asked(client: Client, place: Path, pu
         assert words in reply.text and "script-src" not in reply.headers["content-security-policy"]
         assert "picked.duckdb" in reply.text or kind == "public"
         assert "not published" not in reply.text and 'href="/publish">Back' in reply.text
-        saved = client.ask("GET", f"/publish/report/{kind}?save")
+        saved = client.ask("GET", f"/publish/report/{kind}?save=yes")
         assert "attachment" in saved.headers["content-disposition"] and "Back to the window" not in saved.text
         assert "style-src 'unsafe-inline'" in reply.headers["content-security-policy"]
 

@@ -172,7 +172,7 @@ def test_a_page_that_cannot_be_made_says_so(files: Path, monkeypatch: pytest.Mon
     def fails(*_: Any, **__: Any) -> None:
         raise RuntimeError("Ann has asthma")
 
-    monkeypatch.setattr("anondb.ui.audit.shown", fails)
+    monkeypatch.setattr("anondb.ui.window.shown", fails)
     with window_on(str(files / "spring.duckdb"), parts=READERS) as client:
         client.enter()
         reply = client.ask("GET", "/audit")

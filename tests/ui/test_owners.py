@@ -162,7 +162,12 @@ def test_the_profile_as_pictures(chosen: Client, folder: Path, run: Run, monkeyp
         told = db.profile("purchases", id="client", item="thing", **PEOPLE)
     tiles = re.findall(r'<div class="tile"><b>([\d,]+)</b>', page)
     assert tiles == [f"{n:,}" for n in (told.persons, told.items, told.occurrences, told.single_items)]
-    assert page.count("<figure><h3>") == 5 and "All figures" in page and "<img" not in page
+    assert (
+        page.count("<figure><h3>") == 7
+        and "<h3>Persons by age</h3>" in page
+        and "All figures" in page
+        and "<img" not in page
+    )
     monkeypatch.chdir(folder)
     assert all(run(*command).code == 0 for command in commands_on(page))
 

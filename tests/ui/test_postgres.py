@@ -11,7 +11,7 @@ from cli.shop import Run
 from postgres.databases import Databases
 from ui.client import window_on
 
-from anondb.ui.window import argument
+from anondb.reading.options import word_of
 
 pytestmark = pytest.mark.slow
 
@@ -51,5 +51,5 @@ def test_a_release_in_a_schema(databases: Databases, run: Run, tmp_path: Path) -
 
 def test_commands_name_a_url_without_its_password() -> None:
     url = "postgresql://owner:secret@db:5433/raw?password=secret&sslmode=require&sslpassword=secret"
-    assert argument(url) == "postgresql://owner@db:5433/raw?sslmode=require"
-    assert argument("postgresql://db/raw") == "postgresql://db/raw" and argument("-x.csv") == "./-x.csv"
+    assert word_of(url) == "postgresql://owner@db:5433/raw?sslmode=require"
+    assert word_of("postgresql://db/raw") == "postgresql://db/raw" and word_of("-x.csv") == "./-x.csv"

@@ -20,7 +20,7 @@ from ui.client import Client, window, window_on
 from ui.conftest import HOSTILE
 
 import anondb
-from anondb.ui.ask import Answer
+from anondb.pages.answers import Answer
 from anondb.ui.serve import READERS
 
 COUNT = "SELECT item, count(DISTINCT tid) AS n FROM sales GROUP BY item ORDER BY n DESC, item"
@@ -127,17 +127,17 @@ def test_a_path_that_no_file_can_have(client: Client) -> None:
 def test_a_spread_stands_beside_the_bounds() -> None:
     columns = ["item", "n", "n_lower", "n_upper", "n_low", "n_high", "certain", "in_worlds"]
     rows = [["a", 3.0, 1, 5, 2, 4, False, 0.5], ["b", 3.0, 3, 3, 3, 3, True, 1.0]]
-    answer = Answer("", "spread", columns, [], rows, [], 0.0)
+    answer = Answer(columns, rows, "spread")
     assert [name for _, name in answer.head] == ["item", "n", "certain", "in_worlds"]
     assert [cells[1][1] for cells in answer.shown_rows] == ["1 to 5, plausibly 2 to 4", "exactly"]
     assert ">a<" in answer.bars and "0.5" not in answer.bars
-    assert [name for _, name in Answer("", "columns", columns, [], rows, [], 0.0).head][2:4] == ["n_low", "n_high"]
+    assert [name for _, name in Answer(columns, rows, "columns").head][2:4] == ["n_low", "n_high"]
 
 
 @pytest.mark.slow
 def test_numbers_without_an_end_are_not_drawn() -> None:
     rows = [["a", 3.0, 1, 5], ["b", math.inf, 0, math.inf], ["c", math.nan, None, None]]
-    answer = Answer("", "columns", ["item", "n", "n_lower", "n_upper"], [], rows, [], 0.0)
+    answer = Answer(["item", "n", "n_lower", "n_upper"], rows, "columns")
     assert answer.bars.count("<circle") == 2 and [cells[1] for cells in answer.shown_rows] == [
         ("3", "1 to 5"),
         ("inf", "0 to inf"),

@@ -13,9 +13,8 @@ function droppable(placeOf, use) {
 }
 
 // Files are dropped onto the field that picks them: <div class="drop"><input type="file"></div>.
-droppable((event, ofFiles) => ofFiles && event.target.closest(".drop"), (place, data) => {
-  place.querySelector("input[type=file]").files = data.files;
-});
+const filled = (place, data) => { place.querySelector("input[type=file]").files = data.files; };
+droppable((event, ofFiles) => ofFiles && event.target.closest(".drop"), filled);
 
 // Ctrl+Enter sends the form of a text; <div class="completed" data-words="[...]"> completes words of its textarea.
 const SQL = ("SELECT,DISTINCT,FROM,WHERE,GROUP BY,ORDER BY,HAVING,LIMIT,JOIN,USING,AND,OR,NOT,IN,BETWEEN,IS NULL,AS,CASE WHEN," +

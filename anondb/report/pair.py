@@ -1,62 +1,28 @@
-"""Two candidates side by side: what each does to the items, histograms before and after, and answers beside the truth."""
-
-from __future__ import annotations
+"""Two releases of the same data side by side: what each does to the items, histograms before and after, and answers beside
+the truth. For the owner."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from anondb.api.connect import connect
-from anondb.compare.comparison import SOURCES
-from anondb.compare.results import is_table
-from anondb.engine.elsewhere import is_url
 from anondb.pages.counts import spread
 from anondb.pages.plots import MOST_NAMES, of_categories
 from anondb.pages.text import counted, number, short
-from anondb.ui.window import Project
-from anondb.ui.worker import Say
+from anondb.report.owner import OwnerReport
 
-if TYPE_CHECKING:
-    from anondb.report.owner import OwnerReport
-
-MOST_ROWS, MOST_FORMS, QUERIES, WIDTH = 25, 3, 300, 480
+MOST_ROWS, MOST_FORMS, WIDTH = 25, 3, 480
 AS_ITSELF, DELETED = "as itself", "deleted"
 Forms = Mapping[str, tuple[str, ...]]
 
 
-def source_of(say: Say, project: Project, trial: str, *, anew: bool = False) -> str:
-    """The file with the project's tables: its database, or a copy of those in a server, beside the private database.
-
-    ``anew`` copies them also if a copy is there.
-    """
-    if not is_url(project.database):
-        return project.database
-    copy = Path(trial).with_name("source.duckdb")
-    if anew:
-        copy.unlink(missing_ok=True)
-    if not copy.exists():
-        named = [project.options[name] for name in SOURCES if name in project.options]
-        with connect(project.database, read_only=True, on_progress=say) as database:
-            database.copy(copy, project.transactions, *filter(is_table, named))
-    return str(copy)
-
-
-def make_both(say: Say, project: Project, trial: str, names: list[str], options: list[dict[str, Any]]) -> dict[str, Any]:
-    """Make the releases ``candidate_1`` and ``candidate_2`` in the private database, and compare them.
+def side_by_side(reports: Sequence[OwnerReport]) -> dict[str, Any]:
+    """Compare two releases by their reports.
 
     Returns:
-        ``names``; ``counts``, sentences on the differences; ``rows``, items that differ, each with its persons and forms;
-        ``more``, how many are left out; ``figures``, a title and two drawings each; ``answers``; ``items``; ``forms``, what
-        stands for each, and ``reasons``, why that was formed.
+        ``counts``, sentences on the differences; ``rows``, items that differ, each with its persons and forms; ``more``, how
+        many are left out; ``figures``, a title and two drawings each; ``answers``; ``items``; ``forms``, what stands for
+        each, and ``reasons``, why that was formed.
     """
-    with connect(trial, attach=source_of(say, project, trial), on_progress=say) as database:
-        database.engine.on_finding = lambda finding: True  # nothing of it is given away
-        releases = [
-            database.anonymize(project.transactions, name=f"candidate_{n}", replace=True, queries=0, **chosen)
-            for n, chosen in enumerate(options, 1)
-        ]
-        reports = [release.owner_report(queries=QUERIES) for release in releases]
     forms, persons = [_forms(report) for report in reports], reports[0].supports
     items = sorted({*forms[0], *forms[1]})
     differing = [item for item in items if forms[0].get(item) != forms[1].get(item)]
@@ -68,7 +34,7 @@ def make_both(say: Say, project: Project, trial: str, names: list[str], options:
         figures.append(
             (f"Persons by {name}", [attributes[name].drawn(WIDTH) if name in attributes else "" for attributes in seen])
         )
-    comparison = {"names": names, "counts": _counted(forms, differing), "rows": rows[:MOST_ROWS]}
+    comparison = {"counts": _counted(forms, differing), "rows": rows[:MOST_ROWS]}
     comparison |= {"more": len(rows) - MOST_ROWS, "figures": figures, "answers": _answers(reports)}
     return comparison | {"items": items, "forms": forms, "reasons": [report.reasons for report in reports]}
 
