@@ -60,8 +60,9 @@ class Guard:
             return PlainTextResponse(f"This address is not served. {_OPEN}", 421)
         if origin not in (None, f"http://{host}") or (origin is None and scope["method"] not in _SAFE):
             return PlainTextResponse("This request does not come from a page of this window: do it there.", 403)
-        named = parse_qs(scope["query_string"].decode("latin-1")).get("token")
-        if named is not None and scope["method"] == "GET" and self._exchanged(named[0]):
+        named = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
+        if self.token and scope["method"] == "GET" and hmac.compare_digest(named.encode(), self.token.encode()):
+            self.token = None  # it opens one browser
             entered = HTMLResponse(ONWARD.format("/"))  # the cookie is sent from this site's own pages alone
             entered.set_cookie(self._cookie, self._secret, httponly=True, samesite="strict")
             return entered
@@ -69,13 +70,6 @@ class Guard:
         if not hmac.compare_digest(shown.encode(), self._secret.encode()):
             return PlainTextResponse(f"{_OPEN} It opens one browser, once: start anondb ui again for another.", 403)
         return None
-
-    def _exchanged(self, token: str) -> bool:
-        """Whether the token is right; it is never right again."""
-        if self.token is None or not hmac.compare_digest(token.encode(), self.token.encode()):
-            return False
-        self.token = None
-        return True
 
 
 def _with_headers(send: Send) -> Send:

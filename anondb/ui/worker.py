@@ -205,4 +205,6 @@ def _outcome(task: Callable[[], Any]) -> tuple[str, Any]:
     except OSError:
         return FAILED, Problem("A file cannot be read or written.", "io", "Check the path, and whose the file is.")
     except Exception as error:
-        return FAILED, Problem(f"anondb failed unexpectedly ({type(error).__name__}). This is a mistake in anondb.")
+        return FAILED, Problem(
+            f"anondb failed unexpectedly ({type(error).__name__}). This is a mistake in anondb: report it."
+        )

@@ -238,6 +238,13 @@ def test_length_of_files(path: Path) -> None:
     assert len((PACKAGE / path).read_text("utf-8").splitlines()) <= 400
 
 
+def test_the_window_keeps_to_its_room() -> None:
+    """At most 2,500 lines of anondb's own: Python, pages, style and script."""
+    files = [p for p in (PACKAGE / "ui").rglob("*.*") if p.suffix in (".py", ".html", ".css", ".js")]
+    texts = [p.read_text("utf-8") for p in files if p.name != "htmx.min.js"]
+    assert sum(len(text.splitlines()) for text in texts) <= 2500
+
+
 def test_functions_fit_on_a_screen() -> None:
     """At most 60 lines, with the docstring."""
     functions = [(p, n) for p in SOURCES for n in nodes_of(p) if isinstance(n, ast.FunctionDef)]
