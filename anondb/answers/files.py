@@ -21,10 +21,9 @@ from sqlglot import exp
 
 from anondb.answers.expected import Members, expected
 from anondb.answers.hashing import seed_of
-from anondb.engine import DuckDBEngine, Table, reads
+from anondb.engine import DuckDBEngine, Table, query_of, reads
 from anondb.engine.arrays import Floats, Ints
 from anondb.engine.failures import wrap
-from anondb.engine.queries import NamedRows
 from anondb.query.values import range_type
 from anondb.release.conditions import ReleasedAttribute
 from anondb.release.digest import content_digest
@@ -197,7 +196,7 @@ def _copy(engine: DuckDBEngine, release: SealedRelease, number: int, tids: int, 
         _carry(release.engine, exp.select("*").from_(stored("buckets").expression()), engine, place("buckets", number))
         return
     before = {"labels_before": labels, "tids_before": tids}
-    rows = NamedRows("answers/rows", {"transaction_items": stored("transaction_items")}, before)
+    rows = query_of("answers/rows", {"transaction_items": stored("transaction_items")}, before)
     columns = "label, tid" if release.manifest["semantics"] == "set" else "label, tid, copies"
     shown = release.engine.select(reads.rows(rows, columns), "reading a release")
     (engine.insert if engine.exists(ROWS) else engine.put)(ROWS, {name: ("INTEGER", shown[name]) for name in shown})

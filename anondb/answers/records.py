@@ -81,7 +81,7 @@ def _shown(file: File, records: Table) -> exp.Query:
             value, count = exp.column(_named(attribute, "")), exp.Count(this=exp.Star())
             columns = (exp.Literal.string(attribute.column.name).as_("attribute"), value.as_("released_value"))
             parts.append(exp.select(*columns, count.as_("records")).from_(records.expression()).group_by(value.copy()))
-    return reads.union(parts)
+    return reads.union(parts).tree()
 
 
 def _with_hash(persons: exp.Query, n: int, seed: int) -> exp.Query:

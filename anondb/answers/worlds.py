@@ -35,6 +35,7 @@ from anondb.answers.records import Records
 from anondb.answers.views import BASE, IDS, ITEMS, of_all, schema_of, table_of_all, tables_of, world_numbers
 from anondb.engine import DuckDBEngine, Table, reads
 from anondb.engine.arrays import Flags
+from anondb.engine.texts import Sql, sql
 
 MOST_WORLDS, MOST_OTHERS = 20, 40
 MOST_ROWS = 20_000_000
@@ -197,7 +198,7 @@ class Worlds:
             value = exp.null() if part is None else exp.Literal.string(part)
             listed.append(exp.select(tid, exp.cast(value, kind, dialect="duckdb").as_("part")).from_(numbers))
             before += file.description.transactions
-        view = exp.Create(this=IDS.expression(), kind="VIEW", expression=reads.union(listed))
+        view = sql("CREATE VIEW {} AS {}", IDS, Sql(reads.union(listed).text))
         self._engine.run(view, "the transactions of worlds")
 
 

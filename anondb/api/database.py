@@ -8,13 +8,12 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from sqlglot import exp
-
 from anondb.api.before import BeforeRelease
 from anondb.api.release import Release, target_of
 from anondb.data import preflight
 from anondb.engine import DuckDBEngine
 from anondb.engine.limit import check_seconds
+from anondb.engine.trees import exp
 from anondb.errors import AnondbError, InputError, quote_list
 from anondb.ledger import ledger, stored
 from anondb.models import Model, check_count

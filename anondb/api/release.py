@@ -8,8 +8,7 @@ from fractions import Fraction
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from sqlglot import exp
-
+from anondb.engine.trees import exp
 from anondb.errors import InputError
 from anondb.ledger import ledger, stored
 from anondb.ledger.tables import STATEMENTS

@@ -7,8 +7,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from sqlglot import exp
-
 from anondb.algorithms.method import Task
 from anondb.compare.limits import end_with_parent
 from anondb.data.files import load_files
@@ -16,6 +14,7 @@ from anondb.data.layouts import ITEMS, is_single
 from anondb.data.preflight import FINDINGS
 from anondb.data.sources import open_source, reading_as, resolve_table
 from anondb.engine import DuckDBEngine, Table, reads, tuples
+from anondb.engine.trees import exp
 from anondb.errors import AnondbError, InfeasibleError, InputError, speaking
 from anondb.ledger.stored import current_catalog, find_release
 from anondb.models.named import make_model

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sqlglot import exp
-
 from anondb.data.sources import all_columns, open_source
 from anondb.engine import Engine, Table
+from anondb.engine.texts import quoted, sql
+from anondb.engine.trees import exp
 
 MAIN = "main"  # the schema that each file has
 
@@ -43,21 +43,18 @@ class Copies:
         self._work.clear()
 
     def _make_schema(self, name: str) -> None:
-        place = exp.Table(db=exp.to_identifier(name, quoted=True), catalog=exp.to_identifier(self.catalog, quoted=True))
-        self.engine.run(exp.Create(this=place, kind="SCHEMA"), "making a private copy")
+        self.engine.run(sql("CREATE SCHEMA {}.{}", quoted(self.catalog), quoted(name)), "making a private copy")
 
 
 @contextlib.contextmanager
 def copying(engine: Engine, file: Path) -> Iterator[Copies]:
     """Inside the block, outside a transaction of the engine, have a new file attached."""
-    catalog = exp.to_identifier(f"anondb_{file.stem}", quoted=True)
-    place = exp.alias_(exp.Literal.string(str(file)), catalog)
-    option = exp.AttachOption(this=exp.var("READ_WRITE"))
-    engine.run(exp.Attach(this=place, expressions=[option]), "making a private copy")
+    catalog = f"anondb_{file.stem}"
+    engine.run(sql("ATTACH {} AS {} (READ_WRITE)", str(file), quoted(catalog)), "making a private copy")
     try:
-        yield Copies(engine, catalog.name)
+        yield Copies(engine, catalog)
     finally:
-        engine.run(exp.Detach(this=exp.Table(this=catalog.copy())), "closing a private copy")
+        engine.run(sql("DETACH {}", quoted(catalog)), "closing a private copy")
 
 
 def copy_tables(engine: Engine, file: Path, names: Iterable[str]) -> None:

@@ -1,17 +1,19 @@
 """The questions about people with attributes that releases are compared on, as SELECTs that their sessions answer."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
-from sqlglot import exp
 
 from anondb.data.records import Attribute
 from anondb.data.transactions import Dataset
 from anondb.engine import reads
 from anondb.engine.files import write_file
+from anondb.engine.trees import exp
 
 VALUES, RANGES, BOTH = "attributes", "ranges", "both"
 MOST_VALUES = 1000  # of a category that is grouped by; sessions give no bounds beyond

@@ -1,5 +1,7 @@
 """``anondb load``: load files into tables of the owner's database."""
 
+from __future__ import annotations
+
 import contextlib
 import csv
 import io
@@ -10,16 +12,15 @@ from dataclasses import replace as replace_fields
 from pathlib import Path
 from typing import Any
 
-from sqlglot import exp
-
 from anondb.data.attributes import HIERARCHY_SUFFIXES, is_folder
 from anondb.data.layouts import arranged
 from anondb.data.sources import Source, all_columns, describe, is_file, open_source, reading
 from anondb.data.taxonomy import Taxonomy, load_taxonomy
 from anondb.data.transactions import missing_of
 from anondb.data.types import check_types
-from anondb.engine import Engine, Table, reads
+from anondb.engine import Engine, Rows, Table, reads
 from anondb.engine.files import write_file
+from anondb.engine.trees import exp
 from anondb.errors import EngineError, InputError, by_interface
 from anondb.reading.account import Account
 from anondb.reading.files import beside
@@ -189,9 +190,7 @@ def _load_transactions(
         return more if left else note
 
 
-def _account(
-    engine: Engine, source: Source, rows: Table | exp.Query, pairs: exp.Query | None, left_out: Sequence[str] = ()
-) -> None:
+def _account(engine: Engine, source: Source, rows: Rows, pairs: exp.Query | None, left_out: Sequence[str] = ()) -> None:
     """Note what came of the rows of a file: ``rows`` has all of them with their ids, ``pairs`` their ids and items."""
     assert source.account is not None
     source.account.check(int(engine.scalar(reads.counted(rows))))

@@ -1,15 +1,15 @@
 """Layouts: turns columns of items, 0 and 1, or lists in a cell into one column of lists of items."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-import sqlglot
-from sqlglot import exp
-
 from anondb.data.sources import Source, count_if, figures
 from anondb.data.types import element_of
 from anondb.engine import Engine, reads
+from anondb.engine.trees import exp, parsed
 from anondb.errors import InputError
 from anondb.reading.options import MARKS, OF_LINES, PEOPLE
 
@@ -130,7 +130,7 @@ def _with_ids(source: Source, id_column: str) -> tuple[Source, str]:
 
 def _parsed(text: str, **values: exp.Expr | str) -> exp.Expr:
     """An expression in which names stand for other expressions, or for texts."""
-    tree: exp.Expr = sqlglot.parse_one(text, dialect="duckdb")
+    tree = parsed(text)
     trees = {name: exp.Literal.string(value) if isinstance(value, str) else value for name, value in values.items()}
     return tree.transform(lambda n: trees[n.name].copy() if isinstance(n, exp.Column) and n.name in trees else n)
 

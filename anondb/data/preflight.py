@@ -5,11 +5,10 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlglot import exp
-
 from anondb.data.layouts import ITEMS, ROW_ID
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, reads
+from anondb.engine.trees import exp
 from anondb.errors import InputError, by_interface, quote_list
 from anondb.reading.options import MARKS
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sqlglot import exp
 
 from anondb.data.attributes import (
     Domain,
@@ -28,6 +27,7 @@ from anondb.data.transactions import Dataset, enum_remark, id_of, text_of
 from anondb.data.types import released_type
 from anondb.engine import Engine, Table, reads
 from anondb.engine.arrays import Flags, Ints
+from anondb.engine.trees import exp
 from anondb.errors import InputError
 
 KINDS = ("numeric", "date", "categorical")

@@ -14,12 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import sqlglot
-from sqlglot import exp
 
 from anondb.data.frames import check_frame, is_frame
 from anondb.engine import Engine, Table, is_binary, reads, tuples
 from anondb.engine.elsewhere import is_url, warehouse_at
+from anondb.engine.trees import exp
 from anondb.errors import EngineError, InputError, InternalError, quote_list
 from anondb.reading.account import Account
 from anondb.reading.files import beside, open_file, text_records
@@ -249,9 +248,11 @@ def count_if(condition: exp.Expr) -> exp.Expr:
 
 def _candidates(text: str) -> list[tuple[str | None, str | None, str]]:
     """The possible meanings of a name: one unqualified name, schema.name, or catalog.schema.name."""
+    from sqlglot.errors import SqlglotError
+
     readings: list[tuple[str | None, str | None, str]] = [(None, None, text)]
-    with contextlib.suppress(sqlglot.errors.SqlglotError):
-        parsed = sqlglot.parse_one(text, into=exp.Table, dialect="duckdb")
+    with contextlib.suppress(SqlglotError):
+        parsed = exp.maybe_parse(text, into=exp.Table, dialect="duckdb")
         if isinstance(parsed, exp.Table) and isinstance(parsed.this, exp.Identifier) and not parsed.args.get("alias"):
             if parsed.catalog:
                 readings.append((parsed.catalog, parsed.db, parsed.name))

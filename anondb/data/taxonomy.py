@@ -9,13 +9,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from sqlglot import exp
 
 from anondb.data.edges import Edge, not_a_tree, read_edges
 from anondb.data.transactions import Dataset
 from anondb.data.types import not_of_type
 from anondb.engine import Engine, reads
 from anondb.engine.arrays import Flags, Ints, stretches
+from anondb.engine.trees import exp
 from anondb.errors import InputError, by_interface
 
 

@@ -1,17 +1,19 @@
 """Load transactions: take one snapshot of the source, check it, and code it as integers in DuckDB work tables."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
-from sqlglot import exp
 
 from anondb.data.layouts import ITEMS, arranged, is_single
 from anondb.data.sources import Partition, Source, count_if, figures, reading, unseen
 from anondb.data.types import check_id_type, check_types, item_type, kind_of, released_type, short
-from anondb.engine import Engine, Origin, Runner, Table, check_collation, reads
+from anondb.engine import Engine, Origin, Query, Rows, Runner, Table, check_collation, reads
 from anondb.engine.arrays import Ints
+from anondb.engine.trees import exp
 from anondb.errors import InputError
 from anondb.reading.account import Account
 from anondb.reading.options import PEOPLE
@@ -102,7 +104,7 @@ def id_of(column: str, kind: str) -> exp.Expr:
     return reads.named(column)
 
 
-def _ids_of(snapshot: Table) -> exp.Select:
+def _ids_of(snapshot: Table) -> Query:
     """The ids of a snapshot, as rows without an item."""
     return reads.rows(snapshot, "id, CAST(NULL AS VARCHAR) AS item")
 
@@ -132,15 +134,16 @@ def load_transactions(engine: Engine, source: Source, *, more_ids: Source | None
     pairs, rows = _copied(engine, source, id_column, item_column, element, id_type)
     total, missing = _check_values(engine, source, pairs, rows)
     merged = 0
-    ids: Table | exp.Query = pairs
+    ids: Rows = pairs
     if rows is not pairs:
         merged = int(engine.scalar(reads.rows(rows, "count(*) - count(DISTINCT id) AS n")))
         ids = _ids_of(rows)
     if more_ids is not None:
         further = _more_ids(engine, more_ids, id_column, id_type)
-        ids = exp.union(reads.rows(ids, "id, item"), further, distinct=False)
+        ids = reads.union([reads.rows(ids, "id, item"), further])
     items = item_column if is_single(original, named) else named
-    dataset = _coded(engine, source, pairs, ids, id_column, items, bags)
+    of_lines = rows is not pairs and more_ids is None and not source.typed and source.columns[id_column] == "BIGINT"
+    dataset = _coded(engine, source, pairs, ids, id_column, items, bags, of_lines)
     dataset = replace(dataset, left_out=_left_out(source, id_column, item_column))
     duplicates = total - dataset.n_occurrences
     noted = _noted(engine, original, item_column, element or source.columns[item_column], dataset.left_out)
@@ -254,23 +257,23 @@ def _accounted(engine: Engine, source: Source, dataset: Dataset, missing: int) -
     return account
 
 
-def _facts(engine: Engine, rows: Table | exp.Query) -> dict[str, int]:
+def _facts(engine: Engine, rows: Rows) -> dict[str, int]:
     """The number of rows and of NULLs of a snapshot."""
     return {name: int(column[0]) for name, column in engine.query("transactions/null_counts", {"source": rows}).items()}
 
 
 def _coded(
-    engine: Engine, source: Source, pairs: Table, rows: Table | exp.Query, id_column: str, item_column: str, bags: bool
+    engine: Engine, source: Source, pairs: Table, rows: Rows, id_column: str, item_column: str, bags: bool, of_lines: bool
 ) -> Dataset:
-    """Code the transactions as integers, and drop the pairs; ``rows`` have all ids."""
-    if isinstance(rows, exp.Select) and not source.typed and source.columns[id_column] == "BIGINT":  # numbers of all rows
+    """Code the transactions as integers, and drop the pairs; ``rows`` have all ids, which number lines if ``of_lines``."""
+    if of_lines:
         ids = engine.create("ids", reads.rows(rows, "CAST(id AS INTEGER) AS tid, id"))
-        numbered: exp.Query = reads.rows(pairs, "CAST(id AS INTEGER) AS tid, item")
+        numbered = reads.rows(pairs, "CAST(id AS INTEGER) AS tid, item")
     else:
         ids = engine.create("ids", "transactions/ids", {"source": rows})
         numbered = reads.joined(pairs, ids, "id", "other.tid, one.item")
     items = engine.create("items", "warehouse/load/items", {"source": pairs})
-    tables: dict[str, Table | exp.Query] = {"source": numbered, "items": items}
+    tables: dict[str, Rows] = {"source": numbered, "items": items}
     coded = engine.create(
         "transactions", reads.once(reads.joined(numbered, items, "item = label", "one.tid, other.item"), "tid, item")
     )
@@ -333,7 +336,7 @@ def _check_numbers(more: Source, id_column: str) -> None:
         )
 
 
-def _more_ids(engine: Engine, source: Source, id_column: str, id_type: str) -> exp.Select:
+def _more_ids(engine: Engine, source: Source, id_column: str, id_type: str) -> Query:
     """The ids of a second source, as rows without an item."""
     column = source.column(id_column, "--id")
     check_id_type(source, column)

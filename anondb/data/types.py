@@ -1,12 +1,13 @@
 """The types that ids and items may have: those whose values are equal exactly, and have one text."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Sequence
 
-from sqlglot import exp
-
 from anondb.data.sources import Source, count_if, figures
 from anondb.engine import Engine, reads
+from anondb.engine.trees import exp
 from anondb.errors import InputError
 
 ID_TYPES = re.compile(

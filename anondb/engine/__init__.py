@@ -1,4 +1,4 @@
-"""Executes SQL on DuckDB: named queries, in whose texts tables and values take their places, and trees, written by sqlglot.
+"""Executes SQL on DuckDB: named queries, in whose texts tables and values take their places, composed texts, and trees.
 A function that takes an engine is called inside a transaction of it, unless its docstring says outside."""
 
 from importlib import import_module
@@ -9,18 +9,21 @@ if TYPE_CHECKING:
     from anondb.engine.duckdb_engine import DuckDBEngine
     from anondb.engine.failures import check_collation, is_binary
     from anondb.engine.interface import Columns, Origin, Runner, Spread, has_nulls, put_integers, tuples
-    from anondb.engine.queries import NamedQuery, NamedRows, Table, Tables, all_names, load
+    from anondb.engine.queries import AnyQuery, NamedQuery, Rows, Tables, all_names, load, query_of, tree_of
+    from anondb.engine.texts import Query, Table
 
     Engine = DuckDBEngine
 
 __all__ = [
+    "AnyQuery",
     "Binder",
     "Columns",
     "DuckDBEngine",
     "Engine",
     "NamedQuery",
-    "NamedRows",
     "Origin",
+    "Query",
+    "Rows",
     "Runner",
     "Shape",
     "Spread",
@@ -32,7 +35,9 @@ __all__ = [
     "is_binary",
     "load",
     "put_integers",
+    "query_of",
     "readable",
+    "tree_of",
     "tuples",
 ]
 
@@ -41,7 +46,8 @@ _LAZY = {
     **dict.fromkeys(("DuckDBEngine", "Engine"), "duckdb_engine"),
     **dict.fromkeys(("check_collation", "is_binary"), "failures"),
     **dict.fromkeys(("Columns", "Origin", "Runner", "Spread", "has_nulls", "put_integers", "tuples"), "interface"),
-    **dict.fromkeys(("NamedQuery", "NamedRows", "Table", "Tables", "all_names", "load"), "queries"),
+    **dict.fromkeys(("AnyQuery", "NamedQuery", "Rows", "Tables", "all_names", "load", "query_of", "tree_of"), "queries"),
+    **dict.fromkeys(("Query", "Table"), "texts"),
 }
 
 

@@ -1,14 +1,15 @@
 """Checks whether DuckDB accepts a query: binds it on empty tables, in a database without anything else."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
 
 import duckdb
-from sqlglot import exp
-from sqlglot.errors import SqlglotError
 
 from anondb.engine.locked import NO_SECRETS_EXTENSIONS_OR_VARIABLES, Config
+from anondb.engine.trees import exp
 
 _CONFIG: Config = {
     **NO_SECRETS_EXTENSIONS_OR_VARIABLES,
@@ -63,6 +64,8 @@ class Binder:
 
     def _place(self, name: str, tables: Shape) -> duckdb.DuckDBPyConnection | None:
         """A connection whose current schema has the tables; None if DuckDB cannot create them."""
+        from sqlglot.errors import SqlglotError
+
         schema = exp.Table(db=exp.to_identifier(name, quoted=True), catalog=exp.to_identifier(self._catalog))
         connection = self._base.cursor()
         connection.execute(exp.Create(this=schema, kind="SCHEMA").sql(dialect="duckdb"))

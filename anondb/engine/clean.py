@@ -1,5 +1,7 @@
 """Starts a clean process that writes a database file, and gives it its job."""
 
+from __future__ import annotations
+
 import contextlib
 import json
 import os
@@ -9,11 +11,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import duckdb
-from sqlglot import exp
 
 from anondb.engine.failures import wrap
 from anondb.engine.limit import current
 from anondb.engine.locked import NO_SECRETS_OR_EXTENSIONS, STORAGE_VERSION
+from anondb.engine.texts import text_of
+from anondb.engine.trees import exp
 from anondb.errors import EngineError
 
 _CONFIG = {
@@ -43,8 +46,12 @@ class CleanWriter:
         config = _CONFIG | {"temp_directory": f"{file}.spill"}
         if memory_limit is not None:
             config["memory_limit"] = memory_limit
-        written = (s if isinstance(s, str) else s.sql(dialect="duckdb") for s in statements)
-        texts = ["BEGIN", *written, "COMMIT", "CHECKPOINT"]  # a commit of each statement would take longer than its work
+        texts = [
+            "BEGIN",
+            *map(text_of, statements),
+            "COMMIT",
+            "CHECKPOINT",
+        ]  # a commit of each statement would take longer than its work
         job = json.dumps({"file": file, "config": config, "statements": texts}).encode()
         limit = current.get()
         try:

@@ -12,7 +12,6 @@ from typing import Any, TypeVar
 
 import duckdb
 import numpy as np
-from sqlglot import exp
 
 from anondb.engine.elsewhere import Elsewhere
 from anondb.engine.failures import at_most, bad_unicode, encodable, open_error, transaction_open, wrap
@@ -20,12 +19,13 @@ from anondb.engine.interface import Columns
 from anondb.engine.limit import TimeLimit, TimeUp, current
 from anondb.engine.locked import NO_SECRETS_EXTENSIONS_OR_VARIABLES, Config
 from anondb.engine.memory import array_bytes, bytes_of
-from anondb.engine.queries import NamedRows, Table, Tables, Value
+from anondb.engine.queries import Tables, query_of
 from anondb.engine.shadowed import NameCheck
 from anondb.engine.spill import private_directory
 from anondb.engine.telling import Telling
-from anondb.engine.texts import DUCKDB, creation, drop_text, filling_text, named_text, text_of
+from anondb.engine.texts import Query, Table, Value, creation, drop, filling, quoted, sql, text_of
 from anondb.engine.together import ForMany
+from anondb.engine.trees import exp
 from anondb.errors import AnondbError, BudgetExceeded, InputError
 
 _T = TypeVar("_T")
@@ -167,7 +167,7 @@ class DuckDBEngine(Telling, Elsewhere, ForMany):
                 raise
         raise BudgetExceeded(f"A statement took longer than the limit of {self._max_seconds:g} seconds.")
 
-    def _execute(self, statement: exp.Expr | str, what: str, fetch: bool = False) -> Columns:
+    def _execute(self, statement: exp.Expr | Query | str, what: str, fetch: bool = False) -> Columns:
         def work(text: str) -> Columns:
             result = self._connection.execute(text)
             if fetch:
@@ -177,15 +177,15 @@ class DuckDBEngine(Telling, Elsewhere, ForMany):
 
         return self._ask(statement, what, work)
 
-    def _ask(self, statement: exp.Expr | str, what: str, work: Callable[[str], _T]) -> _T:
-        text = encodable(statement if isinstance(statement, str) else statement.sql(dialect=DUCKDB))
+    def _ask(self, statement: exp.Expr | Query | str, what: str, work: Callable[[str], _T]) -> _T:
+        text = encodable(text_of(statement))
         self.names.check()
         self.say(text)
         return self.guarded(lambda: work(text), lambda error: wrap(error, what))
 
     def _look_up(self, name: str) -> Columns:
         """Run a query of the name check; it is reported but not recorded."""
-        text, what = named_text(name, {}, {}), f"query {name}"
+        text, what = query_of(name).text, f"query {name}"
         if self._on_statement is not None:
             self._on_statement(text)
         return self.guarded(lambda: dict(self._connection.execute(text).fetchnumpy()), lambda e: wrap(e, what))
@@ -214,32 +214,24 @@ class DuckDBEngine(Telling, Elsewhere, ForMany):
 
     def query(self, name: str, tables: Tables | None = None, **values: Value) -> Columns:
         """Run the named query and return its columns as NumPy arrays (masked where there are NULLs)."""
-        return self._execute(named_text(name, tables or {}, values), f"query {name}", fetch=True)
+        return self.select(query_of(name, tables, values))
 
-    def fetch(
-        self, name: str | exp.Query | NamedRows, tables: Tables | None = None, *, most: int, **values: Value
-    ) -> Columns:
-        """Run a named query or a tree; refuse more than ``most`` rows (``Runner.fetch``)."""
-        if isinstance(name, exp.Query):
-            return at_most(most, self.select(name))
-        rows = NamedRows(name, tables or {}, values) if isinstance(name, str) else name
-        return at_most(most, self.query(rows.name, rows.tables, **rows.values))
+    def fetch(self, name: str | Query | exp.Query, tables: Tables | None = None, *, most: int, **values: Value) -> Columns:
+        """Run a query, which may be a named one; refuse more than ``most`` rows (``Runner.fetch``)."""
+        return at_most(most, self.select(_query(name, tables, values)))
 
-    def scalar(self, name: str | exp.Query, tables: Tables | None = None, **values: Value) -> Any:
-        """The single value that a named query or a tree returns; None for NULL."""
-        (column,) = (self.query(name, tables, **values) if isinstance(name, str) else self.select(name)).values()
+    def scalar(self, name: str | Query | exp.Query, tables: Tables | None = None, **values: Value) -> Any:
+        """The single value that a query, which may be a named one, returns; None for NULL."""
+        (column,) = self.select(_query(name, tables, values)).values()
         return column[:1].tolist()[0]
 
     def create(
-        self, target: str | Table, name: str | exp.Query | NamedRows, tables: Tables | None = None, **values: Value
+        self, target: str | Table, name: str | Query | exp.Query, tables: Tables | None = None, **values: Value
     ) -> Table:
-        """``CREATE TABLE target AS`` a named query or a tree; a plain name makes a work table. Returns its identity."""
-        table = self._target(target)
-        if isinstance(name, exp.Expr):
-            self._execute(creation(table, name), "generated query")
-        else:
-            rows = NamedRows(name, tables or {}, values) if isinstance(name, str) else name
-            self._execute(named_text(rows.name, rows.tables, rows.values, table), f"query {rows.name}")
+        """``CREATE TABLE target AS`` a query, which may be a named one; a plain name makes a work table. Returns its
+        identity."""
+        table, query = self._target(target), _query(name, tables, values)
+        self._execute(creation(table, query), _what(query))
         return table
 
     def _target(self, target: str | Table) -> Table:
@@ -249,17 +241,17 @@ class DuckDBEngine(Telling, Elsewhere, ForMany):
         self._work.add(table.name)
         return table
 
-    def select(self, tree: exp.Query, what: str = "generated query") -> Columns:
-        """Run a tree that the caller built (where the shape depends on a parameter) and return its columns."""
-        return self._execute(tree, what, fetch=True)
+    def select(self, query: Query | exp.Query, what: str = "") -> Columns:
+        """Run a query that the caller built (where the shape depends on a parameter) and return its columns."""
+        return self._execute(query, what or _what(query), fetch=True)
 
-    def run(self, statement: exp.Expr, what: str) -> None:
-        """Run a statement tree and ignore its result (DDL, INSERT)."""
+    def run(self, statement: exp.Expr | str, what: str) -> None:
+        """Run a statement and ignore its result (DDL, INSERT)."""
         self._execute(statement, what)
 
     def use(self, catalog: str, *, checked: bool = False) -> None:
         """Make a database the current one; ``checked`` says that no macro in it hides a function."""
-        self.run(exp.Use(this=exp.Table(this=exp.to_identifier(catalog, quoted=True))), "choosing a database")
+        self.run(sql("USE {}", quoted(catalog)), "choosing a database")
         if not checked:
             self.names.may_have_changed()
 
@@ -267,14 +259,13 @@ class DuckDBEngine(Telling, Elsewhere, ForMany):
         """Open a DuckDB file beside the database, read-only, under the name of the file."""
         here, name = self.here().catalog, Path(file).stem
         name = "source" if name.lower() in ("memory", "system", "temp", here.lower()) else name
-        path = exp.alias_(exp.Literal.string(os.path.abspath(file)), exp.to_identifier(name, quoted=True))
-        text = exp.Attach(this=path, expressions=[exp.AttachOption(this=exp.var("READ_ONLY"))]).sql(dialect="duckdb")
+        text = sql("ATTACH {} AS {} (READ_ONLY)", os.path.abspath(file), quoted(name))
         self.say(text)
         self.guarded(lambda: self._connection.execute(text), open_error)
 
-    def run_all(self, statements: Iterable[exp.Expr | str], what: str) -> None:
+    def run_all(self, statements: Iterable[exp.Expr | Query | str], what: str) -> None:
         """Run several statements in one call and ignore their results."""
-        texts = [s if isinstance(s, str) else text_of(s) for s in statements]
+        texts = list(map(text_of, statements))
         for text in texts:
             self.say(text)
         self.guarded(lambda: self._connection.execute(";\n".join(texts)), lambda error: wrap(error, what))
@@ -295,11 +286,11 @@ class DuckDBEngine(Telling, Elsewhere, ForMany):
         }
         with self.registered(arrays) as source:
             types = tuple((name, kind) for name, (kind, _) in columns.items())
-            self._execute(filling_text(table, source, types, new=new), "generated query")
+            self._execute(filling(table, source, types, new=new), "generated query")
 
-    def relation(self, query: exp.Query) -> duckdb.DuckDBPyRelation:
-        """A tree as a relation of the connection, for the user."""
-        text = query.sql(dialect="duckdb")
+    def relation(self, query: Query | exp.Query) -> duckdb.DuckDBPyRelation:
+        """A query as a relation of the connection, for the user."""
+        text = text_of(query)
         self.names.check()
         return self.guarded(lambda: self._connection.sql(text), lambda error: wrap(error, "reading a release"))
 
@@ -332,7 +323,7 @@ class DuckDBEngine(Telling, Elsewhere, ForMany):
         """Drop work tables that are no longer needed."""
         self._work.difference_update(table.name for table in tables)
         if tables:
-            self.run_all(map(drop_text, tables), "dropping work tables")
+            self.run_all(map(drop, tables), "dropping work tables")
 
     def exists(self, table: Table) -> bool:
         """Whether a table or view of this name exists."""
@@ -374,3 +365,12 @@ class DuckDBEngine(Telling, Elsewhere, ForMany):
         if self.guarded(number, describe) == self.guarded(number, describe):
             raise transaction_open()
         self.guarded(lambda: self._connection.execute("BEGIN TRANSACTION"), describe)
+
+
+def _query(name: str | Query | exp.Query, tables: Tables | None, values: Mapping[str, Value]) -> Query | exp.Query:
+    """A query: a named one with its tables and values."""
+    return query_of(name, tables, values) if isinstance(name, str) else name
+
+
+def _what(query: Query | exp.Query) -> str:
+    return query.what if isinstance(query, Query) else "generated query"

@@ -5,15 +5,18 @@ HgHs, mHgHs and the verifier of k^m-anonymity are written against ``Runner``, wh
 ``DuckDBEngine``, called ``Engine`` where nothing but its statements matters, not which files it opens, seals or locks.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
-from sqlglot import exp
 
-from anondb.engine.queries import NamedRows, Table, Tables, Value
+from anondb.engine.queries import Tables
+from anondb.engine.texts import Query, Table, Value
+from anondb.engine.trees import exp
 
 Columns = dict[str, npt.NDArray[Any]]
 
@@ -31,8 +34,8 @@ def tuples(columns: Columns) -> Iterator[tuple[Any, ...]]:
 
 class Runner(Protocol):
     """Makes work tables from portable statements where the data lie, and fetches a bounded number of rows. Statements are
-    named queries (``sql/<room>/<name>.sql``) or trees of sqlglot, in DuckDB's dialect; SQL text is never concatenated. Work
-    tables are temporary, and dropped at the end of the transaction at the latest."""
+    named queries (``sql/<room>/<name>.sql``), composed texts or trees of sqlglot, in DuckDB's dialect. Work tables are
+    temporary, and dropped at the end of the transaction at the latest."""
 
     @property
     def portable_only(self) -> bool:
@@ -42,17 +45,15 @@ class Runner(Protocol):
     def array_bytes(self) -> int:
         """How many bytes of arrays an algorithm may hold in this process; 0 where occurrences must stay in the database."""
 
-    def create(self, target: str, name: str | exp.Query | NamedRows, tables: Tables | None = None, **values: Value) -> Table:
-        """Create the work table ``target`` from a named query or a tree. Return its identity."""
+    def create(self, target: str, name: str | Query | exp.Query, tables: Tables | None = None, **values: Value) -> Table:
+        """Create the work table ``target`` from a query, which may be a named one. Return its identity."""
 
     def put(self, target: str, columns: Mapping[str, tuple[str, Iterable[Any]]]) -> Table:
         """Create a work table from arrays: ``{name: (SQL type, values)}``. Return its identity."""
 
-    def fetch(
-        self, name: str | exp.Query | NamedRows, tables: Tables | None = None, *, most: int, **values: Value
-    ) -> Columns:
-        """Run a named query or a tree; return its columns, of at most ``most`` rows: nobody fetches a row for each person
-        without a word."""
+    def fetch(self, name: str | Query | exp.Query, tables: Tables | None = None, *, most: int, **values: Value) -> Columns:
+        """Run a query, which may be a named one; return its columns, of at most ``most`` rows: nobody fetches a row for
+        each person without a word."""
 
     def drop(self, *tables: Table) -> None:
         """Drop work tables."""
@@ -79,7 +80,12 @@ class Spread(Protocol):
     worker_bytes: int  # how many bytes of arrays a worker may hold; 0 if none is to run a function
 
     def spread(
-        self, target: str, rows: exp.Query, order: Sequence[str], work: Callable[[Any], Any], columns: Mapping[str, str]
+        self,
+        target: str,
+        rows: Query | exp.Query,
+        order: Sequence[str],
+        work: Callable[[Any], Any],
+        columns: Mapping[str, str],
     ) -> Table:
         """Create a work table with the ``columns``, ``{name: SQL type}``, that a function makes of the rows of a query. It
         takes and returns an iterator of Arrow batches, sorted by ``order``, with all rows of a value of its first column;

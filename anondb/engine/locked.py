@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import duckdb
-from sqlglot import exp
 
 from anondb.engine.failures import open_error
+from anondb.engine.texts import Sql, Value, quoted, sql
 from anondb.errors import InputError
 
 LOCKED_CATALOG = "release"
@@ -68,14 +68,14 @@ def open_for_analysts(
     """Open a connection for SQL of analysts: the file, read-only, is the current database, and nothing else is accessible.
     ``check`` looks at what the connection reads before anything in the file can run; what it raises closes the connection.
     ``max_seconds`` is the limit of the wall time of a statement, which needs DuckDB 2.0. Raises as ``open_locked`` does."""
-    attach, use = attaching(path, LOCKED_CATALOG, exp.var("READ_ONLY"))
+    attach, use = attaching(path, LOCKED_CATALOG)
     closed, locked = _lock()
-    limit = [] if max_seconds is None else [setting("max_execution_time", exp.convert(_milliseconds(max_seconds)))]
+    limit = [] if max_seconds is None else [setting("max_execution_time", _milliseconds(max_seconds))]
     connection = _connected(_config(memory_limit, threads, None), [attach, closed])
     try:
         check(connection)
         for statement in (*limit, locked, use):
-            connection.execute(statement.sql(dialect="duckdb"))
+            connection.execute(statement)
     except BaseException:
         connection.close()
         raise
@@ -96,7 +96,7 @@ def open_memory(*, memory_limit: str | None = None, threads: int | None = None) 
     return _connected(_config(memory_limit, threads, None), _lock())
 
 
-def _connected(config: Config, statements: Sequence[exp.Expr]) -> duckdb.DuckDBPyConnection:
+def _connected(config: Config, statements: Sequence[str]) -> duckdb.DuckDBPyConnection:
     """A connection to a new database in memory, after some statements."""
     failure: Exception
     try:
@@ -106,7 +106,7 @@ def _connected(config: Config, statements: Sequence[exp.Expr]) -> duckdb.DuckDBP
     else:
         try:
             for statement in statements:
-                connection.execute(statement.sql(dialect="duckdb"))
+                connection.execute(statement)
             return connection
         except (duckdb.Error, UnicodeError) as error:
             failure = open_error(error)
@@ -141,37 +141,32 @@ def locked_catalog(number: int) -> str:
     return f"{LOCKED_CATALOG}_{number}" if number else LOCKED_CATALOG
 
 
-def _locking(paths: Sequence[Path], spill: Path, files: Sequence[str]) -> list[exp.Expr]:
+def _locking(paths: Sequence[Path], spill: Path, files: Sequence[str]) -> list[Sql]:
     """The statements that lock a connection and attach the files."""
-    attached = [attaching(path, locked_catalog(n), exp.var("READ_ONLY")) for n, path in enumerate(paths)]
+    attached = [attaching(path, locked_catalog(n)) for n, path in enumerate(paths)]
     # DuckDB follows links
     named = dict.fromkeys(name for path in paths for name in (str(path), os.path.realpath(path)))
     places = [place for name in named for place in (name, f"{name}.wal")]
     return [*_allowing([*places, *files], [spill]), *_lock(), *(attach for attach, _ in attached)]
 
 
-def _allowing(files: Sequence[str], directories: Sequence[Path]) -> list[exp.Expr]:
+def _allowing(files: Sequence[str], directories: Sequence[Path]) -> list[Sql]:
     """The statements that leave a connection these files and directories once it is locked."""
     allowed = {"allowed_paths": list(files), "allowed_directories": list(map(str, directories))}
-    return [setting(name, exp.convert(listed)) for name, listed in allowed.items()]
+    return [setting(name, paths) for name, paths in allowed.items()]
 
 
-def _lock() -> list[exp.Expr]:
+def _lock() -> list[Sql]:
     """The statements that close a connection to everything else, for good."""
-    return [setting("enable_external_access", exp.false()), setting("lock_configuration", exp.true())]
+    return [setting("enable_external_access", False), setting("lock_configuration", True)]
 
 
-def setting(name: str, value: exp.Expr) -> exp.Set:
+def setting(name: str, value: Value | list[str]) -> Sql:
     """The statement SET."""
-    return exp.Set(expressions=[exp.SetItem(this=exp.EQ(this=exp.var(name), expression=value))])
+    return sql("SET {} = {}", Sql(name), value)
 
 
-def attaching(path: Path, catalog: str, option: exp.Var, value: str | None = None) -> list[exp.Expr]:
+def attaching(path: Path, catalog: str, option: str = "READ_ONLY") -> list[Sql]:
     """The statements that attach a file under a name, with an option, and make it the current database."""
-    named = exp.to_identifier(catalog, quoted=True)
-    literal = None if value is None else exp.Literal.string(value)
-    attach = exp.Attach(
-        this=exp.alias_(exp.Literal.string(str(path)), named),
-        expressions=[exp.AttachOption(this=option, expression=literal)],
-    )
-    return [attach, exp.Use(this=exp.Table(this=named.copy()))]
+    name = quoted(catalog)
+    return [sql("ATTACH {} AS {} ({})", str(path), name, Sql(option)), sql("USE {}", name)]

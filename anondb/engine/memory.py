@@ -7,8 +7,6 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from sqlglot import exp
-
 from anondb.engine.failures import wrap
 from anondb.engine.locked import setting
 from anondb.errors import EngineError
@@ -67,7 +65,7 @@ def lending_memory(engine: DuckDBEngine) -> Iterator[str | None]:
 def _limit(engine: DuckDBEngine, memory: str) -> None:
     """Set the memory limit; what DuckDB holds above it goes to its spill files. It keeps the old limit if it cannot. Another
     connection to the database does it, on which a failure does not end the transaction."""
-    text = setting("memory_limit", exp.Literal.string(memory)).sql(dialect="duckdb")
+    text = setting("memory_limit", memory)
     engine.say(text)
 
     def work() -> None:

@@ -10,8 +10,8 @@ that it reads::
     -- What the query is for, in a sentence or two.
     SELECT ...
 
-Tables are bound by replacing names, values by replacing ``getvariable('name')``, in the syntax tree; or in the text where
-DuckDB runs the query alone (``texts.py``), without parsing it.
+Tables are bound by replacing names, values by replacing ``getvariable('name')``: in the text for DuckDB, in the syntax tree
+for other engines.
 """
 
 from __future__ import annotations
@@ -20,42 +20,14 @@ import hashlib
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property
 from pathlib import Path
-from typing import TypeVar
+from types import MappingProxyType
+from typing import Any, TypeAlias
 
-import sqlglot
-from sqlglot import exp
-
+from anondb.engine.texts import Query, Sql, Table, Value, literal, text_of
+from anondb.engine.trees import exp, light, parsed_query
 from anondb.errors import InternalError
-
-
-@dataclass(frozen=True)
-class Table:
-    """The fully qualified name of a table or view; qualified, since a user's file may have the name of our schema. A part
-    may be empty in databases where names have fewer."""
-
-    catalog: str
-    schema: str
-    name: str
-
-    def expression(self) -> exp.Table:
-        """The quoted sqlglot node of this name."""
-        return exp.Table(
-            this=exp.to_identifier(self.name, quoted=True),
-            db=exp.to_identifier(self.schema or None, quoted=True),
-            catalog=exp.to_identifier(self.catalog or None, quoted=True),
-        )
-
-    def sql(self) -> str:
-        """The quoted name as DuckDB reads it."""
-        return _text(self)
-
-
-@lru_cache(maxsize=1024)
-def _text(table: Table) -> str:
-    return table.expression().sql(dialect="duckdb")
-
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 _HEADER = re.compile(r"^--\s*(reads|params|returns|grain):\s*(.*)$")
@@ -66,25 +38,12 @@ _READS = re.compile(r"(\w+)\(([^)]*)\)")
 # in site-packages is never read
 SQL_ROOT = _PACKAGE / "sql" if (_PACKAGE / "sql").is_dir() else _PACKAGE.parent / "sql"
 
-Value = int | float | str | bool | None
-_E = TypeVar("_E", bound=exp.Expr)
 _DIALECTS = {"postgres": "postgres"}  # of the rooms whose queries another database runs
+_PLACE = re.compile(r"(?<=FROM |JOIN )(?<!DISTINCT FROM )(\w+)\b( AS\b)?|getvariable\('(\w+)'\)")
 
-
-@dataclass(frozen=True, eq=False, repr=False)
-class NamedRows:
-    """The rows of a named query with its tables and values, as a table of another query; no tree is made of them."""
-
-    name: str
-    tables: Tables
-    values: Mapping[str, Value]
-
-    def tree(self) -> exp.Query:
-        """The query as a tree."""
-        return load(self.name).bind(self.tables, self.values)
-
-
-Tables = Mapping[str, Table | exp.Query | NamedRows]
+AnyQuery: TypeAlias = "Query | exp.Query"
+Rows: TypeAlias = "Table | Query | exp.Query"
+Tables = Mapping[str, "Table | Query | exp.Query"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -102,17 +61,35 @@ class NamedQuery:
     @cached_property
     def tree(self) -> exp.Query:
         """The statement, parsed."""
-        tree = sqlglot.parse_one(self.text, dialect=_DIALECTS.get(self.name.partition("/")[0], "duckdb"))
-        if not isinstance(tree, exp.Query):
-            raise InternalError(f"query {self.name} is not a SELECT")
-        return light(tree)
+        return light(parsed_query(self.text, _DIALECTS.get(self.name.partition("/")[0], "duckdb")))
+
+    @cached_property
+    def parts(self) -> list[str]:
+        """The text, divided at its places: a piece of text, then for each place a name after FROM or JOIN, AS, the name of a
+        value; and text."""
+        return _PLACE.split(self.text.strip())
+
+    def filled(self, tables: Tables, values: Mapping[str, Any]) -> Query:
+        """The text of the statement with its tables and values in place: parsing and writing it takes as long as running it
+        on little data. The tests compare it with the tree."""
+        self.check(tables, values)
+        parts = self.parts
+        written = [parts[0]]
+        for table, alias, value, text in zip(parts[1::4], parts[2::4], parts[3::4], parts[4::4], strict=True):
+            if value is not None:
+                written += [literal(values[value]), text]
+            elif table in tables:
+                written += [source_text(tables[table]), alias or f" AS {table}", text]
+            else:  # a CTE, or a function
+                written += [table, alias or "", text]
+        return Query("".join(written), f"query {self.name}")
 
     def check(self, tables: Collection[str], values: Collection[str]) -> None:
         """Check that exactly the tables and values of the header are bound."""
         if set(tables) != set(self.reads) or set(values) != self.params:
             raise InternalError(f"query {self.name} was bound to the wrong tables or values")
 
-    def bind(self, tables: Tables, values: Mapping[str, Value | exp.Expr], tree: exp.Query | None = None) -> exp.Query:
+    def bind(self, tables: Tables, values: Mapping[str, Any], tree: exp.Query | None = None) -> exp.Query:
         """Return the statement, or a changed copy of its ``tree``, with its tables and values in place; exactly the names of
         the header must be bound."""
         self.check(tables, values)
@@ -122,27 +99,42 @@ class NamedQuery:
         for node in list(tree.find_all(exp.Table)):
             if not isinstance(node.this, exp.Identifier) or node.db or node.name in cte_names:
                 continue  # a CTE, a table function or a qualified system table
-            table = bound(tables[node.name], node.alias or node.name)
+            table = source(tables[node.name], node.alias or node.name)
             for key in ("joins", "laterals", "pivots"):
                 if node.args.get(key):
                     table.set(key, node.args[key])
             node.replace(table)
         for call in calls:
             if call.name.lower() == "getvariable":
-                call.replace(exp.convert(values[call.expressions[0].name], copy=True))
+                call.replace(_node(values[call.expressions[0].name]))
         return tree
 
 
-def bound(rows: Table | exp.Query | NamedRows, alias: str) -> exp.Expression:
+def _node(value: Any) -> exp.Expr:
+    return exp.maybe_parse(value, dialect="duckdb") if isinstance(value, Sql) else exp.convert(value, copy=True)
+
+
+def tree_of(query: AnyQuery) -> exp.Query:
+    """A query as a tree."""
+    return query.tree() if isinstance(query, Query) else query
+
+
+def source_text(rows: Rows) -> str:
+    """A table, or a query in parentheses, as a source of rows."""
+    if isinstance(rows, Table):
+        return rows.sql()
+    return f"({rows.text if isinstance(rows, Query) else text_of(rows.copy())})"
+
+
+def source(rows: Rows, alias: str) -> exp.Expression:
     """A table or query as a source of rows under another name."""
     name = exp.TableAlias(this=exp.to_identifier(alias))
     if isinstance(rows, Table):
         table = rows.expression()
         table.set("alias", name)
         return table
-    if isinstance(rows, NamedRows):
-        return exp.Subquery(this=rows.tree(), alias=name)
-    return exp.Subquery(this=rows if rows.parent is None else rows.copy(), alias=name)  # copies take a tenth of the time
+    tree = tree_of(rows)
+    return exp.Subquery(this=tree if tree.parent is None else tree.copy(), alias=name)  # copies take a tenth of the time
 
 
 def _header(name: str, text: str) -> dict[str, str]:
@@ -179,11 +171,9 @@ def load(name: str) -> NamedQuery:
     return NamedQuery(name, reads, params, returns, header["grain"], _statement(text))
 
 
-def light(tree: _E) -> _E:
-    """A tree without the positions of its nodes in the text: they are unused, and most of the cost of a copy."""
-    for node in tree.walk():
-        node._meta = None
-    return tree
+def query_of(name: str, tables: Tables | None = None, values: Mapping[str, Value] = MappingProxyType({})) -> Query:
+    """A named query with its tables and values."""
+    return load(name).filled(tables or {}, values)
 
 
 def all_names() -> list[str]:

@@ -1,94 +1,144 @@
-"""The texts of statements, in DuckDB's dialect."""
+"""Texts of SQL in DuckDB's dialect, composed of templates whose places take names, values and queries: each is quoted or
+written as a literal, so nothing in it can be read as SQL. For other engines, sqlglot reads the text as a tree."""
+
+from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from functools import cache, lru_cache
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
 
-from sqlglot import exp
-from sqlglot.dialects.dialect import Dialect
+from anondb.engine.trees import exp, light, parsed_query
 
-from anondb.engine.queries import NamedRows, Table, Tables, Value, load
+_PLAIN_TYPE = re.compile(r"[A-Z][A-Z ]*(\(\d+(, ?\d+)?\))?(\[\])*")
 
-DUCKDB = Dialect.get_or_raise("duckdb")  # looking it up by its name takes a tenth of the time of writing a statement
-_PLACE = re.compile(r"(?<=FROM |JOIN )(?<!DISTINCT FROM )(\w+)\b( AS\b)?|getvariable\('(\w+)'\)")
-
-
-def named_text(name: str, tables: Tables, values: Mapping[str, Value], target: Table | None = None) -> str:
-    """The text of a named query, or of ``CREATE TABLE target AS`` it. It is the text of the file with its tables and values
-    in place: parsing and writing it takes as long as running it on little data. The tests compare it with the tree."""
-    load(name).check(tables, values)
-    parts = _parts(name)  # text, then for each place: a name after FROM or JOIN, AS, the name of a value; and text
-    filled = [parts[0]]
-    for table, alias, value, text in zip(parts[1::4], parts[2::4], parts[3::4], parts[4::4], strict=True):
-        if value is not None:
-            filled += [_value_text(values[value]), text]
-        elif table in tables:
-            filled += [_table_text(tables[table]), alias or f" AS {table}", text]
-        else:  # a CTE, or a function
-            filled += [table, alias or "", text]
-    written = "".join(filled)
-    return written if target is None else _creation_text(target) + written
+Value = int | float | str | bool | None
 
 
-@cache
-def _parts(name: str) -> list[str]:
-    return _PLACE.split(load(name).text.strip())
+class Sql(str):
+    """A piece of SQL, such as a condition: in a template it stands as it is."""
+
+    __slots__ = ()
 
 
-def _table_text(table: Table | exp.Query | NamedRows) -> str:
-    if isinstance(table, Table):
-        return table.sql()
-    written = named_text(table.name, table.tables, table.values) if isinstance(table, NamedRows) else text_of(table.copy())
-    return f"({written})"
+@dataclass(frozen=True)
+class Table:
+    """The fully qualified name of a table or view; qualified, since a user's file may have the name of our schema. A part
+    may be empty in databases where names have fewer."""
+
+    catalog: str
+    schema: str
+    name: str
+
+    def expression(self) -> exp.Table:
+        """The quoted sqlglot node of this name."""
+        return exp.Table(
+            this=exp.to_identifier(self.name, quoted=True),
+            db=exp.to_identifier(self.schema or None, quoted=True),
+            catalog=exp.to_identifier(self.catalog or None, quoted=True),
+        )
+
+    def sql(self) -> Sql:
+        """The quoted name as DuckDB reads it."""
+        return Sql(".".join(quoted(part) for part in (self.catalog, self.schema, self.name) if part))
 
 
-@lru_cache(maxsize=1024, typed=True)  # True == 1 == 1.0
-def _value_text(value: Value) -> str:
-    return text_of(exp.convert(value))
+@dataclass(frozen=True)
+class Query:
+    """The text of a query in DuckDB's dialect; ``what`` it is, for an error."""
 
+    text: str
+    what: str = "generated query"
 
-def filling_text(target: Table, source: Table, columns: tuple[tuple[str, str], ...], *, new: bool) -> str:
-    """``CREATE TABLE target AS``, or ``INSERT INTO target``, the columns (name, type) of the source, cast to their types."""
-    rows = _casts_text(source, columns)
-    return (_creation_text(target) if new else _insertion_text(target, tuple(name for name, _ in columns))) + rows
+    def first(self, number: int) -> Query:
+        """So many of its rows."""
+        return Query(f"{self.text} LIMIT {number:d}", self.what)
 
-
-@lru_cache(maxsize=256)
-def _casts_text(source: Table, columns: tuple[tuple[str, str], ...]) -> str:
-    """``SELECT`` the columns of a table, cast to their types."""
-    casts = [exp.cast(exp.column(n, quoted=True), kind, dialect="duckdb").as_(n, quoted=True) for n, kind in columns]
-    return text_of(exp.select(*casts).from_(source.expression()))
+    def tree(self) -> exp.Query:
+        """The query as a tree."""
+        return _read(self.text).copy()
 
 
 @lru_cache(maxsize=256)
-def _insertion_text(target: Table, columns: tuple[str, ...]) -> str:
-    """``INSERT INTO target (columns)``, to be followed by a query."""
-    named = exp.Schema(this=target.expression(), expressions=[exp.to_identifier(c, quoted=True) for c in columns])
-    return text_of(exp.Insert(this=named, expression=exp.select("1"))).removesuffix("SELECT 1")
+def _read(text: str) -> exp.Query:
+    return light(parsed_query(text))
 
 
-@lru_cache(maxsize=1024)
-def drop_text(table: Table) -> str:
-    """``DROP TABLE IF EXISTS table``."""
-    return text_of(exp.Drop(tables=[table.expression()], kind="TABLE", exists=True))
+Part = Table | Query | Value | list[Any] | tuple[Any, ...]
 
 
-@lru_cache(maxsize=1024)
-def _creation_text(target: Table) -> str:
-    """``CREATE TABLE target AS``, to be followed by a query."""
-    whole = text_of(creation(target, exp.select("1")))
-    return whole.removesuffix("SELECT 1")
+def sql(template: str, *parts: Part, **named: Part) -> Sql:
+    """A template with its parts in the places ``{}``: names are quoted, queries put in parentheses, pieces of SQL stand as
+    they are, and other texts, numbers and lists become literals."""
+    return Sql(template.format(*map(_written, parts), **{name: _written(part) for name, part in named.items()}))
 
 
-def creation(table: Table, body: exp.Query) -> exp.Create:
+def _written(part: Part) -> str:
+    if isinstance(part, Table):
+        return part.sql()
+    return f"({part.text})" if isinstance(part, Query) else literal(part)
+
+
+def quoted(name: str) -> Sql:
+    """A name as a quoted identifier."""
+    return Sql('"' + name.replace('"', '""') + '"')
+
+
+def literal(value: Any) -> Sql:
+    """A value of Python, or a list of them, as a literal; a piece of SQL as it is."""
+    if isinstance(value, Sql):
+        return value
+    if value is None or isinstance(value, bool):
+        return Sql("NULL" if value is None else str(value).upper())
+    if isinstance(value, str):
+        return Sql("'" + value.replace("'", "''") + "'")
+    if isinstance(value, list | tuple):
+        return Sql(f"[{', '.join(map(literal, value))}]")
+    if not isinstance(value, int | float):
+        raise TypeError(f"no literal of the type {type(value).__name__}")
+    return Sql(repr(value))
+
+
+def type_text(kind: str) -> Sql:
+    """A type of DuckDB as part of a statement: one that is not plain is parsed. Raises sqlglot's error: it is no type."""
+    return Sql(kind if _PLAIN_TYPE.fullmatch(kind) else exp.DataType.build(kind, dialect="duckdb").sql(dialect="duckdb"))
+
+
+def listed(pieces: Iterable[str]) -> Sql:
+    """Pieces of SQL, with commas between them."""
+    return Sql(", ".join(pieces))
+
+
+def all_of(conditions: Iterable[str]) -> Sql:
+    """A condition: all of some conditions."""
+    return Sql(" AND ".join(f"({condition})" for condition in conditions) or "TRUE")
+
+
+def text_of(statement: exp.Expr | Query | str) -> str:
+    """The text of a statement. A tree is not used again: it is not copied, which takes as long as writing it."""
+    if isinstance(statement, str):
+        return statement
+    return statement.text if isinstance(statement, Query) else statement.sql(dialect="duckdb", copy=False)
+
+
+def creation(table: Table, body: Query | exp.Query | str) -> Sql:
     """The statement ``CREATE TABLE table AS body``."""
-    if table.catalog != "temp":
-        return exp.Create(this=table.expression(), kind="TABLE", expression=body)
-    this = exp.Table(this=exp.to_identifier(table.name, quoted=True))
-    temporary = exp.Properties(expressions=[exp.TemporaryProperty()])
-    return exp.Create(this=this, kind="TABLE", expression=body, properties=temporary)
+    place = (
+        sql("CREATE TEMPORARY TABLE {}", quoted(table.name)) if table.catalog == "temp" else sql("CREATE TABLE {}", table)
+    )
+    return Sql(f"{place} AS {text_of(body)}")
 
 
-def text_of(statement: exp.Expr) -> str:
-    """The text of a tree that is not used again: it is not copied, which takes as long as writing it."""
-    return statement.sql(dialect=DUCKDB, copy=False)
+def drop(table: Table) -> Sql:
+    """The statement ``DROP TABLE IF EXISTS table``."""
+    return sql("DROP TABLE IF EXISTS {}", table)
+
+
+def filling(target: Table, source: Table, columns: tuple[tuple[str, str], ...], *, new: bool) -> Sql:
+    """``CREATE TABLE target AS``, or ``INSERT INTO target``, the columns (name, type) of the source, cast to their types."""
+    casts = listed(sql("CAST({0} AS {1}) AS {0}", quoted(name), type_text(kind)) for name, kind in columns)
+    rows = sql("SELECT {} FROM {}", casts, source)
+    return (
+        creation(target, rows) if new else sql("INSERT INTO {} ({}) {}", target, listed(quoted(n) for n, _ in columns), rows)
+    )

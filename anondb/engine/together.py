@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-from sqlglot import exp
 
 from anondb.engine.interface import Columns
-from anondb.engine.queries import Tables
-from anondb.engine.texts import named_text, text_of
+from anondb.engine.queries import Tables, query_of
+from anondb.engine.texts import Query, quoted, sql
+from anondb.engine.trees import exp
 
 if TYPE_CHECKING:
     import duckdb
@@ -33,10 +32,10 @@ class ForMany:
     _connection: duckdb.DuckDBPyConnection
 
     @abstractmethod
-    def _execute(self, statement: exp.Expr | str, what: str, fetch: bool = False) -> Columns: ...
+    def _execute(self, statement: exp.Expr | Query | str, what: str, fetch: bool = False) -> Columns: ...
 
     @abstractmethod
-    def _ask(self, statement: exp.Expr | str, what: str, work: Callable[[str], _T]) -> _T: ...
+    def _ask(self, statement: exp.Expr | Query | str, what: str, work: Callable[[str], _T]) -> _T: ...
 
     def query_each(self, name: str, parts: Sequence[Tables]) -> list[Columns]:
         """Run a named query on several sets of tables, in one statement for many; returns the rows of each, in no order."""
@@ -55,7 +54,7 @@ class ForMany:
         columns: list[Columns] = []
         for n in range(0, len(parts), MOST_LONG):
             batch = parts[n : n + MOST_LONG]
-            text = _UNITED.join(named_text(name, tables, {}) for tables, _ in batch)
+            text = _UNITED.join(query_of(name, tables).text for tables, _ in batch)
             columns += _cut(self._ask(text, f"query {name}", work), [rows for _, rows in batch])
         return columns
 
@@ -79,15 +78,9 @@ def _numbers(column: pa.ChunkedArray) -> npt.NDArray[Any]:
 def together_text(name: str, parts: Sequence[Tables]) -> str:
     """The text of a named query without values on several sets of tables: its rows in no order, with their sets' numbers."""
     if len(parts) == 1:
-        return named_text(name, parts[0], {})
-    return _UNITED.join(named_text(name, tables, {}).join(_frame(n)) for n, tables in enumerate(parts))
-
-
-@lru_cache(maxsize=MOST)
-def _frame(number: int) -> list[str]:
-    """The text before and behind a query, which adds the number of the set to its rows."""
-    tree = exp.select(exp.convert(number).as_(_PART, quoted=True), exp.Star()).from_(exp.select(exp.null()).subquery("q"))
-    return text_of(tree).split("SELECT NULL")
+        return query_of(name, parts[0]).text
+    queries = (query_of(name, tables) for tables in parts)
+    return _UNITED.join(sql("SELECT {} AS {}, * FROM {} AS q", n, quoted(_PART), query) for n, query in enumerate(queries))
 
 
 def apart(columns: Columns, parts: int) -> list[Columns]:

@@ -1,5 +1,7 @@
 """Engines for untrusted files: a locked engine, and an empty reference database for the comparison of catalogs."""
 
+from __future__ import annotations
+
 import shutil
 from collections.abc import Callable, Iterable, Sequence
 from itertools import count
@@ -7,11 +9,12 @@ from pathlib import Path
 from typing import Any, cast
 
 import duckdb
-from sqlglot import exp
 
 from anondb.engine.duckdb_engine import DuckDBEngine
 from anondb.engine.locked import STORAGE_VERSION, attaching, open_locked, open_memory, open_reader, setting
 from anondb.engine.spill import private_directory
+from anondb.engine.texts import Query, Sql, literal, quoted, sql, text_of
+from anondb.engine.trees import exp
 
 
 def locked_engine(
@@ -58,9 +61,9 @@ def memory_engine(
     return DuckDBEngine(connection, on_statement=on_statement, empty=True)
 
 
-def search_path(*schemas: str) -> exp.Set:
+def search_path(*schemas: str) -> Sql:
     """The statement that has the connection look up plain names of tables in these schemas, the first one first."""
-    return setting("search_path", exp.Literal.string(",".join(schemas)))
+    return setting("search_path", ",".join(schemas))
 
 
 def executed(engine: DuckDBEngine, text: str, describe: Callable[[duckdb.Error], Exception]) -> None:
@@ -76,29 +79,28 @@ def rewrite(engine: DuckDBEngine, catalog: str, path: Path, statements: Callable
     assert engine.spill_directory is not None
     new, written = "written", engine.spill_directory / catalog / path.name
     written.parent.mkdir()
-    attach = attaching(written, new, exp.var("STORAGE_VERSION"), STORAGE_VERSION)
-    begin, commit = exp.Transaction(), exp.Commit()
-    engine.run_all([*attach, begin, *statements(new), commit, *_leaving(new)], "writing a private file")
-    attach_again, _ = attaching(written, catalog, exp.var("READ_ONLY"))
+    attach = attaching(written, new, _NEW)
+    engine.run_all([*attach, "BEGIN", *statements(new), "COMMIT", *_leaving(new)], "writing a private file")
+    attach_again, _ = attaching(written, catalog)
     engine.run_all([_leaving(catalog)[1], attach_again], "attaching a private file")
     return written
 
 
-def _leaving(catalog: str) -> list[exp.Expr]:
+def _leaving(catalog: str) -> list[Sql]:
     """The statements that detach the current database."""
-    named = exp.Table(this=exp.to_identifier(catalog, quoted=True))
-    return [exp.Use(this=exp.to_table("memory")), exp.Detach(this=named)]
+    return [Sql("USE memory"), sql("DETACH {}", quoted(catalog))]
 
 
+_NEW = f"STORAGE_VERSION {literal(STORAGE_VERSION)}"
 _kept = count()
 
 
 def materialized(
-    engine: DuckDBEngine, query: exp.Query, describe: Callable[[duckdb.Error], Exception]
+    engine: DuckDBEngine, query: Query | exp.Query, describe: Callable[[duckdb.Error], Exception]
 ) -> duckdb.DuckDBPyRelation:
-    """The rows of a tree, computed once; ``describe`` gives the typed error for a DuckDB error. Before DuckDB 2.0 each use
+    """The rows of a query, computed once; ``describe`` gives the typed error for a DuckDB error. Before DuckDB 2.0 each use
     of a relation computes it again, so the rows are kept in a table."""
-    text = query.sql(dialect="duckdb")
+    text = text_of(query)
     engine.say(text)
 
     def work() -> duckdb.DuckDBPyRelation:
@@ -127,15 +129,15 @@ class Reference:
         self._file = place / "reference.duckdb"
         connection = duckdb.connect(":memory:", config={"threads": "1", "python_enable_replacements": "false"})
         self.engine = DuckDBEngine(connection, owned=True, temp_directory=place, empty=True)
-        self._attach(exp.var("STORAGE_VERSION"), STORAGE_VERSION)
+        self._attach(_NEW)
 
     def read_back(self) -> None:
         """Close the file, and open it again."""
         self.engine.run_all(_leaving(self._catalog), "detaching a database")
-        self._attach(exp.var("READ_ONLY"))
+        self._attach("READ_ONLY")
 
-    def _attach(self, option: exp.Var, value: str | None = None) -> None:
-        self.engine.run_all(attaching(self._file, self._catalog, option, value), "attaching a database")
+    def _attach(self, option: str) -> None:
+        self.engine.run_all(attaching(self._file, self._catalog, option), "attaching a database")
 
     def close(self) -> None:
         """Close the database and remove its file."""

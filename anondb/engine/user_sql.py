@@ -10,11 +10,11 @@ from typing import Any, TypeVar, cast
 
 import duckdb
 import sqlglot
-from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from anondb.engine.duckdb_engine import DuckDBEngine
 from anondb.engine.failures import wrap
+from anondb.engine.trees import exp
 from anondb.errors import AnondbError, InputError
 
 _T = TypeVar("_T")

@@ -1,12 +1,13 @@
 """What attackers who know one, two or three items of a person find in the original data."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
-from sqlglot import exp
-
 from anondb.data.transactions import Dataset
-from anondb.engine import Engine, Table, load, reads
+from anondb.engine import Engine, Query, Rows, Table, load, reads
 from anondb.engine.telling import told
+from anondb.engine.trees import exp
 from anondb.errors import BudgetExceeded
 from anondb.models.transactional import KmAnonymity
 from anondb.verify.km import verify_km
@@ -63,7 +64,7 @@ def join_rows(engine: Engine, transactions: Table) -> dict[int, int]:
     return {1: 0, 2: int(facts["pairs"][0]), 3: int(facts["triples"][0])}
 
 
-def alone_by_one(transactions: Table | exp.Query) -> exp.Select:
+def alone_by_one(transactions: Rows) -> Query:
     """The transactions ``(tid)`` with an item that no other transaction has."""
     only = reads.rows(transactions, "min(tid) AS tid", group="item", having="count(*) = 1")
     return reads.rows(only, "tid", distinct=True, order="tid")

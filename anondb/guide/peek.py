@@ -8,8 +8,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from sqlglot import exp
-
 from anondb.data.layouts import FALSE, TRUE
 from anondb.data.preflight import ID_NAME, PERSON_WORDS, Finding, findings
 from anondb.data.records import MEASURE
@@ -17,6 +15,8 @@ from anondb.data.sources import open_source
 from anondb.data.sources import reading as opening
 from anondb.data.transactions import Dataset, load_transactions
 from anondb.engine import Engine, reads, tuples
+from anondb.engine.texts import sql
+from anondb.engine.trees import exp
 from anondb.errors import InputError
 from anondb.guide.counts import Counts, counts_of
 from anondb.guide.people import IDENTIFIER, people
@@ -308,8 +308,8 @@ def _read(
 
 def _persons(engine: Engine, dataset: Dataset) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """The first persons, with their items in order."""
-    ids = engine.select(reads.rows(dataset.ids, "tid, CAST(id AS VARCHAR) AS id", order="tid").limit(PERSONS))
-    first = exp.column("tid") <= PERSONS
+    ids = engine.select(reads.rows(dataset.ids, "tid, CAST(id AS VARCHAR) AS id", order="tid").first(PERSONS))
+    first = sql("tid <= {}", PERSONS)
     pairs = engine.select(reads.rows(dataset.transactions, "tid, item", where=first, order="tid, item"))
     items: dict[int, list[str]] = {}
     for tid, item in zip(pairs["tid"].tolist(), pairs["item"].tolist(), strict=True):

@@ -5,8 +5,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from sqlglot import exp
-
 from anondb.algorithms.relational import WITHOUT_ITEMS
 from anondb.compare.copies import Copies, copying
 from anondb.compare.questions import write_questions
@@ -19,6 +17,7 @@ from anondb.data.sources import open_source
 from anondb.data.taxonomy import load_taxonomy
 from anondb.data.transactions import Dataset, load_transactions
 from anondb.engine import Engine, Table, reads
+from anondb.engine.texts import listed, quoted, sql, type_text
 from anondb.errors import InputError
 from anondb.guide.needs import Needs
 from anondb.guide.profile import profile
@@ -125,19 +124,16 @@ class _Copy:
     def _write(self, schema: str, dataset: Dataset, attributes: tuple[Attribute, ...], values: Table, most: int) -> None:
         """Write the items and the attributes of at most so many persons."""
         engine, chosen = self._engine, choose(self._engine, dataset, most)
-        tid = exp.column("tid").as_(dataset.id_column, quoted=True)
-        label = exp.column("item").as_(dataset.item_column, quoted=True)
+        tid, item = quoted(dataset.id_column), quoted(dataset.item_column)
         labels = reads.joined(dataset.transactions, dataset.items, "item", "one.tid, other.label AS item")
-        held = exp.select(tid, label).from_(
-            reads.joined(labels, chosen, "tid", "one.tid, one.item", order="tid, item").subquery("held")
-        )
+        held = reads.joined(labels, chosen, "tid", f"one.tid AS {tid}, one.item AS {item}", order="one.tid, one.item")
         engine.create(self._copies.table(schema, HELD), held)
-        typed = [
-            exp.cast(exp.column(f"c{i}"), attribute.type, dialect="duckdb").as_(attribute.name, quoted=True)
+        typed = (
+            sql(f"CAST(c{i} AS {{}}) AS {{}}", type_text(attribute.type), quoted(attribute.name))
             for i, attribute in enumerate(attributes)
-        ]
+        )
         kept = reads.among(values, chosen, "tid", ", ".join(("tid", *(f"c{i}" for i in range(len(attributes))))))
-        engine.create(self._copies.table(schema, PEOPLE), exp.select(tid.copy(), *typed).from_(kept.subquery("kept")))
+        engine.create(self._copies.table(schema, PEOPLE), reads.rows(kept, listed((f"tid AS {tid}", *typed))))
         engine.drop(chosen)
 
     def _knowledge(self) -> dict[str, Any]:

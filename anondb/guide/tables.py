@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sqlglot import exp
-
 from anondb.engine import Engine, tuples
+from anondb.engine.trees import exp
 from anondb.pages.text import plain
 
 

@@ -7,6 +7,8 @@ equally. A deleted item has the error 1 there, the largest, so suppression canno
 would often be best.) A run that deletes most items or occurrences is not advised at all.
 """
 
+from __future__ import annotations
+
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -14,12 +16,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from sqlglot import exp
-
 from anondb.compare.merits import deletes_most, mean_error
 from anondb.compare.runs import Result, Run, Setting, run_one
 from anondb.data.transactions import Dataset
-from anondb.engine import Engine, Table, load, reads
+from anondb.engine import Engine, Query, Table, load, reads
 from anondb.errors import InputError
 from anondb.guide.knowledge import Threat
 from anondb.guide.needs import order_of
@@ -85,7 +85,7 @@ class Prepared:
 
 def choose(engine: Engine, dataset: Dataset, most: int = ALL) -> Table:
     """The work table ``(tid)`` of at most so many persons."""
-    return engine.create("chosen", reads.rows(dataset.ids, "tid", order="md5(CAST(tid AS VARCHAR)), tid").limit(most))
+    return engine.create("chosen", reads.rows(dataset.ids, "tid", order="md5(CAST(tid AS VARCHAR)), tid").first(most))
 
 
 def write_input(engine: Engine, dataset: Dataset, folder: Path, name: str, most: int = ALL) -> Path:
@@ -99,7 +99,7 @@ def write_input(engine: Engine, dataset: Dataset, folder: Path, name: str, most:
 
 def write_queries(engine: Engine, dataset: Dataset, folder: Path, name: str) -> Path:
     """Draw items and pairs of items that occur, all equally likely, and write them as a workload."""
-    parts: list[exp.Query] = []
+    parts: list[Query] = []
     for size, number in QUERIES.items():
         drawn = random_workload(engine, dataset, queries=number, size=size, target=f"guide_{size}")
         named = f"concat('{size}-', CAST(one.query_id AS VARCHAR)) AS query_id, other.label AS item"

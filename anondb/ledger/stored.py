@@ -6,13 +6,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sqlglot import exp
-
 from anondb import options
 from anondb.data.records import Records, load_records
 from anondb.data.sources import QuerySource, open_source, reading_as, resolve_table
 from anondb.data.transactions import Dataset, load_transactions
 from anondb.engine import DuckDBEngine, Engine, Table, reads
+from anondb.engine.texts import sql
+from anondb.engine.trees import exp
 from anondb.errors import InputError
 from anondb.ledger import ledger
 from anondb.ledger.ledger import View
@@ -29,7 +29,6 @@ from anondb.release.objects import (
     release_schema,
     same_name,
 )
-from anondb.statements.tokens import plain_table
 
 
 def current_catalog(engine: Engine) -> str:
@@ -39,7 +38,7 @@ def current_catalog(engine: Engine) -> str:
 
 def check_writable(engine: Engine, catalog: str) -> None:
     """Raise an ``InputError`` for a read-only database, and for a sealed release, before the long work."""
-    here = exp.column("database_name").eq(catalog)
+    here = sql("database_name = {}", catalog)
     if bool(engine.scalar(reads.rows(reads.system("duckdb_databases"), "readonly", where=here))):
         raise InputError(
             "The database is open read-only, so nothing can be written into it.",
@@ -214,6 +213,8 @@ def asked_records(dataset: Dataset, name: str, records: str | None) -> str | Non
 def of_view(engine: Engine, name: str, query: str) -> str:
     """The table name for a view: that of the table if the query returns all its rows unchanged, else the view's. If a view
     omits rows or computes columns, its counts are not those of the table."""
+    from anondb.statements.tokens import plain_table
+
     if (table := plain_table(query)) is not None:
         with contextlib.suppress(InputError):
             return resolve_table(engine, table, "view's").name

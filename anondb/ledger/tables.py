@@ -1,20 +1,22 @@
 """The tables of the owner's ledger, each declared once: from its declaration it is created, written and read."""
 
-import contextlib
+from __future__ import annotations
+
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
-from sqlglot import exp, parse_one
-from sqlglot.errors import SqlglotError
 
-from anondb.engine import Engine, Table, reads, tuples
+from anondb.engine import Engine, Query, Rows, Table, reads, tuples
+from anondb.engine.texts import Sql, listed, literal, quoted, sql
 from anondb.errors import InputError
-from anondb.release.objects import SchemaName, create_table, data_type
+from anondb.release.objects import SchemaName, create_table
 
 LEDGER_SCHEMA = "anondb"
+_COLUMN = re.compile(r'[(,] ?"?(\w+)"? ([A-Z]+(?:\[\])?)(?=[,) ])')
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,31 +62,28 @@ class LedgerTable:
         """The rows of a key in their order, each without that column."""
         return [tuple(row.values()) for row in self.rows(engine, catalog, of)]
 
-    def take(self, engine: Engine, catalog: str, rows: Table | exp.Query, **fixed: str) -> None:
+    def take(self, engine: Engine, catalog: str, rows: Rows, **fixed: str) -> None:
         """Add the rows of a table or query that has the columns of this one, but for those that are ``fixed``."""
-        source = rows.expression() if isinstance(rows, Table) else rows.subquery("taken")
-        values = [exp.convert(fixed[c]).as_(c, quoted=True) if c in fixed else reads.named(c) for c in self.columns]
-        names = [exp.to_identifier(column, quoted=True) for column in self.columns]
-        target = exp.Schema(this=self.at(catalog).expression(), expressions=names)
-        engine.run(exp.Insert(this=target, expression=exp.select(*values).from_(source)), "writing the ledger")
+        values = listed(literal(fixed[c]) if c in fixed else quoted(c) for c in self.columns)
+        names = listed(map(quoted, self.columns))
+        text = sql("INSERT INTO {} ({}) {}", self.at(catalog), names, Sql(reads.rows(rows, values).text))
+        engine.run(text, "writing the ledger")
 
     def change(self, engine: Engine, catalog: str, of: str, **values: str) -> None:
         """Set columns of the rows of a key."""
-        target = self.at(catalog).expression()
-        engine.run(exp.update(target, dict(values), where=self._where(of)), "writing the ledger")
+        changed = listed(sql("{} = {}", quoted(column), value) for column, value in values.items())
+        engine.run(sql("UPDATE {} SET {} WHERE {}", self.at(catalog), changed, self._where(of)), "writing the ledger")
 
     def delete(self, engine: Engine, catalog: str, of: str) -> None:
         """Delete the rows of a key; without the table there are none."""
         if self.present(engine, catalog):
-            engine.run(exp.delete(self.at(catalog).expression(), where=self._where(of)), "writing the ledger")
+            engine.run(sql("DELETE FROM {} WHERE {}", self.at(catalog), self._where(of)), "writing the ledger")
 
-    def query(self, catalog: str, of: str | None = None) -> exp.Select:
+    def query(self, catalog: str, of: str | None = None) -> Query:
         """The query of its rows in their order: all of them, or those of a key without that column."""
-        shown = [reads.named(column) for column in self.columns if of is None or column != self.key]
-        query = exp.select(*shown).from_(self.at(catalog).expression())
-        if self.order:
-            query = query.order_by(*(reads.named(column) for column in self.order))
-        return query if of is None else query.where(self._where(of))
+        shown = [column for column in self.columns if of is None or column != self.key]
+        where = None if of is None else self._where(of)
+        return reads.stored(self.at(catalog), shown, where=where, order=self.order)
 
     def rows(self, engine: Engine, catalog: str, of: str | None = None) -> list[dict[str, Any]]:
         """Its rows in their order, as Python values by column: all of them, or those of a key without that column."""
@@ -94,8 +93,8 @@ class LedgerTable:
         values = zip(*([plain(value) for value in column] for column in read.values()), strict=True)
         return [dict(zip(read, row, strict=True)) for row in values]
 
-    def _where(self, of: str) -> exp.Expr:
-        return exp.column(self.key).eq(exp.convert(of))
+    def _where(self, of: str) -> Sql:
+        return sql("{} = {}", quoted(self.key), of)
 
 
 def create(engine: Engine, catalog: str, tables: Iterable[LedgerTable]) -> None:
@@ -106,9 +105,8 @@ def create(engine: Engine, catalog: str, tables: Iterable[LedgerTable]) -> None:
         engine.run_all(_statements(catalog, missing), "creating the ledger")
 
 
-def _statements(catalog: str, tables: Iterable[LedgerTable]) -> Iterator[exp.Create]:
-    schema = SchemaName(catalog, LEDGER_SCHEMA).expression()
-    yield exp.Create(this=schema, kind="SCHEMA", exists=True)
+def _statements(catalog: str, tables: Iterable[LedgerTable]) -> Iterator[Sql]:
+    yield SchemaName(catalog, LEDGER_SCHEMA).creation(exists=True)
     for table in tables:
         yield create_table(table.at(catalog), table.columns)
 
@@ -120,8 +118,7 @@ def stored(engine: Engine, catalog: str, wanted: Iterable[LedgerTable]) -> set[s
     texts = {name.lower(): text for name, text in tuples(read)}
     there = [table for table in wanted if table.name in texts]
     for table in there:
-        types = {column: data_type(kind) for column, kind in table.columns.items()}
-        if not types.items() <= _columns_of(texts[table.name]).items():
+        if not table.columns.items() <= _columns_of(texts[table.name]).items():
             raise InputError(
                 f"{table.name!r} in the schema {LEDGER_SCHEMA!r} is not the ledger's table of that name.",
                 code="ledger_name",
@@ -140,11 +137,9 @@ def plain(value: Any) -> Any:
 
 
 @lru_cache(maxsize=64)
-def _columns_of(text: str) -> dict[str, exp.DataType]:
-    """The columns and types of a table, from the statement that creates it; none of a view."""
-    with contextlib.suppress(SqlglotError):
-        return {c.name.lower(): c.kind for c in parse_one(text, dialect="duckdb").find_all(exp.ColumnDef) if c.kind}
-    return {}
+def _columns_of(text: str) -> dict[str, str]:
+    """The columns and types of a table of the ledger, from the statement that creates it."""
+    return {name.lower(): kind for name, kind in _COLUMN.findall(text)}
 
 
 RELEASES = LedgerTable(

@@ -2,6 +2,8 @@
 in its own transaction, with a key that is a digest of all that it depends on. The next run takes what has its key, and
 throws everything else away. There is one unfinished run in a database at most."""
 
+from __future__ import annotations
+
 import hashlib
 import json
 from collections.abc import Callable
@@ -10,7 +12,6 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from sqlglot import exp
 
 from anondb import __version__, recoding
 from anondb.algorithms.method import Task
@@ -19,6 +20,8 @@ from anondb.data.layouts import arranged
 from anondb.data.sources import all_columns, open_source
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, Table, reads
+from anondb.engine.texts import quoted, sql
+from anondb.engine.trees import exp
 from anondb.errors import InputError, InternalError
 from anondb.ledger import ledger
 from anondb.policy import Policy
@@ -69,13 +72,13 @@ class Unfinished:
         """Drop all kept work."""
         if names := self._names():
             self._engine.drop(*map(self._schema.table, names))
-            self._engine.run(exp.Drop(tables=[self._schema.expression()], kind="SCHEMA"), "dropping kept work")
+            self._engine.run(sql("DROP SCHEMA {}", self._schema.sql()), "dropping kept work")
 
     def restore(self, step: str, key: str) -> Any:
         """The result of a step that was kept under a key; None if there is none."""
         if "steps" not in (self._names() or ()):
             return None
-        kept = exp.and_(exp.column("step").eq(step), exp.column("key").eq(key))
+        kept = sql("step = {} AND key = {}", step, key)
         rows = self._engine.select(reads.rows(self._steps, "value", where=kept))["value"].tolist()
         return self._decoded(json.loads(rows[0])) if rows else None
 
@@ -84,13 +87,11 @@ class Unfinished:
         The first step throws away all others."""
         if step == "load":
             self.sweep()
-            create = exp.Create(this=self._schema.expression(), kind="SCHEMA", exists=True)
-            self._engine.run(create, "keeping work")
+            self._engine.run(self._schema.creation(exists=True), "keeping work")
             self._engine.put(self._steps, {name: (kind, []) for name, kind in _STEPS.items()})
         else:
             self._engine.drop(*(self._schema.table(n) for n in self._names() or () if n.startswith(f"{step}_")))
-            same = exp.column("step").eq(exp.convert(step))
-            self._engine.run(exp.delete(self._steps.expression(), where=same), "keeping work")
+            self._engine.run(sql("DELETE FROM {} WHERE step = {}", self._steps, step), "keeping work")
         text = json.dumps(self._encoded(value, step), ensure_ascii=False)
         row = {"step": step, "key": key, "value": text}
         self._engine.insert(self._steps, {name: (kind, [row[name]]) for name, kind in _STEPS.items()})
@@ -155,8 +156,7 @@ def _sums(engine: Engine, data: Any, what: str, id_column: str, item: str | None
         if item is not None:
             source, id_column, item = arranged(engine, source, id_column, item)
         names = [source.column(id_column, "--id"), *([] if item is None else [source.column(item, "--item")])]
-        row: list[exp.Expr] = [reads.named(name) for name in names]
-        sums = engine.select(exp.select(*figures_of(row)).from_(source.query.subquery("source")), f"reading {source.name}")
+        sums = engine.select(reads.rows(source.query, figures_of(map(quoted, names))), f"reading {source.name}")
         place = None if source.reference is None else source.reference.sql()
         return [
             source.name,

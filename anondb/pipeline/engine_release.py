@@ -1,13 +1,14 @@
 """The tables of a release that is made in a warehouse, and the check of its item supports where they were written."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlglot import exp
-
 from anondb.data.transactions import Dataset
-from anondb.engine import NamedRows, Table, Tables, load, reads
+from anondb.engine import Query, Table, Tables, load, query_of, reads
+from anondb.engine.trees import exp
 from anondb.errors import VerificationFailed
 from anondb.models.transactional import KmAnonymity
 from anondb.recoding import GlobalRecoding
@@ -36,7 +37,7 @@ class EngineRelease:
         shown = set(self.labels.values())
         members = [pair for pair in zip(label_of, self.recoding.member_labels, strict=True) if pair[0] in shown]
         manifest = manifest_of(self.dataset, self.model, new_release_id(), "some" if suppression else "none")
-        rows = NamedRows("warehouse/release/rows", {"recoded": self.rows}, {})
+        rows = query_of("warehouse/release/rows", {"recoded": self.rows}, {})
         holding = int(self.warehouse.fetch(showing(rows), most=1)["n"][0])
         listed = [item for _, item in members]
         manifest |= suppressed_in(self.dataset, listed, manifest, self.dataset.n_transactions - holding)
@@ -59,12 +60,12 @@ class EngineRelease:
             "transaction_items": rows.tree(),
             "transaction_ids": load("warehouse/release/transaction_ids").bind(ids, {"complete": not suppression}),
             **{
-                name: reads.rows(stored[name], ", ".join(parts), order=", ".join(ROW_ORDER[name]))
+                name: reads.rows(stored[name], ", ".join(parts), order=", ".join(ROW_ORDER[name])).tree()
                 for name, parts in columns.items()
             },
         }
 
-    def _supports(self, rows: NamedRows, stored: Mapping[str, Table]) -> dict[str, tuple[str, Any]]:
+    def _supports(self, rows: Query, stored: Mapping[str, Table]) -> dict[str, tuple[str, Any]]:
         """The columns of the table ``item_supports``; only bounds of each member are fetched."""
         held = self.warehouse.put("held", held_by(self.dataset))
         tables: Tables = {
@@ -72,7 +73,7 @@ class EngineRelease:
             "released_items": stored["released_items"],
             "supports": label_counts(rows, stored["labels"]),
         }
-        members = NamedRows("warehouse/release/item_holders", tables, {})
+        members = query_of("warehouse/release/item_holders", tables, {})
         columns = item_supports(self.warehouse, members, SupportRule(self.model.k, int(self.model.m)))
         self.warehouse.drop(held)
         return columns

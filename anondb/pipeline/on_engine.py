@@ -9,7 +9,6 @@ from fractions import Fraction
 from typing import Any, cast
 
 import numpy as np
-from sqlglot import exp
 
 from anondb.algorithms import METHODS
 from anondb.algorithms.method import Task
@@ -44,7 +43,7 @@ MANY_ROWS = 20_000_000  # of a table, which then stays in PostgreSQL unless the 
 
 
 Check = Callable[[Mapping[str, Table]], None]
-Write = Callable[[Mapping[str, exp.Query], Check], None]  # writes the tables of a release, and checks them
+Write = Callable[[Mapping[str, Any], Check], None]  # writes the tables of a release, and checks them
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,15 @@
 """Write the proof pack: plain SQL that checks the promise of a sealed file, and a page that explains the check. The model's
 ``ModelSpec`` has the query that returns the violations, and the claims of the page."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from sqlglot import exp
-
 from anondb.engine import Table, load, reads
 from anondb.engine.files import write_file
+from anondb.engine.trees import exp
 from anondb.errors import EngineError, InputError
 from anondb.promises import PROMISES, proofs
 from anondb.promises.spec import Shown
@@ -18,7 +19,7 @@ from anondb.release.paths import PRIVATE
 Manifest = Mapping[str, str]
 PAGE = "README.md"
 _MANIFEST = Table("", SEALED_SCHEMA, "manifest")
-_VIOLATIONS = exp.to_table("violations_of_the_promise")
+_VIOLATIONS = "violations_of_the_promise"
 
 PAGE_TEXT = """\
 # Checking a sealed release without anondb
@@ -71,19 +72,19 @@ def script(manifest: Manifest, shown: Shown = Shown()) -> str:
     if "item_supports" in manifest:
         parts.append(proofs.item_supports(manifest))
     columns = exp.select("violation", "items", "support")
-    union = reads.union([other, *(columns.from_(part.subquery("violations")) for part in parts)])
+    union = reads.union([other, *(columns.from_(part.subquery("violations")) for part in parts)]).tree()
     for table in union.find_all(exp.Table):
         table.set("catalog", None)  # the file may be attached under any name
     title = f"-- Violations of the promise of release {manifest['release_id']} ({_words(manifest)})."
     head = f"{title} No row, and PASS at the end: it holds.\n"
     created = exp.Create(
-        this=_VIOLATIONS,
+        this=exp.to_table(_VIOLATIONS),
         kind="TABLE",
         replace=True,
         expression=union,
         properties=exp.Properties(expressions=[exp.TemporaryProperty()]),
     )
-    listed = exp.select("*").from_(_VIOLATIONS.copy()).order_by(exp.var("ALL"))
+    listed = exp.select("*").from_(_VIOLATIONS).order_by(exp.var("ALL"))
     texts = (tree.sql(dialect="duckdb", pretty=True) + ";\n" for tree in (created, listed, _verdict(manifest)))
     return head + "".join(texts)
 
@@ -99,7 +100,7 @@ def _verdict(manifest: Manifest) -> exp.Select:
     failed = exp.Anonymous(this="error", expressions=[words])
     passed = exp.Literal.string(f"PASS: {_words(manifest)} holds for release {manifest['release_id']}.")
     verdict = exp.Case(ifs=[exp.If(this=number.eq(exp.convert(0)), true=passed)], default=failed)
-    return exp.select(verdict.as_("verdict")).from_(_VIOLATIONS.copy())
+    return exp.select(verdict.as_("verdict")).from_(_VIOLATIONS)
 
 
 def _words(manifest: Manifest) -> str:

@@ -1,12 +1,13 @@
 """The proof query of each model: plain SQL over a sealed file that returns the violations."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from sqlglot import exp
-
-from anondb.engine import Table, Tables, load, reads
+from anondb.engine import Query, Table, Tables, load, reads
+from anondb.engine.trees import exp
 from anondb.errors import InputError
 from anondb.models.named import model_of
 from anondb.promises.check import support_rule
@@ -27,7 +28,7 @@ def km(manifest: Manifest, _: Shown) -> exp.Query:
     k, m = int(manifest["k"]), manifest["m"]
     if m == "inf":
         return load("proof/km_inf").bind({"transactions": _TRANSACTIONS}, {"k": k})
-    return reads.union([_rare_combinations(size, k) for size in range(1, int(m) + 1)])
+    return reads.union([_rare_combinations(size, k) for size in range(1, int(m) + 1)]).tree()
 
 
 def _rare_combinations(size: int, k: int) -> exp.Select:
@@ -54,7 +55,7 @@ def _combinations(size: int, condition: exp.Expr | None = None) -> exp.Select:
     return query
 
 
-def _combinations_up_to(most: int, excluded: exp.Query) -> exp.Query:
+def _combinations_up_to(most: int, excluded: exp.Query) -> Query:
     """Each transaction with each combination of 1 to ``most`` of its items, without the ``excluded`` items."""
     condition = exp.column("item").isin(query=excluded.copy()).not_()
     return reads.union([_combinations(size, condition) for size in range(1, most + 1)])
@@ -118,7 +119,8 @@ def kkm(manifest: Manifest, shown: Shown) -> exp.Query:
         tables: Tables = {"transactions": _TRANSACTIONS, "classes": classes, "sensitive": sensitive}
         by_class = load("proof/items_of_classes").bind(tables, {})
         contained = load("proof/km_inf").bind({"transactions": by_class}, {"k": k})
-        parts.append(reads.rows(contained, "violation, list_transform(items, lambda x : x.item) AS items, support"))
+        columns = "violation, list_transform(items, lambda x : x.item) AS items, support"
+        parts.append(reads.rows(contained, columns).tree())
     else:
         combinations = _combinations_up_to(int(manifest["m"]), sensitive)
         parts.append(load("proof/kkm").bind({"combinations": combinations, "classes": classes}, {"k": k}))
@@ -141,7 +143,7 @@ def klm(manifest: Manifest, shown: Shown) -> exp.Query:
 def _all_of(parts: Sequence[exp.Query]) -> exp.Query:
     """The union of the rows of all parts."""
     rows = [exp.select("violation", "items", "support").from_(part.subquery(f"part{n}")) for n, part in enumerate(parts)]
-    return reads.union(rows)
+    return reads.union(rows).tree()
 
 
 def _classes(shown: Shown) -> exp.Select:
@@ -186,4 +188,4 @@ def item_supports(manifest: Manifest) -> exp.Query:
     }
     violations = load("warehouse/verify/item_supports").bind(tables, {"k": rule.k, "m": rule.m})
     shown = "CASE WHEN item IS NULL THEN [released_item] ELSE [released_item, item] END AS items"
-    return reads.rows(violations, f"violation, {shown}, support")
+    return reads.rows(violations, f"violation, {shown}, support").tree()

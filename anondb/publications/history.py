@@ -1,14 +1,14 @@
 """The part of the ledger that publishing writes: sealed files, and comparisons with earlier ones."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from sqlglot import exp
-
-from anondb.engine import Engine, Table, reads
+from anondb.engine import Engine, Rows, Table, reads
 from anondb.ledger.ledger import now, system_user
 from anondb.ledger.tables import OVERLAPS, PUBLICATIONS, plain
 from anondb.release.publish import SealedFile
@@ -217,7 +217,7 @@ def record_overlaps(engine: Engine, catalog: str, name: str, release_id: str, in
 
 
 def measure_candidates(
-    engine: Engine, data: tuple[Table, Table], members: Sequence[Table | exp.Query], k: int
+    engine: Engine, data: tuple[Table, Table], members: Sequence[Rows], k: int
 ) -> tuple[int | None, int | None, int]:
     """Count the candidates that several global recodings of one source leave together.
 

@@ -1,14 +1,15 @@
 """Before modelled rows are published: the owner confirms attributes, and no person has an id such as theirs."""
 
-from collections.abc import Collection
+from __future__ import annotations
 
-from sqlglot import exp
+from collections.abc import Collection
 
 from anondb.answers.files import Column
 from anondb.answers.views import modelled_id
 from anondb.data import preflight
 from anondb.data.transactions import Dataset
-from anondb.engine import DuckDBEngine, Engine, Table, load, reads
+from anondb.engine import DuckDBEngine, Engine, Rows, load, reads
+from anondb.engine.trees import exp
 from anondb.errors import InputError
 from anondb.ledger.stored import find_whole
 from anondb.publications import persons
@@ -40,7 +41,7 @@ def check_ids(engine: Engine, release: SchemaName) -> None:
 
 def check_ids_of(engine: Engine, dataset: Dataset) -> None:
     """Refuse modelled rows as ``check_ids`` does, by the ids of the data, where there is no ledger."""
-    both: list[Table | exp.Query] = [dataset.ids, _modelled(dataset.id_type, dataset.n_transactions)]
+    both: list[Rows] = [dataset.ids, _modelled(dataset.id_type, dataset.n_transactions)]
     persons_here, persons_drawn = (load("publications/persons").bind({"ids": ids}, {"secret": ""}) for ids in both)
     _refuse(int(engine.scalar(reads.joined(persons_here, persons_drawn, "person", "count(*) AS n"))))
 

@@ -2,15 +2,16 @@
 release is refused if an earlier publication contains its persons, unless the owner allows it; then both releases are
 compared. The ledger knows the persons of each publication (``persons``). The comparison uses the published rows."""
 
+from __future__ import annotations
+
 import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlglot import exp
-
 from anondb.data.transactions import Dataset
-from anondb.engine import Engine, Table, reads
+from anondb.engine import Engine, Rows, reads
+from anondb.engine.trees import exp
 from anondb.errors import InputError, by_interface, quote_list
 from anondb.ledger import ledger
 from anondb.ledger.ledger import LedgerEntry
@@ -68,7 +69,7 @@ def stated(engine: Engine, catalog: str, release_id: str) -> tuple[str, ...]:
 def earlier(
     engine: Engine,
     catalog: str,
-    persons: Table | exp.Query | str,
+    persons: Rows | str,
     replaced: str | None = None,
     population: str | None = None,
 ) -> list[Earlier]:

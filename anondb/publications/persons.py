@@ -5,17 +5,17 @@ release, as 60 bits of a SHA-256 keyed with a secret that lies in the ledger, to
 probability of 10^-18, which would refuse a publication, never allow one.
 """
 
+from __future__ import annotations
+
 import secrets
 from collections.abc import Mapping
 
-from sqlglot import exp
-
 from anondb.data.transactions import Dataset
-from anondb.engine import Engine, Table, load, reads
+from anondb.engine import Engine, Rows, Table, load, reads
 from anondb.ledger.tables import PERSONS, SECRETS
 
 
-def digests(engine: Engine, catalog: str, ids: Table | exp.Query) -> Table:
+def digests(engine: Engine, catalog: str, ids: Rows) -> Table:
     """The work table ``(person)`` of the digests of ``ids``; call it after ``ledger.ensure``, inside a transaction."""
     return engine.create("persons", "publications/persons", {"ids": ids}, secret=key(engine, catalog))
 
@@ -26,7 +26,8 @@ def brought(engine: Engine, digests: Table, secret: str) -> Table:
     shortened = reads.rows(digests, "CAST('0x' || digest AS BIGINT) AS person", where="digest IS NOT NULL")
     others = reads.rows(digests, "id", where="digest IS NULL")
     rest = load("publications/persons").bind({"ids": others}, {"secret": secret})
-    return engine.create("persons", exp.union(shortened, reads.rows(rest, "person"), distinct=True))
+    both = reads.union([shortened, reads.rows(rest, "person")])
+    return engine.create("persons", reads.rows(both, "person", distinct=True))
 
 
 def key(engine: Engine, catalog: str) -> str:
@@ -50,7 +51,7 @@ def shared(engine: Engine, catalog: str, persons: Table | str) -> Mapping[str, i
     release); releases that share none are left out."""
     if not PERSONS.present(engine, catalog):
         return {}
-    others: Table | exp.Query = persons if isinstance(persons, Table) else PERSONS.query(catalog, persons)
+    others: Rows = persons if isinstance(persons, Table) else PERSONS.query(catalog, persons)
     number = "one.release_id, count(*) AS n"
     shared = reads.joined(PERSONS.at(catalog), others, "person", number, group="one.release_id", order="release_id")
     counts = engine.select(shared)

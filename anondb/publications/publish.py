@@ -6,11 +6,10 @@ from dataclasses import replace as replace_fields
 from pathlib import Path
 from typing import Any
 
-from sqlglot import exp
-
 from anondb.data.sources import is_file, resolve_table
 from anondb.engine import DuckDBEngine, reads
 from anondb.engine.elsewhere import warehouse_at
+from anondb.engine.trees import exp
 from anondb.errors import EngineError, InputError, InternalError, VerificationFailed
 from anondb.ledger import ledger, stored
 from anondb.ledger.tables import PUBLICATIONS

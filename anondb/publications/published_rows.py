@@ -2,15 +2,16 @@
 schema, its rows are read there. When it is dropped or replaced, the ledger keeps them (``keep``), because its files still
 exist. The kept rows were published; they contain nothing of the original data."""
 
+from __future__ import annotations
+
 import contextlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlglot import exp
-
-from anondb.engine import Engine, Table, load, reads
+from anondb.engine import AnyQuery, Engine, Query, Rows, query_of, reads
+from anondb.engine.texts import Sql, listed, quoted, sql
 from anondb.errors import InputError
 from anondb.ledger import ledger, tables
 from anondb.models.named import group_size
@@ -29,14 +30,14 @@ class PublishedRows:
     manifest: Mapping[str, str]
     one_image: bool  # whether each item has the same image in all transactions (a global recoding, without records)
     attributes: tuple[str, ...]  # the columns of its records
-    members: Table | exp.Query  # ``(released_item, item)``
+    members: Rows  # ``(released_item, item)``
     # its distinct transactions ``(persons, items, copies, attribute_values)``; None for an anatomy
-    rows: exp.Query | None
-    counts: Table | exp.Query  # ``(item, lower_bound, upper_bound)``: what it says of each item
+    rows: AnyQuery | None
+    counts: Rows  # ``(item, lower_bound, upper_bound)``: what it says of each item
     # ``(bucket_id, column_id, items, copies)`` of an anatomy; None for other releases
-    buckets: Table | exp.Query | None = None
+    buckets: Rows | None = None
     # a query of the digest of its rows; None for an anatomy, and for rows in the ledger
-    digest: exp.Query | None = None
+    digest: AnyQuery | None = None
 
     @property
     def exact(self) -> bool:
@@ -68,12 +69,11 @@ def of_schema(engine: Engine, schema: objects.SchemaName) -> PublishedRows | Non
     members, counts = schema.table("released_items"), schema.table("item_counts")
     if kind is objects.ANATOMY:
         return PublishedRows(manifest, False, (), members, None, counts, schema.table("buckets"))
-    values = [exp.cast(reads.named(c), "VARCHAR") for c in kind.values]
-    source = schema.table("records" if values else "transaction_ids")
-    records = exp.select("transaction_id", _texts(*values).as_("attribute_values")).from_(source.expression())
+    source = schema.table("records" if kind.values else "transaction_ids")
+    records = reads.rows(source, f"transaction_id, {_texts(kind.values)} AS attribute_values")
     stored = {name: schema.table(name) for name in ("transaction_ids", "transaction_items", "labels")}
     queries = ("publications/published_rows", "publications/rows_digest")
-    rows, digest = (load(name).bind({**stored, "records": records}, {}) for name in queries)
+    rows, digest = (query_of(name, {**stored, "records": records}) for name in queries)
     return PublishedRows(manifest, not kind.by_transaction, kind.values, members, rows, counts, digest=digest)
 
 
@@ -88,9 +88,9 @@ def at_hand(engine: Engine, release: PublishedRows) -> Iterator[PublishedRows]:
     engine.drop(table)
 
 
-def _texts(*values: exp.Expr) -> exp.Cast:
+def _texts(columns: Sequence[str] = ()) -> Sql:
     """A SQL list of texts; typed, because it may be empty."""
-    return exp.cast(exp.Array(expressions=list(values)), "VARCHAR[]", dialect="duckdb")
+    return sql("CAST([{}] AS VARCHAR[])", listed(sql("CAST({} AS VARCHAR)", quoted(column)) for column in columns))
 
 
 def _from_ledger(engine: Engine, catalog: str, release_id: str) -> PublishedRows | None:
@@ -184,38 +184,33 @@ def compare(
         }
         numbers.append(engine.put(f"overlap_cells_{name}", columns))
         tables = {"published": rows, "cells": numbers[-1]}
-        in_common.append(load("publications/common_rows").bind(tables, {"bags": bags}))
+        in_common.append(query_of("publications/common_rows", tables, {"bags": bags}))
     common = _difference(engine, in_common, "transactions", k, len({n for of_label in cells for n in of_label.values()}))
     engine.drop(firsts, seconds, *numbers)
     return whole, common
 
 
-def _compare_buckets(
-    engine: Engine, first: Table | exp.Query, second: Table | exp.Query, k: int
-) -> tuple[Difference, Difference]:
+def _compare_buckets(engine: Engine, first: Rows, second: Rows, k: int) -> tuple[Difference, Difference]:
     both = (first, second)
-    contents = [load("publications/published_buckets").bind({"buckets": b}, {}) for b in both]
+    contents = [query_of("publications/published_buckets", {"buckets": b}) for b in both]
     whole = _difference(engine, contents, "buckets", k)
     cells = engine.create("overlap_cells", "publications/common_columns", {"first_buckets": first, "second_buckets": second})
-    values = [load("publications/common_values").bind({"buckets": b, "cells": cells}, {}) for b in both]
+    values = [query_of("publications/common_values", {"buckets": b, "cells": cells}) for b in both]
     n_cells = int(engine.scalar(reads.counted(reads.rows(cells, "cell", distinct=True))))
     common = _difference(engine, values, "column values", k, n_cells)
     engine.drop(cells)
     return whole, common
 
 
-def _difference(
-    engine: Engine, both: Sequence[Table | exp.Query], unit: str, k: int, cells: int | None = None
-) -> Difference:
+def _difference(engine: Engine, both: Sequence[Rows], unit: str, k: int, cells: int | None = None) -> Difference:
     counts = engine.query("publications/rows_apart", {"firsts": both[0], "seconds": both[1]}, k=k)
     here, there, alone, below_k = (int(counts[c][0]) for c in ("only_first", "only_second", "alone", "below_k"))
     return Difference(unit, here, there, alone, below_k, k, cells)
 
 
-def _without_values(rows: exp.Query) -> exp.Select:
+def _without_values(rows: Rows) -> Query:
     """The published transactions without their relational values."""
-    columns = ("persons", "items", "copies")
-    return exp.select(*columns, _texts().as_("attribute_values")).from_(rows.subquery("stored"))
+    return reads.rows(rows, f"persons, items, copies, {_texts()} AS attribute_values")
 
 
 def _pairs(engine: Engine, release: PublishedRows) -> Pairs:

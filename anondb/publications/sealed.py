@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from anondb.answers.views import modelled_rows_hold
 from anondb.data.sources import is_file
 from anondb.engine import DuckDBEngine
 from anondb.engine.elsewhere import is_url
@@ -22,6 +21,7 @@ from anondb.reading.options import as_read
 from anondb.release.digest import PREFIX, content_digest, file_digest
 from anondb.release.inspect import Inspection, inspect
 from anondb.release.manifest import tables_of
+from anondb.release.modelled import modelled_tables
 from anondb.release.paths import MANIFEST_FILE, is_parquet_release
 from anondb.release.reader import SealedRelease, existing_file, sealed_release
 from anondb.release.signing import Keys, signer_of, trusted_keys
@@ -140,8 +140,17 @@ def verify_file(
             verification = checks.verify_release(sealed.engine, sealed.schema, promise, witnesses, knowledge=knowledge)
         digested = Path(path) / MANIFEST_FILE if is_parquet_release(path) else sealed.path
         checked = _identified(sealed, digested, verification, expect, publications)
-        checked = replace(checked, modelled_rows=modelled_rows_hold(sealed), tables=tables_of(sealed.manifest))
+        checked = replace(checked, modelled_rows=_modelled_rows_hold(sealed), tables=tables_of(sealed.manifest))
         return replace(checked, signed_by=signer_of(sealed.manifest)) if keys else checked
+
+
+def _modelled_rows_hold(sealed: SealedRelease) -> bool | None:
+    """Whether the modelled rows of a release are those of its first world; None without such rows."""
+    if not modelled_tables(sealed.manifest, sealed.kind):
+        return None
+    from anondb.answers.views import modelled_rows_hold
+
+    return modelled_rows_hold(sealed)
 
 
 def inspect_file(path: str | os.PathLike[str], *, trusted: str | os.PathLike[str] | Keys | None = None) -> Inspection:
@@ -161,7 +170,7 @@ def inspect_file(path: str | os.PathLike[str], *, trusted: str | os.PathLike[str
     from anondb.warehouse.postgres.local import inspect_release
 
     look = inspect_folder if is_parquet_release(path) else inspect_release if is_url(path) else inspect
-    return look(path, trusted, redrawn=modelled_rows_hold)  # type: ignore[arg-type]
+    return look(path, trusted, redrawn=_modelled_rows_hold)  # type: ignore[arg-type]
 
 
 def proof_sql(path: str | os.PathLike[str], *, trusted: str | os.PathLike[str] | Keys | None = None) -> str:

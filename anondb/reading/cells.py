@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 from urllib.parse import quote
 
-from sqlglot import exp
-
+from anondb.engine.trees import exp
 from anondb.errors import InputError
 from anondb.reading.dialect import check_title, distinct_names, rows_above
 from anondb.reading.formats import Format, encoded, not_utf8, plain_text

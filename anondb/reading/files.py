@@ -1,5 +1,7 @@
 """Opens a file as a query over rows of texts (Parquet: over its columns), with the account of what it holds."""
 
+from __future__ import annotations
+
 import contextlib
 import re
 import shutil
@@ -10,10 +12,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sqlglot import exp
-
 from anondb.engine import Engine, load
 from anondb.engine.spill import private_directory
+from anondb.engine.trees import exp
 from anondb.errors import InputError
 from anondb.reading.account import Account
 from anondb.reading.baskets import ITEM_END, looks_like_spmf, write_baskets

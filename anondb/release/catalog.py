@@ -17,10 +17,10 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-from sqlglot import exp
-
-from anondb.engine import DuckDBEngine, Engine, Table, reads, tuples
+from anondb.engine import DuckDBEngine, Engine, Query, Table, reads, tuples
 from anondb.engine.locked import HAS_TRIGGERS, LOCKED_CATALOG
+from anondb.engine.texts import drop, quoted, sql
+from anondb.engine.texts import listed as pieces
 from anondb.engine.untrusted import Reference
 from anondb.release.definitions import ANY_RELEASE, create_views_and_macros, modelled_statements
 from anondb.release.known_catalogs import known_digests
@@ -225,10 +225,9 @@ class _TableTexts:
         engine.run_all(
             (create_table(memory.table(name), columns) for name, columns in tables.items()), "making empty tables"
         )
-        here = exp.column("database_name").eq(memory.catalog)
+        here = sql("database_name = {}", memory.catalog)
         texts = engine.select(reads.rows(reads.system("duckdb_tables"), "table_name AS name, sql AS text", where=here))
-        drops = (exp.Drop(tables=[memory.table(name).expression()], kind="TABLE") for name in tables)
-        engine.run_all(drops, "dropping empty tables")
+        engine.run_all((drop(memory.table(name)) for name in tables), "dropping empty tables")
         return dict(zip(*texts.values(), strict=True))
 
 
@@ -263,7 +262,7 @@ def _modelled_differences(engine: Engine, there: Catalog, tables: Sequence[Store
     schema = SchemaName("memory", MODELLED)
     engine.run_all(modelled_statements(schema.catalog, tables), "making empty tables")
     wanted = {entry: text for entry, text in listed(engine, schema.catalog).items() if entry[0] == MODELLED}
-    engine.run(exp.Drop(tables=[schema.expression()], kind="SCHEMA", cascade=True), "dropping empty tables")
+    engine.run(schema.removal(), "dropping empty tables")
     return _differences(there, wanted)
 
 
@@ -300,8 +299,8 @@ def _manifest_kind(engine: Engine, schema: SchemaName, there: Catalog, manifest:
 
 def table_columns(engine: Engine, table: Table) -> dict[str, str]:
     """The columns of a base table and their types."""
-    call = exp.Anonymous(this="pragma_table_info", expressions=[exp.Literal.string(table.sql())])
-    columns = engine.select(exp.select("name", "type").from_(exp.Table(this=call)), "the columns of a table")
+    query = Query(sql("SELECT name, type FROM pragma_table_info({})", str(table.sql())))
+    columns = engine.select(query, "the columns of a table")
     return dict(zip(columns["name"].tolist(), columns["type"].tolist(), strict=True))
 
 
@@ -326,10 +325,9 @@ def _defaults(engine: Engine, schema: SchemaName, kind: Kind) -> list[Finding]:
     """Find conditions of ``count_bounds`` whose default is not NULL: they change the counts, and no catalog shows them."""
     counts = []
     for conditions in ((), kind.macros["count_bounds"][1:]):
-        named = [exp.PropertyEQ(this=exp.to_identifier(c, quoted=True), expression=exp.null()) for c in conditions]
-        call = exp.Anonymous(this="count_bounds", expressions=[exp.Array(expressions=[]), *named])
-        source = exp.Table(this=call, db=exp.to_identifier(schema.name, quoted=True))
-        bounds = engine.select(exp.select("lower_bound", "upper_bound").from_(source), "count_bounds of no items")
+        arguments = pieces(("[]", *(f"{quoted(condition)} := NULL" for condition in conditions)))
+        call = sql("SELECT lower_bound, upper_bound FROM {}.count_bounds({})", quoted(schema.name), arguments)
+        bounds = engine.select(Query(call), "count_bounds of no items")
         counts.append([column.tolist() for column in bounds.values()])
     same = counts[0] == counts[1]
     return [] if same else [Finding("catalog", "a condition of count_bounds is not NULL by default")]

@@ -1,10 +1,11 @@
 """The rows of a release as integers, read once and shared by the verifier and the accuracy measures."""
 
+from __future__ import annotations
+
 from functools import cached_property
 
-from sqlglot import exp
-
-from anondb.engine import Engine, NamedRows, Table, reads
+from anondb.engine import Engine, Query, Rows, Table, query_of, reads
+from anondb.engine.trees import exp
 from anondb.errors import InputError
 from anondb.release.objects import SchemaName
 
@@ -33,14 +34,14 @@ class CodedRelease:
     def transactions(self) -> Table:
         """``(tid, item, copies)``, each pair once; ``tid`` is the ``transaction_id``. Transactions without items have no row
         here: see ``ids``."""
-        rows = NamedRows("release/coded_transactions", {"items": self.items, **self._rows}, {})
+        rows = query_of("release/coded_transactions", {"items": self.items, **self._rows}, {})
         query = reads.rows(rows, "tid, item, copies", order="tid, item")  # joins by tid take half the time then
         if int(self._engine.scalar("release/out_of_order", self._rows)):  # merging takes 15 times as long
             query = reads.summed(rows, "tid, item", "copies")
         return self._make("frozen_transactions", query)
 
     @property
-    def ids(self) -> exp.Select:
+    def ids(self) -> Query:
         """``(tid, complete)``: one row for every transaction."""
         return reads.rows(self._ids, "transaction_id AS tid, complete")
 
@@ -50,7 +51,7 @@ class CodedRelease:
         content is a sorted list of the numbers 2^32 x item + copies, one for each item."""
         return self._make("frozen_contents", "verify/classes", transactions=self.transactions, ids=self.ids)
 
-    def _make(self, target: str, name: str | exp.Query, **tables: Table | exp.Query | NamedRows) -> Table:
+    def _make(self, target: str, name: str | Query | exp.Query, **tables: Rows) -> Table:
         self._tables.append(self._engine.create(target, name, tables))
         return self._tables[-1]
 

@@ -1,23 +1,24 @@
 """The views and macros of a release, and the comments on its objects: SELECTs of ``sql/release`` bound to a schema; and the
 statements that make its database."""
 
+from __future__ import annotations
+
 import re
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
+from typing import Any
 
-from sqlglot import exp
-
-from anondb.engine import Engine, Table, load, reads
-from anondb.engine.texts import text_of
+from anondb.engine import Engine, Query, Rows, Table, load, reads
+from anondb.engine.texts import Sql, listed, literal, quoted, sql, text_of
 from anondb.release.bodies import body_of, without_ctes
 from anondb.release.conditions import judged_records
 from anondb.release.item_supports import asked_labels, expected_holders, middles
 from anondb.release.modelled import COMMENT, StoredTable, modelled_tables, stored_tables
 from anondb.release.objects import ANATOMY, GLOBAL, MODELLED, SEALED_SCHEMA, Kind, SchemaName, create_table
 
-_ITEMS: Mapping[str, exp.Expr] = {"items": exp.column("items")}
+_ITEMS: Mapping[str, Any] = {"items": Sql("items")}
 _ANY = secrets.token_hex(16)  # stands for names and numbers in texts that are kept for all releases of a kind
 ANY_RELEASE = f"release {_ANY}"
 _ANY_SCHEMA = SchemaName(f"catalog {_ANY}", f"schema {_ANY}")
@@ -25,7 +26,7 @@ _COUNTS = ("release/item_counts", "release/item_counts_local", "release/item_cou
 _BOUNDS = ("release/count_bounds", "release/count_bounds_local", "release/count_bounds_local_supports")
 
 
-def definitions(schema: SchemaName, release_id: str, kind: Kind = GLOBAL) -> tuple[exp.Create, ...]:
+def definitions(schema: SchemaName, release_id: str, kind: Kind = GLOBAL) -> tuple[Sql, ...]:
     """The statements that create the views and macros of a release over the tables of ``schema``.
 
     ``count_bounds`` returns one row (lower_bound BIGINT, estimate DOUBLE, upper_bound BIGINT): bounds of the number of
@@ -67,15 +68,11 @@ def _query_of(names: tuple[str, str, str], kind: Kind) -> str:
     return names[2] if kind.item_supports else names[1]
 
 
-def _view(schema: SchemaName, name: str, query: str, kind: Kind) -> exp.Create:
-    values = {
-        "view_name": exp.Literal.string(name),
-        "schema_name": exp.Literal.string(schema.name),
-        "table_names": _names(kind),
-    }
+def _view(schema: SchemaName, name: str, query: str, kind: Kind) -> Sql:
+    values = {"view_name": name, "schema_name": schema.name, "table_names": list(kind.tables)}
     unhidden = body_of("release/unhidden", schema.name, values)
     body = body_of(query, schema.name, {}, {"unhidden": unhidden, **parts_of_view(name, schema.name, kind)})
-    return exp.Create(this=schema.table(name).expression(), kind="VIEW", expression=body)
+    return sql("CREATE VIEW {} AS {}", schema.table(name), Sql(text_of(body)))
 
 
 def definition_queries(kind: Kind) -> list[tuple[str, str]]:
@@ -102,42 +99,31 @@ def bounds_query(kind: Kind) -> str:
     return _query_of(_BOUNDS, kind)
 
 
-def _macros(schema: SchemaName, release_id: str, kind: Kind) -> Iterator[exp.Create]:
-    parameters: list[exp.Expr] = [exp.to_identifier("items")]
+def _macros(schema: SchemaName, release_id: str, kind: Kind) -> Iterator[Sql]:
+    parameters = ["items"]
     in_place = _in_place("count_bounds", schema.name, release_id, kind)
-    parts = {"checked": body_of("release/checked_items", schema.name, _ITEMS, in_place)}
+    parts: dict[str, Rows] = {"checked": body_of("release/checked_items", schema.name, _ITEMS, in_place)}
     if kind.attributes is not None:
         parts["judged_records"] = judged_records(schema.name, kind.attributes)
         for attribute in kind.attributes:
-            named = exp.to_identifier(attribute.name, quoted=True)
-            parameters.append(exp.PropertyEQ(this=named, expression=exp.null()))
+            parameters.append(f"{quoted(attribute.name)} := NULL")
     if kind is not ANATOMY:
         parts |= parts_of_bounds(schema.name, kind, _ITEMS)
     values = {name: _ITEMS[name] for name in load(bounds_query(kind)).params}
     yield _macro(schema, "count_bounds", parameters, body_of(bounds_query(kind), schema.name, values, parts))
     if kind is ANATOMY:
         in_place = _in_place("reconstruct", schema.name, release_id, kind)
-        original = body_of("release/reconstruct", schema.name, {"seed": exp.column("seed")}, in_place)
-        yield _macro(schema, "reconstruct", [exp.to_identifier("seed")], original)
+        original = body_of("release/reconstruct", schema.name, {"seed": Sql("seed")}, in_place)
+        yield _macro(schema, "reconstruct", ["seed"], original)
 
 
-def _names(kind: Kind) -> exp.Array:
-    """The names of the tables of a release."""
-    return exp.Array(expressions=[exp.Literal.string(name) for name in kind.tables])
-
-
-def _in_place(macro: str, schema: str, release_id: str, kind: Kind) -> dict[str, exp.Query]:
+def _in_place(macro: str, schema: str, release_id: str, kind: Kind) -> dict[str, Rows]:
     """The check that a macro reads the tables of its release: the table ``in_place`` of its body."""
-    values = {
-        "macro_name": exp.Literal.string(macro),
-        "release_id": exp.Literal.string(release_id),
-        "schema_name": exp.Literal.string(schema),
-        "table_names": _names(kind),
-    }
+    values = {"macro_name": macro, "release_id": release_id, "schema_name": schema, "table_names": list(kind.tables)}
     return {"in_place": body_of("release/in_place", schema, values)}
 
 
-def parts_of_view(name: str, schema: str, kind: Kind, own: Mapping[str, str] = MappingProxyType({})) -> dict[str, exp.Query]:
+def parts_of_view(name: str, schema: str, kind: Kind, own: Mapping[str, str] = MappingProxyType({})) -> dict[str, Rows]:
     """The queries that replace tables in the body of a view; ``own`` maps queries to those that an engine has instead."""
     if name != "item_counts" or kind is ANATOMY:
         return {}
@@ -145,8 +131,8 @@ def parts_of_view(name: str, schema: str, kind: Kind, own: Mapping[str, str] = M
 
 
 def parts_of_bounds(
-    schema: str, kind: Kind, items: Mapping[str, exp.Expr], own: Mapping[str, str] = MappingProxyType({})
-) -> dict[str, exp.Query]:
+    schema: str, kind: Kind, items: Mapping[str, Any], own: Mapping[str, str] = MappingProxyType({})
+) -> dict[str, Rows]:
     """The queries that replace tables in the body of ``count_bounds`` of a release of sets or bags, for the queried
     ``items``; ``own`` as for ``parts_of_view``."""
     tables, wanted = _tables(schema, kind), body_of("release/wanted_items", schema, items)
@@ -165,14 +151,11 @@ def _tables(schema: str, kind: Kind) -> dict[str, Table]:
     return {name: Table("", schema, name) for name in kind.tables}
 
 
-def _macro(schema: SchemaName, name: str, parameters: list[exp.Expr], body: exp.Query) -> exp.Create:
+def _macro(schema: SchemaName, name: str, parameters: list[str], body: Rows) -> Sql:
     """The statement that creates a table macro."""
-    return exp.Create(
-        this=exp.UserDefinedFunction(this=schema.table(name).expression(), expressions=parameters, wrapped=True),
-        kind="MACRO",
-        expression=without_ctes(body),
-        properties=exp.Properties(expressions=[exp.ReturnsProperty(this=exp.Schema(this=exp.var("TABLE")), is_table=True)]),
-    )
+    assert isinstance(body, Query)
+    text = Sql(without_ctes(body).text)
+    return sql("CREATE MACRO {}({}) AS TABLE {}", schema.table(name), listed(parameters), text)
 
 
 _ROWS_OF = "Number of the transaction in this release: random, and new in every release"
@@ -222,17 +205,15 @@ _ITEM_COMMENTS = {
 }
 
 
-def comments(schema: SchemaName, kind: Kind) -> Iterator[exp.Comment]:
+def comments(schema: SchemaName, kind: Kind) -> Iterator[Sql]:
     """The statements that comment the objects of a release and their columns; the texts are fixed."""
     for of_kind, names in (("TABLE", kind.tables), ("VIEW", kind.views), ("MACRO TABLE", kind.macros)):
         for name in names:
-            words = exp.Literal.string(OBJECT_COMMENTS[name])
-            yield exp.Comment(this=schema.table(name).expression(), kind=of_kind, expression=words)
+            yield sql("COMMENT ON {} {} IS {}", Sql(of_kind), schema.table(name), OBJECT_COMMENTS[name])
     for name, columns in (*kind.tables.items(), *kind.views.items()):
         for column in columns:
-            words = exp.Literal.string(column_comment(name, column))
-            place = exp.column(column, name, schema.name, schema.catalog, quoted=True)
-            yield exp.Comment(this=place, kind="COLUMN", expression=words)
+            place = Sql(f"{schema.table(name).sql()}.{quoted(column)}")
+            yield sql("COMMENT ON COLUMN {} IS {}", place, column_comment(name, column))
 
 
 def column_comment(table: str, column: str) -> str:
@@ -258,37 +239,34 @@ def view_and_macro_texts(schema: SchemaName, release_id: str, kind: Kind) -> lis
 
 def _spelled(schema: SchemaName) -> list[str]:
     """The ways in which statements name a schema: its catalog and its name as identifiers, and its name as a text."""
-    names = [exp.to_identifier(name, quoted=True) for name in (schema.catalog, schema.name)]
-    return [text_of(name) for name in (*names, exp.Literal.string(schema.name))]
+    return [quoted(schema.catalog), quoted(schema.name), literal(schema.name)]
 
 
-@lru_cache(maxsize=16)  # writing the trees takes as long as running the statements
+@lru_cache(maxsize=16)
 def _texts(kind: Kind) -> tuple[str, ...]:
-    statements = [*definitions(_ANY_SCHEMA, ANY_RELEASE, kind), *comments(_ANY_SCHEMA, kind)]
-    return tuple(text_of(statement) for statement in statements)
+    return (*definitions(_ANY_SCHEMA, ANY_RELEASE, kind), *comments(_ANY_SCHEMA, kind))
 
 
 def build_statements(
-    catalog: str, kind: Kind, manifest: Mapping[str, str], source: Callable[[StoredTable], exp.Table]
-) -> list[exp.Expr | str]:
+    catalog: str, kind: Kind, manifest: Mapping[str, str], source: Callable[[StoredTable], Rows]
+) -> list[str]:
     """The statements that create the tables of a release in the current database, which is empty, fill each from its
     ``source``, and create the views and macros."""
     schema = SchemaName(catalog, SEALED_SCHEMA)
-    statements: list[exp.Expr] = [create_table(schema.table(name), columns) for name, columns in kind.tables.items()]
+    statements = [create_table(schema.table(name), columns) for name, columns in kind.tables.items()]
     statements += modelled_statements(catalog, modelled_tables(manifest, kind))
     for table in stored_tables(manifest, kind):
-        rows = exp.select(*map(reads.named, table.columns)).from_(source(table))
-        statements.append(exp.Insert(this=table.place(catalog).expression(), expression=rows))
+        rows = reads.stored(source(table), list(table.columns))
+        statements.append(sql("INSERT INTO {} {}", table.place(catalog), Sql(rows.text)))
     return [*statements, *view_and_macro_texts(schema, manifest["release_id"], kind)]
 
 
-def modelled_statements(catalog: str, tables: Sequence[StoredTable]) -> list[exp.Expr]:
+def modelled_statements(catalog: str, tables: Sequence[StoredTable]) -> list[Sql]:
     """The statements that create the schema of modelled rows and its tables, with their comments. DuckDB has no comments on
     schemas."""
     schema = SchemaName(catalog, MODELLED)
-    statements: list[exp.Expr] = [exp.Create(this=schema.expression(), kind="SCHEMA")]
+    statements = [schema.creation()]
     for table in tables:
         statements.append(create_table(table.place(catalog), table.columns))
-        words = exp.Literal.string(COMMENT)
-        statements.append(exp.Comment(this=table.place(catalog).expression(), kind="TABLE", expression=words))
+        statements.append(sql("COMMENT ON TABLE {} IS {}", table.place(catalog), COMMENT))
     return statements if tables else []

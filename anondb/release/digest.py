@@ -14,16 +14,18 @@ transactions (buckets); a table without numbers is a single block. A row of thes
 element; NULL is ``-``. Modelled rows, in the order of all their columns, have blocks of 65,536 rows.
 """
 
+from __future__ import annotations
+
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from pathlib import Path
 
 import numpy as np
-from sqlglot import exp
 
 from anondb.engine import Engine, Table, reads
 from anondb.engine.queries import source_digest
+from anondb.engine.texts import Sql, listed, literal, quoted, sql
 from anondb.release.definitions import definition_queries
 from anondb.release.modelled import StoredTable, modelled_tables
 from anondb.release.objects import MODELLED, ROW_ORDER, SIGNATURE, Kind, SchemaName, read_manifest, table_counts
@@ -74,28 +76,25 @@ def _line(name: str, columns: Mapping[str, str], rows: int, digest: str) -> str:
 
 def modelled_line(engine: Engine, stored: StoredTable, table: Table) -> str:
     """The line of the content digest for modelled rows, which lie in ``table``."""
-    columns = [reads.named(name).as_(f"c{n}") for n, name in enumerate(stored.columns)]
-    order = exp.Order(expressions=[exp.Ordered(this=reads.named(name)) for name in stored.columns])
-    number = exp.Window(this=exp.RowNumber(), order=order).as_("number")
-    rows = exp.select(*columns, number).from_(table.expression()).subquery("numbered")
-    text = exp.Concat(expressions=[_text(reads.named(f"c{n}"), kind) for n, kind in enumerate(stored.columns.values())])
-    block = exp.IntDiv(this=exp.paren(exp.column("number") - exp.convert(1)), expression=exp.convert(_BLOCK))
-    digest = _sha256(_joined(text, exp.Order(expressions=[exp.Ordered(this=exp.column("number"))]))).as_("digest")
-    blocks = exp.select(block.as_("block"), digest, exp.Count(this=exp.Star()).as_("n")).from_(rows)
-    digests = engine.select(blocks.group_by(exp.convert(1)).order_by(exp.convert(1)), "the digest of a table")
+    order = listed(map(quoted, stored.columns))
+    columns = [f"{quoted(name)} AS c{n}" for n, name in enumerate(stored.columns)]
+    rows = reads.rows(table, listed((*columns, f"row_number() OVER (ORDER BY {order}) AS number")))
+    text = _concatenated(_text(f"c{n}", kind) for n, kind in enumerate(stored.columns.values()))
+    digest = f"sha256(string_agg({text}, '' ORDER BY number)) AS digest"
+    blocks = reads.rows(rows, f"(number - 1) // {_BLOCK} AS block, {digest}, count(*) AS n", group="block", order="block")
+    digests = engine.select(blocks, "the digest of a table")
     whole = hashlib.sha256("".join(digests["digest"].tolist()).encode()).hexdigest()
     return _line(stored.file, stored.columns, int(digests["n"].sum()), whole)
 
 
 def _numbers_digest(engine: Engine, schema: SchemaName, name: str, kind: Kind, rows: int) -> str:
     """The digest of a table that has no texts."""
-    number, table = reads.named(kind.number), schema.table(name)
-    order = dict.fromkeys((kind.number, *ROW_ORDER[name]))
-    query = exp.select(*map(reads.named, kind.tables[name])).from_(table.expression()).order_by(*map(reads.named, order))
+    number, table = quoted(kind.number), schema.table(name)
+    order = list(dict.fromkeys((kind.number, *ROW_ORDER[name])))
     digest = hashlib.sha256()
     for part in _ranges(engine, table, number, rows):
-        chosen = query if part is None else query.where(number.copy().between(*part))
-        arrays = list(engine.select(chosen, "the digest of a table").values())
+        query = reads.stored(table, list(kind.tables[name]), where=_between(number, part), order=order)
+        arrays = list(engine.select(query, "the digest of a table").values())
         for start in range(0, len(arrays[0]), _BLOCK):
             portion = [np.ma.filled(a[start : start + _BLOCK].astype("<i8"), _NULL) for a in arrays]
             digest.update(np.column_stack(portion).tobytes())
@@ -104,68 +103,54 @@ def _numbers_digest(engine: Engine, schema: SchemaName, name: str, kind: Kind, r
 
 def _text_digest(engine: Engine, schema: SchemaName, name: str, kind: Kind, rows: int, left_out: AbstractSet[str]) -> str:
     """The digest of a table with texts."""
-    block: exp.Expr = exp.convert(0)
-    if kind.number in kind.tables[name]:
-        block = exp.IntDiv(this=reads.named(kind.number), expression=exp.convert(_BLOCK))
-    query = _blocks(schema, name, kind, block)
-    if name == "manifest":
-        query = query.where(reads.named("key").isin(*sorted(left_out)).not_())
+    block = Sql(f"{quoted(kind.number)} // {_BLOCK}" if kind.number in kind.tables[name] else "0")
+    columns, table = kind.tables[name], schema.table(name)
+    text = _concatenated(_text(quoted(column), of_type) for column, of_type in columns.items())
+    order = listed(map(quoted, ROW_ORDER[name]))
+    shown = f"{block} AS block, sha256(string_agg({text}, '' ORDER BY {order})) AS digest"
     digests: list[str] = []
-    for part in _ranges(engine, schema.table(name), block, rows):
-        chosen = query if part is None else query.where(block.copy().between(*part))
-        digests += engine.select(chosen, "the digest of a table")["digest"].tolist()
+    for part in _ranges(engine, table, block, rows):
+        where = (
+            sql("key NOT IN ({})", listed(map(literal, sorted(left_out)))) if name == "manifest" else _between(block, part)
+        )
+        query = reads.rows(table, shown, where=where, group="1", order="1")
+        digests += engine.select(query, "the digest of a table")["digest"].tolist()
     return hashlib.sha256("".join(digests).encode()).hexdigest()
 
 
-def _ranges(engine: Engine, table: Table, place: exp.Expr, rows: int) -> list[tuple[int, int] | None]:
+def _between(place: Sql, part: tuple[int, int] | None) -> Sql | None:
+    """The condition that a place is in a range; none without a range."""
+    return None if part is None else sql("{} BETWEEN {} AND {}", place, *part)
+
+
+def _ranges(engine: Engine, table: Table, place: Sql, rows: int) -> list[tuple[int, int] | None]:
     """Ranges of places (numbers or blocks) whose rows fit in memory at once; a single one, None, if all do. Rows without a
     place (a file that somebody changed may have them) are in no range, so that nothing is divided."""
     limit = engine.memory_limit if rows > _BLOCK else None
     at_once = _AT_ONCE if limit is None else min(_AT_ONCE, limit // _ROW_BYTES)
     if rows <= at_once:
         return [None]
-    counts = {"numbered": exp.Count(this=place), "first": exp.Min(this=place), "last": exp.Max(this=place)}
-    columns = [column.as_(name, quoted=True) for name, column in counts.items()]
-    size = engine.select(exp.select(*columns).from_(table.expression()), "the size of a table")
+    columns = sql("count({0}) AS numbered, min({0}) AS lowest, max({0}) AS highest", place)
+    size = engine.select(reads.rows(table, columns), "the size of a table")
     if int(size["numbered"][0]) < rows:
         return [None]
-    first, last = int(size["first"][0]), int(size["last"][0])
+    first, last = int(size["lowest"][0]), int(size["highest"][0])
     step = max((last - first + 1) * at_once // rows, 1)
     return [(low, low + step - 1) for low in range(first, last + 1, step)]
 
 
-def _blocks(schema: SchemaName, name: str, kind: Kind, block: exp.Expr) -> exp.Select:
-    """``(block, digest)``: the digest of each block of a table, in order."""
-    columns = kind.tables[name]
-    text = exp.Concat(expressions=[_text(reads.named(c), t) for c, t in columns.items()])
-    order = exp.Order(expressions=[exp.Ordered(this=reads.named(c)) for c in ROW_ORDER[name]])
-    rows = exp.select(block.copy().as_("block"), _sha256(_joined(text, order)).as_("digest"))
-    rows = rows.from_(schema.table(name).expression())
-    return rows.group_by(exp.convert(1)).order_by(exp.convert(1))
+def _concatenated(texts: Iterable[str]) -> str:
+    """The texts of a row, one after the other."""
+    return f"concat({', '.join(texts)})"
 
 
-def _joined(text: exp.Expr, order: exp.Order) -> exp.Expr:
-    """Concatenate the texts of a group."""
-    order.set("this", text)
-    return exp.GroupConcat(this=order, separator=exp.Literal.string(""))
-
-
-def _sha256(text: exp.Expr) -> exp.Expr:
-    return exp.Anonymous(this="sha256", expressions=[text])
-
-
-def _text(value: exp.Expr, of_type: str) -> exp.Expr:
+def _text(value: str, of_type: str) -> str:
     """A value as ``LENGTH:TEXT``, which makes the text of a row unambiguous."""
     if of_type.endswith("[]"):
-        element = exp.to_identifier("element")
-        each = exp.Lambda(this=_text(exp.column("element"), of_type[:-2]), expressions=[element])
-        texts = exp.Anonymous(this="list_transform", expressions=[value.copy(), each])
-        listed = exp.Anonymous(this="array_to_string", expressions=[texts, exp.Literal.string("")])
-        counted = exp.cast(exp.Anonymous(this="len", expressions=[value.copy()]), "VARCHAR")
-        shown: exp.Expr = exp.Concat(expressions=[counted, exp.Literal.string("["), listed])
+        each = _text("element", of_type[:-2])
+        listed_texts = f"array_to_string(list_transform({value}, lambda element: {each}), '')"
+        shown = f"concat(CAST(len({value}) AS VARCHAR), '[', {listed_texts})"
     else:
-        text = exp.cast(value.copy(), "VARCHAR")
-        length = exp.cast(exp.Anonymous(this="strlen", expressions=[text]), "VARCHAR")
-        shown = exp.Concat(expressions=[length, exp.Literal.string(":"), text.copy()])
-    missing = value.copy().is_(exp.null())
-    return exp.Case(ifs=[exp.If(this=missing, true=exp.Literal.string("-"))], default=shown)
+        text = f"CAST({value} AS VARCHAR)"
+        shown = f"concat(CAST(strlen({text}) AS VARCHAR), ':', {text})"
+    return f"CASE WHEN {value} IS NULL THEN '-' ELSE {shown} END"

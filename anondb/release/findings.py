@@ -1,6 +1,8 @@
 """Checks of a sealed file's bytes, storage, rows and row order. Each returns its findings, none if the file is sound.
 ``publish`` runs the cheap checks on every file, ``inspect`` all of them."""
 
+from __future__ import annotations
+
 import contextlib
 import json
 import os
@@ -12,12 +14,12 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-from sqlglot import exp
 
-from anondb.data.sources import count_if
 from anondb.data.types import is_released, not_of_type
-from anondb.engine import Engine, Table, reads, tuples
+from anondb.engine import Engine, Query, Rows, reads, tuples
 from anondb.engine.arrays import Floats
+from anondb.engine.texts import Sql, listed, quoted, sql
+from anondb.engine.trees import exp
 from anondb.errors import InputError
 from anondb.models.named import model_of
 from anondb.release.catalog import Finding
@@ -99,25 +101,24 @@ def storage_findings(engine: Engine, kind: Kind, manifest: Mapping[str, str]) ->
     here = "database_name = current_database()"
     if free := int(engine.scalar(reads.rows(reads.system("pragma_database_size"), "free_blocks", where=here))):
         findings.append(Finding("bytes", f"{free} free blocks may hold deleted rows"))
-    names = [(exp.convert(table.file).as_("name"), _segments(table)) for table in stored_tables(manifest, kind)]
-    segments = [exp.select(name, "compression").from_(listed) for name, listed in names]
-    kinds = engine.select(exp.union(*segments, distinct=True), "looking up how tables are stored")
+    tables = stored_tables(manifest, kind)
+    segments = [reads.rows(_segments(table), sql("{} AS name, compression", table.file), distinct=True) for table in tables]
+    kinds = engine.select(reads.union(segments), "looking up how tables are stored")
     pairs = zip(kinds["name"].tolist(), kinds["compression"].tolist(), strict=True)
     compressed = {name for name, compression in pairs if compression not in _PLAIN_STORAGE}
     return findings + [Finding("bytes", f"the table {name} is stored compressed") for name in sorted(compressed)]
 
 
-def _segments(table: StoredTable) -> exp.Table:
-    """The table function that lists the stored segments of a table of the current database."""
-    name = exp.Literal.string(table.place("").sql())
-    return exp.Table(this=exp.Anonymous(this="pragma_storage_info", expressions=[name]))
+def _segments(table: StoredTable) -> Query:
+    """The stored segments of a table of the current database."""
+    return Query(sql("SELECT * FROM pragma_storage_info({})", str(table.place("").sql())))
 
 
 def content_findings(engine: Engine, schema: SchemaName, kind: Kind) -> list[Finding]:
     """Find inconsistent rows: numbers other than 1..N, items without members, values that no record has, and manifest keys
     or values that anondb does not write."""
     manifest = read_manifest(engine, schema)
-    tables: dict[str, Table | exp.Query] = {name: schema.table(name) for name in kind.tables}
+    tables: dict[str, Rows] = {name: schema.table(name) for name in kind.tables}
     if kind is ANATOMY:
         tables["labels"] = reads.rows(reads.rows(tables["buckets"], "unnest(items) AS item"), "item", distinct=True)
     if kind.attributes is not None:
@@ -163,7 +164,7 @@ _KEYS = {  # of each of which a table has one row
 }
 
 
-def _contradictions(tables: Mapping[str, Table | exp.Query]) -> exp.Query:
+def _contradictions(tables: Mapping[str, Rows]) -> Query:
     """The query that counts rows of tables that refer to a row that is not there, and keys that are repeated."""
     counts = {
         name: reads.among(tables[table], tables[other], on, "1 AS lost", absent=True)
@@ -176,26 +177,24 @@ def _contradictions(tables: Mapping[str, Table | exp.Query]) -> exp.Query:
     if "item_supports" in tables:
         empty = "at_least IS NULL OR at_most IS NULL OR weight IS NULL"
         counts["item_supports_without_bounds"] = reads.rows(tables["item_supports"], "1 AS empty", where=empty)
-    return exp.select(*(reads.counted(rows).subquery().as_(name) for name, rows in counts.items()))
+    columns = listed(sql("{} AS {}", reads.counted(rows), quoted(name)) for name, rows in counts.items())
+    return Query(sql("SELECT {}", columns))
 
 
-def _other_ranges(schema: SchemaName, kind: Kind) -> exp.Query:
+def _other_ranges(schema: SchemaName, kind: Kind) -> Query:
     """The query that counts ranges whose text is not ``[low:high]`` of their ends, and those without a value."""
-    wrong: list[exp.Expr] = []
-    empty: list[exp.Expr] = []
+    wrong: list[str] = []
+    empty: list[str] = []
     for attribute in kind.attributes or ():
         if attribute.ends is not None:
-            shown, low, high, null = (reads.named(attribute.name + end) for end in ("", "_lo", "_hi", "_null"))
-            wrong.append(exp.NullSafeNEQ(this=shown, expression=range_text(low, high)))
-            only_null = exp.and_(low.is_(exp.null()), high.is_(exp.null()), null if attribute.has_null else exp.false())
-            valid = exp.or_(low <= high, only_null)
-            valid = exp.and_(valid, null.is_(exp.null()).not_()) if attribute.has_null else valid
-            empty.append(exp.Coalesce(this=valid, expressions=[exp.false()]).not_())
-    counts = [
-        count_if(exp.or_(*conditions) if conditions else exp.false()).as_(name)
-        for name, conditions in {"ranges_that_are_not_their_ends": wrong, "ranges_without_a_value": empty}.items()
-    ]
-    return exp.select(*counts).from_(schema.table("records").expression())
+            shown, low, high, null = (quoted(attribute.name + end) for end in ("", "_lo", "_hi", "_null"))
+            wrong.append(Sql(f"{shown} IS DISTINCT FROM {range_text(low, high)}"))
+            only_null = f"({low} IS NULL AND {high} IS NULL AND {null if attribute.has_null else 'FALSE'})"
+            known = f" AND {null} IS NOT NULL" if attribute.has_null else ""
+            empty.append(f"NOT coalesce(({low} <= {high} OR {only_null}){known}, FALSE)")
+    counts = {"ranges_that_are_not_their_ends": wrong, "ranges_without_a_value": empty}
+    columns = listed(f"count_if({' OR '.join(conditions) or 'FALSE'}) AS {name}" for name, conditions in counts.items())
+    return reads.rows(schema.table("records"), columns)
 
 
 _NUMBERS, _TIMES = ("BIGINT", "DOUBLE", "DECIMAL"), ("DATE", "TIMESTAMP")
@@ -209,7 +208,7 @@ def _other_types(schema: SchemaName, kind: Kind, manifest: Mapping[str, str]) ->
     except (KeyError, ValueError, AttributeError, TypeError):
         types = {}  # which is a finding itself
     wrong = not_of_type(exp.column("item"), types.get(manifest.get("item_column", ""), "VARCHAR"))
-    parts: list[exp.Expr] = [reads.counted(schema.table("released_items"), where=wrong).subquery()]
+    parts: list[exp.Expr] = [reads.counted(schema.table("released_items"), where=wrong).tree().subquery()]
     ranges = 0
     for attribute in kind.attributes or ():
         stated = types.get(attribute.name, "VARCHAR")
@@ -219,32 +218,28 @@ def _other_types(schema: SchemaName, kind: Kind, manifest: Mapping[str, str]) ->
             continue
         value, name = exp.column("value"), exp.column("attribute").eq(exp.Literal.string(attribute.name))
         wrong = exp.and_(name, value.is_(exp.null()).not_(), not_of_type(value, stated))
-        parts.append(reads.counted(schema.table("released_values"), where=wrong).subquery())
+        parts.append(reads.counted(schema.table("released_values"), where=wrong).tree().subquery())
     total = reduce(lambda a, b: exp.Add(this=a, expression=b), parts)
     return exp.select(total.as_("values_of_another_type"), exp.convert(ranges).as_("ranges_of_another_type"))
 
 
-def _classes(schema: SchemaName, kind: Kind) -> exp.Query:
+def _classes(schema: SchemaName, kind: Kind) -> Query:
     """``(transaction_id, class)``: transactions with the same relational values, or without such values the same items."""
     if kind.attributes is None:
         columns = "transaction_id, list([item_id, copies] ORDER BY item_id, copies) AS class"
         return reads.rows(schema.table("transaction_items"), columns, group="transaction_id")
-    shown = [reads.named(c) for c in kind.values]
-    values = exp.Array(expressions=[exp.cast(column, "TEXT") for column in shown])
-    return exp.select("transaction_id", values.as_("class")).from_(schema.table("records").expression())
+    values = listed(sql("CAST({} AS VARCHAR)", quoted(column)) for column in kind.values)
+    return reads.rows(schema.table("records"), f"transaction_id, [{values}] AS class")
 
 
-def _shown_categories(schema: SchemaName, kind: Kind) -> exp.Query:
+def _shown_categories(schema: SchemaName, kind: Kind) -> Query:
     """``(attribute, released_value)``: the categories that occur in the records."""
     names = [attribute.name for attribute in kind.attributes or () if attribute.ends is None]
-    parts: list[exp.Query] = []
+    parts = [Query("SELECT CAST(NULL AS VARCHAR) AS attribute, CAST(NULL AS VARCHAR) AS released_value WHERE FALSE")]
     for name in names:
-        column = reads.named(name, "records")
-        records = exp.alias_(schema.table("records").expression(), "records", table=True)
-        part = exp.select(exp.Literal.string(name).as_("attribute"), column.as_("released_value")).distinct()
-        parts.append(part.from_(records).where(column.copy().is_(exp.null()).not_()))
-    nothing = exp.select(*(exp.cast(exp.null(), "TEXT").as_(c) for c in ("attribute", "released_value")))
-    return reads.union([nothing.where(exp.false()), *parts])
+        columns = sql("{} AS attribute, {} AS released_value", name, quoted(name))
+        parts.append(reads.rows(schema.table("records"), columns, where=f"{quoted(name)} IS NOT NULL", distinct=True))
+    return reads.union(parts)
 
 
 def _manifest_findings(manifest: Mapping[str, str], attributes: Sequence[str], empty: int) -> list[Finding]:
@@ -339,7 +334,7 @@ def order_findings(
     return n, figures, findings
 
 
-def _numbered_rows(schema: SchemaName, kind: Kind) -> dict[str, Table | exp.Query]:
+def _numbered_rows(schema: SchemaName, kind: Kind) -> dict[str, Rows]:
     """The random numbers, and the items of the transaction or bucket under each."""
     if kind is not ANATOMY:
         return {name: schema.table(name) for name in ("transaction_ids", "transactions")}
@@ -348,18 +343,12 @@ def _numbered_rows(schema: SchemaName, kind: Kind) -> dict[str, Table | exp.Quer
     return {"transaction_ids": reads.rows(buckets, number, distinct=True), "transactions": items}
 
 
-def _unsorted(table: StoredTable, catalog: str) -> exp.Query:
+def _unsorted(table: StoredTable, catalog: str) -> Query:
     """The query that counts stored rows which do not follow their predecessor in the table's order."""
-    columns = [reads.named(c) for c in table.order]
-    follows = exp.GTE if table.schema == MODELLED else exp.GT  # releases of bags have equal modelled rows
-    row = exp.Struct(
-        expressions=[exp.PropertyEQ(this=exp.to_identifier(f"c{n}"), expression=c) for n, c in enumerate(columns)]
-    )
-    order = exp.Order(expressions=[exp.Ordered(this=exp.column("rowid"))])
-    before = exp.Window(this=exp.Lag(this=row.copy()), order=order)
-    rows = exp.select(row.as_("this_row"), before.as_("row_before")).from_(table.place(catalog).expression())
-    later = follows(this=exp.column("this_row"), expression=exp.column("row_before"))
-    return reads.counted(rows, where=later.not_())
+    row = f"row({listed(map(quoted, table.order))})"
+    rows = reads.rows(table.place(catalog), f"{row} AS this_row, lag({row}) OVER (ORDER BY rowid) AS row_before")
+    follows = ">=" if table.schema == MODELLED else ">"  # releases of bags have equal modelled rows
+    return reads.counted(rows, where=f"NOT this_row {follows} row_before")
 
 
 def _ranks(values: npt.NDArray[np.generic]) -> Floats:
@@ -382,7 +371,7 @@ def stored_statistics(engine: Engine, kind: Kind, manifest: Mapping[str, str]) -
     """The statistics that the file stores for its segments, and how often each occurs."""
     counted: Counter[tuple[str, ...]] = Counter()
     for table in stored_tables(manifest, kind):
-        columns = ("column_name", "segment_type", "compression", "count", "CAST(stats AS VARCHAR) AS stats")
-        segments = engine.select(exp.select(*columns).from_(_segments(table)), "looking up statistics")
+        columns = "column_name, segment_type, compression, count, CAST(stats AS VARCHAR) AS stats"
+        segments = engine.select(reads.rows(_segments(table), columns), "looking up statistics")
         counted.update((table.file, *map(str, row)) for row in tuples(segments))
     return counted

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from sqlglot import exp
 
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, Table, reads
+from anondb.engine.texts import literal
 from anondb.errors import InputError, InternalError
 from anondb.models import Model
 from anondb.recoding import BucketRecoding, GlobalRecoding, LocalRecoding, Recoding
@@ -77,7 +77,7 @@ def _make_room(engine: Engine, schema: objects.SchemaName, replace: bool) -> Non
         if not replace:
             raise name_taken(existing)
         drop_schema(engine, existing)
-    engine.run(exp.Create(this=schema.expression(), kind="SCHEMA"), "creating the schema of the release")
+    engine.run(schema.creation(), "creating the schema of the release")
 
 
 def drop_schema(engine: Engine, schema: objects.SchemaName) -> None:
@@ -91,7 +91,7 @@ def drop_schema(engine: Engine, schema: objects.SchemaName) -> None:
             hint="Move them elsewhere, or drop the schema yourself.",
         )
     engine.drop(*map(schema.table, kind.tables))  # DuckDB cannot commit a dropped schema with rows of this transaction
-    engine.run(exp.Drop(tables=[schema.expression()], kind="SCHEMA", cascade=True), "dropping a release")
+    engine.run(schema.removal(), "dropping a release")
 
 
 def freeze(
@@ -244,7 +244,7 @@ def _write_global(
     rows = reads.once(coded, "item_id, transaction_id")
     shown = reads.rows(rows, "transaction_id, item_id, CAST(1 AS INTEGER) AS copies")
     engine.create(schema.table("transaction_items"), shown)
-    ids = reads.rows(numbered, "transaction_id", order="transaction_id").select(exp.convert(not items).as_("complete"))
+    ids = reads.rows(numbered, f"transaction_id, {literal(not items)} AS complete", order="transaction_id")
     engine.create(schema.table("transaction_ids"), ids)
     engine.drop(image, labels)
     return _Rows(occurring, "some" if items else "none", items, occurrences)
@@ -279,7 +279,7 @@ def _write_local(
     engine.create(schema.table("transaction_items"), rows)
     complete = "one.transaction_id, (other.tid IS NULL) AS complete"
     gaps = reads.rows(incomplete, "tid", distinct=True)
-    ids = reads.joined(numbered, gaps, "tid", complete, left=True, order="one.transaction_id")
+    ids = reads.joined(numbered, gaps, "tid", complete, side="LEFT", order="one.transaction_id")
     engine.create(schema.table("transaction_ids"), ids)
     gone = dataset.n_items - cover.items
     engine.drop(incomplete, labels)

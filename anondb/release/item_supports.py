@@ -1,6 +1,8 @@
 """Item supports: bounds of how often each member of a released item occurs, published beside the rows. The weight is stored,
 since it is the root of an equation over all members and ``count_bounds``, one SELECT, cannot iterate."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -8,11 +10,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sqlglot import exp
 
 from anondb.data.transactions import Dataset
-from anondb.engine import Engine, NamedRows, Runner, Table, Tables, reads
+from anondb.engine import Engine, Query, Rows, Runner, Table, Tables, query_of, reads
 from anondb.engine.arrays import Floats, run_starts
+from anondb.engine.trees import exp
 from anondb.release.bodies import bound_among
 from anondb.release.objects import SUPPORTS, SchemaName
 
@@ -43,16 +45,16 @@ def write_item_supports(
     }
     if local:
         data = {"transactions": dataset.transactions, "items": dataset.items, "numbered": numbered}
-        members = NamedRows("release/holders", {**tables, **rows, **data}, {})
+        members = query_of("release/holders", {**tables, **rows, **data}, {})
     else:
         held = engine.put("held", held_by(dataset))
-        members = NamedRows("warehouse/release/item_holders", {**tables, "held": held}, {})
+        members = query_of("warehouse/release/item_holders", {**tables, "held": held}, {})
     engine.put(schema.table("item_supports"), item_supports(engine, members, rule))
     if not local:
         engine.drop(held)
 
 
-def label_counts(transaction_items: reads.Rows, labels: Table) -> exp.Query:
+def label_counts(transaction_items: Rows, labels: Table) -> Query:
     """``(released_item, support)``: how many transactions show each released item."""
     counted = reads.counted(transaction_items, "item_id", count="support")
     return reads.joined(counted, labels, "item_id", "other.item AS released_item, one.support")
@@ -63,7 +65,7 @@ def held_by(dataset: Dataset) -> dict[str, tuple[str, Any]]:
     return {"label": ("VARCHAR", dataset.labels), "n": ("BIGINT", dataset.supports)}
 
 
-def item_supports(runner: Runner, members: Table | NamedRows, rule: SupportRule) -> dict[str, tuple[str, Any]]:
+def item_supports(runner: Runner, members: Table | Query, rule: SupportRule) -> dict[str, tuple[str, Any]]:
     """The columns of the table ``item_supports`` of a release, with their types. Of the transactions that show a released
     item, n hold a member: ``members`` is ``(released_item, item, support, n)``, where the runner works."""
     tables = {"members": members}
@@ -121,9 +123,9 @@ def expected_holders(
     tables: Mapping[str, Table],
     *,
     local: bool,
-    wanted: exp.Query | None = None,
+    wanted: Rows | None = None,
     own: Mapping[str, str] = MappingProxyType({}),
-) -> exp.Query:
+) -> Query | exp.Query:
     """The query (item_id, released_item, item, support, at_least, at_most, expected) of a release of sets.
 
     Args:
@@ -136,14 +138,14 @@ def expected_holders(
     return bound_among(own.get(query, query), {"middles": middles(tables, asked_labels(tables, wanted))})
 
 
-def asked_labels(tables: Mapping[str, Table], wanted: exp.Query | None) -> exp.Query:
+def asked_labels(tables: Mapping[str, Table], wanted: Rows | None) -> Query | exp.Query:
     """The released items that stand for wanted items; all without a query of these."""
     if wanted is None:
         return bound_among("release/all_labels", tables)
     return bound_among("release/asked_labels", {**tables, "wanted": wanted})
 
 
-def middles(tables: Mapping[str, Table], asked: exp.Query) -> exp.Query:
+def middles(tables: Mapping[str, Table], asked: Rows) -> Query | exp.Query:
     """What item supports say of the members of the ``asked`` released items."""
     none = {} if "item_supports" in tables else {"item_supports": bound_among("release/no_item_supports", tables)}
     return bound_among("release/middles", {**tables, **none, "asked": asked})

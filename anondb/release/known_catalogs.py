@@ -11,23 +11,23 @@ from anondb.release.objects import ANATOMY, GLOBAL, LOCAL, Kind, with_item_suppo
 
 _DIGESTS: Mapping[Kind, tuple[str, str]] = {
     GLOBAL: (
-        "a808f0d5e1d857eed75ecbe6a740a6840cf1b775a6dca49c46e526352361c9aa",
+        "6f0b924a731930251f1e19f3ecf1e2f9da14484a9a7983177157a42394fc66dd",
         "f13190f5669617346492b7707af39add1ee6bb13695be10678794e050d5b0a26",
     ),
     with_item_supports(GLOBAL): (
-        "b53b5f7157de7ddcee136a1dbabd0fc850c26d7d5381e73020354ecbec121e81",
+        "6675ca697d9e69569acaa70cc0150a48e7c60c32db8216729a68bc06927b0eb8",
         "c95207e15f673c941b3b2ed9e96e63501f7e928dc67378863a05c607f3d24e2f",
     ),
     LOCAL: (
-        "aa6712d9797286d9fa4f0bc88efed916432f5f8a7ac88af081fd126ec716a973",
+        "230932fccad5103223c3c1008be0ad6afd08b6749c59ecc10280a4232f96efd9",
         "f13190f5669617346492b7707af39add1ee6bb13695be10678794e050d5b0a26",
     ),
     with_item_supports(LOCAL): (
-        "7ab1f79c4cd70624ac069ba8b3154db86089e7662448fb408af454bbb131a85f",
+        "13df5e8ab7cd40d870f0a5c290dd66e79ea9da2442a2e7e54682434817a2515e",
         "c95207e15f673c941b3b2ed9e96e63501f7e928dc67378863a05c607f3d24e2f",
     ),
     ANATOMY: (
-        "019014e9b0fdf7b7b237828f563fc82d74237f270ae539e67610cf312f00aa92",
+        "ec6299850c995d311a05caba80cc3af904cb447938fd55cac7d814d83fb760d0",
         "0e9aabe6f15b67521611e6623b59842af375ed7a832546e6b71685057e23725a",
     ),
 }

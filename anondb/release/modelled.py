@@ -2,14 +2,15 @@
 They are the first of the possible worlds (``anondb.answers``), a function of the other rows: anybody can draw them again.
 Their ids are values that no person of the original has."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from sqlglot import exp
-
 from anondb.data.types import is_released
-from anondb.engine import Table, reads
+from anondb.engine import Query, Rows, Table, reads
+from anondb.engine.texts import Sql, listed, quoted
 from anondb.release.manifest import types_of
 from anondb.release.objects import MODELLED, RECORDS, ROW_ORDER, SEALED_SCHEMA, Kind, layout_of, partition_of
 
@@ -32,10 +33,10 @@ class StoredTable:
         """Where it lies in a database."""
         return Table(catalog, self.schema, self.name)
 
-    def rows(self, source: exp.Table, *, stored: bool = False) -> exp.Select:
+    def rows(self, source: Rows, *, stored: bool = False) -> Query:
         """Its rows from a table or file: in their order, or as they are ``stored``."""
-        query = exp.select(*map(reads.named, self.columns)).from_(source)
-        return query.order_by("rowid") if stored else query.order_by(*map(reads.named, self.order))
+        order = Sql("rowid") if stored else listed(map(quoted, self.order))
+        return reads.rows(source, listed(map(quoted, self.columns)), order=order)
 
 
 def stored_tables(manifest: Mapping[str, str], kind: Kind) -> tuple[StoredTable, ...]:

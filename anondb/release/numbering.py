@@ -1,20 +1,21 @@
 """Number the transactions of a release at random."""
 
+from __future__ import annotations
+
 import hashlib
 import os
 
 import numpy as np
 import numpy.typing as npt
-from sqlglot import exp
 
-from anondb.engine import Engine, Table, reads
+from anondb.engine import Engine, Rows, Table, reads
 
 KEY_BYTES = 32
 CHUNK = 2**20  # tids whose draws are in memory at once: 12 MB
 DRAWS, NUMBERS = "release_draws", "release_numbers"
 
 
-def number_transactions(engine: Engine, ids: Table | exp.Query) -> Table:
+def number_transactions(engine: Engine, ids: Rows) -> Table:
     """Create a work table ``(tid, transaction_id)`` that numbers the tids 1..N in a keyed random order.
 
     The numbers follow the order of eight bytes for each tid: those at its place in the SHAKE-256 stream of the key and the

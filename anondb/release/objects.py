@@ -1,16 +1,16 @@
 """The objects of a release: its schema, tables, views and macros, and the kinds of release."""
 
+from __future__ import annotations
+
 import contextlib
 import json
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any
 
-from sqlglot import exp
-
-from anondb.engine import Engine, NamedRows, Table, reads, tuples
+from anondb.engine import Engine, Query, Rows, Table, reads, tuples
+from anondb.engine.texts import Sql, listed, quoted, sql, type_text
 from anondb.errors import InputError
 from anondb.models.named import MODELS, parameters_of
 from anondb.release.conditions import VALUES, ReleasedAttribute, record_columns, released_attributes
@@ -143,22 +143,22 @@ class SchemaName:
         """The identity of a table or view in this schema."""
         return Table(self.catalog, self.name, name)
 
-    def expression(self) -> exp.Table:
-        """The quoted sqlglot node of this name."""
-        catalog = exp.to_identifier(self.catalog or None, quoted=True)
-        return exp.Table(db=exp.to_identifier(self.name, quoted=True), catalog=catalog)
+    def sql(self) -> Sql:
+        """The quoted name as DuckDB reads it."""
+        return Sql(".".join(quoted(part) for part in (self.catalog, self.name) if part))
+
+    def creation(self, *, exists: bool = False) -> Sql:
+        """The statement that creates it; with ``exists``, unless it exists."""
+        return sql("CREATE SCHEMA {}{}", Sql("IF NOT EXISTS " * exists), self.sql())
+
+    def removal(self) -> Sql:
+        """The statement that drops it, with all that is in it."""
+        return sql("DROP SCHEMA IF EXISTS {} CASCADE", self.sql())
 
 
-def create_table(table: Table, columns: Mapping[str, str]) -> exp.Create:
+def create_table(table: Table, columns: Mapping[str, str]) -> Sql:
     """The statement that creates a table with these columns and their types."""
-    fields = [exp.ColumnDef(this=exp.to_identifier(c, quoted=True), kind=data_type(t).copy()) for c, t in columns.items()]
-    return exp.Create(this=exp.Schema(this=table.expression(), expressions=fields), kind="TABLE")
-
-
-@cache
-def data_type(text: str) -> exp.DataType:
-    """A type of DuckDB by its name; copy it before it becomes part of a tree."""
-    return exp.DataType.build(text, dialect="duckdb")
+    return sql("CREATE TABLE {} ({})", table, listed(f"{quoted(c)} {type_text(kind)}" for c, kind in columns.items()))
 
 
 def same_name(left: str, right: str) -> bool:
@@ -185,7 +185,7 @@ def release_schema(catalog: str, name: str) -> SchemaName:
 
 def schema_names(engine: Engine, catalog: str) -> list[str]:
     """The schemas of a database."""
-    here = exp.column("database_name").eq(catalog)
+    here = sql("database_name = {}", catalog)
     schemas = reads.rows(reads.system("duckdb_schemas"), "schema_name", where=here, order="schema_name")
     return [str(name) for name in engine.select(schemas)["schema_name"].tolist()]
 
@@ -280,8 +280,8 @@ def all_as_read(engine: Engine, kinds: Mapping[SchemaName, Kind]) -> dict[Schema
 
 def table_counts(engine: Engine, schema: SchemaName, kind: Kind = GLOBAL) -> dict[str, int]:
     """The number of rows of each table of a release."""
-    counts = [reads.counted(schema.table(n)).subquery().as_(n) for n in kind.tables]
-    rows = engine.select(exp.select(*counts), "counting the rows of a release")
+    counts = listed(sql("{} AS {}", reads.counted(schema.table(n)), quoted(n)) for n in kind.tables)
+    rows = engine.select(Query(sql("SELECT {}", counts)), "counting the rows of a release")
     return {name: int(column[0]) for name, column in rows.items()}
 
 
@@ -308,7 +308,7 @@ def read_manifest(engine: Engine, schema: SchemaName) -> dict[str, str]:
     return dict(zip(rows["key"].tolist(), rows["value"].tolist(), strict=True))
 
 
-def showing(rows: Table | exp.Query | NamedRows) -> exp.Select:
+def showing(rows: Rows) -> Query:
     """The number of transactions that show an item, from the rows of ``transaction_items``."""
     return reads.counted(reads.rows(rows, "transaction_id", distinct=True))
 

@@ -2,6 +2,8 @@
 file for each table of the sealed file, with the same columns and in the same order of rows, SQL for the bounds in several
 dialects, and ``manifest.json`` with the digests of all of them."""
 
+from __future__ import annotations
+
 import contextlib
 import json
 import os
@@ -10,13 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlglot import exp
-
-from anondb.engine import DuckDBEngine, Table
+from anondb.engine import DuckDBEngine, Query, Table, reads
 from anondb.engine.clean import clean_writer
 from anondb.engine.files import write_file
 from anondb.engine.memory import half_of
 from anondb.engine.spill import private_block
+from anondb.engine.texts import Value, quoted, sql
 from anondb.engine.untrusted import reader_engine
 from anondb.errors import AnondbError, BudgetExceeded, DamagedFile, InputError
 from anondb.release import objects, publish
@@ -32,7 +33,7 @@ Scripts = Callable[
 _KEYS = {"format", "manifest", "content_digest", "files"}
 _MOST_BYTES = 10_000_000  # of manifest.json
 _SCRATCH = "scratch.duckdb"
-_COMPRESSED = {"COMPRESSION": exp.var("zstd"), "ROW_GROUP_SIZE": exp.convert(122_880)}
+_COMPRESSED: Mapping[str, Value] = {"COMPRESSION": "zstd", "ROW_GROUP_SIZE": 122_880}
 
 
 @dataclass(frozen=True)
@@ -48,14 +49,11 @@ def write_tables(sealed: Path, kind: objects.Kind, manifest: Mapping[str, str], 
     are compressed; row groups have a fixed number of rows, in the order of the table, so that their statistics follow from
     the rows alone."""
     catalog = "sealed"
-    attached = exp.alias_(exp.Literal.string(str(sealed)), exp.to_identifier(catalog, quoted=True))
-    statements: list[exp.Expr] = [
-        exp.Attach(this=attached, expressions=[exp.AttachOption(this=exp.var("READ_ONLY"))]),
-        *(
-            publish.copy_of(table.rows(table.place(catalog).expression()), publish.rows_file(table.file), _COMPRESSED)
-            for table in stored_tables(manifest, kind)
-        ),
-    ]
+    copies = (
+        publish.copy_of(table.rows(table.place(catalog)), publish.rows_file(table.file), _COMPRESSED)
+        for table in stored_tables(manifest, kind)
+    )
+    statements = [sql("ATTACH {} AS {} (READ_ONLY)", str(sealed), quoted(catalog)), *copies]
     with clean_writer(folder) as writer:
         writer.write(_SCRATCH, statements)
     for name in os.listdir(folder):
@@ -117,10 +115,7 @@ def read_back(folder: Path, directory: Path, scripts: Scripts, memory_limit: str
     try:
         if (kind := _kind(engine, stated["manifest"], paths)) is None:
             return _refused("catalog", "the tables are not those of a release")
-        engine.run(
-            exp.Create(this=objects.SchemaName(publish.IN_MEMORY.catalog, objects.MODELLED).expression(), kind="SCHEMA"),
-            "a schema",
-        )
+        engine.run(objects.SchemaName(publish.IN_MEMORY.catalog, objects.MODELLED).creation(), "a schema")
         for table in stored_tables(stated["manifest"], kind):
             engine.create(table.place(publish.IN_MEMORY.catalog), publish.rows_in(paths[table.file], table.columns))
         if _release_id(engine, stated["manifest"]) is None:
@@ -191,15 +186,14 @@ def _kind(engine: DuckDBEngine, manifest: Mapping[str, str], paths: Mapping[str,
 
 
 def _columns(engine: DuckDBEngine, path: str) -> dict[str, str]:
-    described: Any = exp.Describe(this=exp.select("*").from_(publish.file_source(path)))
-    rows = engine.select(described, "the columns of a file")
+    rows = engine.select(Query(sql("DESCRIBE {}", publish.file_source(path))), "the columns of a file")
     return dict(zip(rows["column_name"].tolist(), rows["column_type"].tolist(), strict=True))
 
 
 def _release_id(engine: DuckDBEngine, manifest: Mapping[str, str]) -> str | None:
     """The number of the release, if the table manifest says what ``manifest.json`` does."""
     table: Table = publish.IN_MEMORY.table("manifest")
-    rows = engine.select(exp.select("key", "value").from_(table.expression()), "the manifest")
+    rows = engine.select(reads.rows(table, "key, value"), "the manifest")
     said = dict(zip(rows["key"].tolist(), rows["value"].tolist(), strict=True))
     number = manifest["release_id"]
     return number if said == manifest and len(rows["key"]) == len(said) and number.isalnum() else None

@@ -1,18 +1,20 @@
 """Publish a release: seal it into a separate database file that holds nothing else and that any DuckDB can read."""
 
+from __future__ import annotations
+
 import contextlib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sqlglot import exp
-
-from anondb.engine import DuckDBEngine, Engine, Table, reads
+from anondb.engine import DuckDBEngine, Engine, Query, Table, reads
 from anondb.engine.clean import clean_writer
 from anondb.engine.files import move
 from anondb.engine.locked import LOCKED_CATALOG
 from anondb.engine.memory import lending_memory
+from anondb.engine.texts import Sql, Value, listed, sql, text_of
+from anondb.engine.trees import exp
 from anondb.engine.untrusted import locked_engine, reader_engine
 from anondb.errors import AnondbError, InputError, InternalError
 from anondb.models import AsTable
@@ -159,7 +161,7 @@ def _completed(
         for name, file in files.items():
             how = "TABLE" if name == "manifest" else "VIEW"
             rows = rows_in(file, kind.tables[name])
-            engine.run(exp.Create(this=IN_MEMORY.table(name).expression(), kind=how, expression=rows), "handed over")
+            engine.run(sql("CREATE {} {} AS {}", Sql(how), IN_MEMORY.table(name), Sql(rows.text)), "handed over")
         if draw is not None:
             drawn = draw(SealedRelease(IN_MEMORY, kind, manifest, engine, build))
             manifest[MODELLED] = RULE
@@ -183,24 +185,23 @@ def _with_key(engine: DuckDBEngine, counts: dict[str, int], key: str, value: str
 def _hand_over_modelled(engine: DuckDBEngine, drawn: SchemaName, tables: Sequence[StoredTable], build: Path) -> None:
     """Write modelled rows into ``build``, and name them as they are named in the file."""
     schema = SchemaName(IN_MEMORY.catalog, MODELLED)
-    engine.run(exp.Create(this=schema.expression(), kind="SCHEMA"), "a schema for modelled rows")
+    engine.run(schema.creation(), "a schema for modelled rows")
     for table in tables:
         file = build / rows_file(table.file)
-        hand_over_table(engine, table.rows(drawn.table(table.name).expression()), file)
+        hand_over_table(engine, table.rows(drawn.table(table.name)), file)
         rows = rows_in(str(file), table.columns)
-        engine.run(exp.Create(this=schema.table(table.name).expression(), kind="VIEW", expression=rows), "handed over")
+        engine.run(sql("CREATE VIEW {} AS {}", schema.table(table.name), Sql(rows.text)), "handed over")
 
 
-def rows_in(path: str, columns: Mapping[str, str]) -> exp.Select:
+def rows_in(path: str, columns: Mapping[str, str]) -> Query:
     """The rows of a file of Parquet."""
-    return exp.select(*map(reads.named, columns)).from_(file_source(path))
+    return reads.stored(file_source(path), list(columns))
 
 
-def file_source(path: str) -> exp.Table:
-    """A file of Parquet as a table, whatever characters are in its path."""
-    plain = exp.PropertyEQ(this=exp.to_identifier("hive_partitioning"), expression=exp.false())
-    literal = exp.Literal.string("".join(f"[{c}]" if c in "*?[" else c for c in path))
-    return exp.Table(this=exp.Anonymous(this="read_parquet", expressions=[literal, plain]))
+def file_source(path: str) -> Query:
+    """All columns of a file of Parquet, whatever characters are in its path."""
+    escaped = "".join(f"[{c}]" if c in "*?[" else c for c in path)
+    return Query(sql("SELECT * FROM read_parquet({}, hive_partitioning = FALSE)", escaped))
 
 
 def _hand_over(engine: Engine, schema: SchemaName, kind: Kind, build: Path, verified: RowSums | None) -> RowSums | None:
@@ -211,8 +212,9 @@ def _hand_over(engine: Engine, schema: SchemaName, kind: Kind, build: Path, veri
         numbered = number_transactions(engine, old_numbers)
         for name in kind.tables:
             rows = rows_of(schema, kind, name, numbered)
-            rows = rows.order_by(*(reads.named(c) for c in ROW_ORDER[name]))
-            hand_over_table(engine, rows, build / rows_file(name))
+            hand_over_table(
+                engine, reads.stored(rows, list(kind.tables[name]), order=ROW_ORDER[name]), build / rows_file(name)
+            )
         return _expected(engine, schema, kind, numbered, verified)
     finally:
         with contextlib.suppress(AnondbError):  # after a failed transaction DuckDB drops nothing, and need not
@@ -230,17 +232,15 @@ def _expected(engine: Engine, schema: SchemaName, kind: Kind, numbered: Table, v
     return expected if once and expected.counts() == verified.counts() else None
 
 
-def hand_over_table(engine: Engine, rows: exp.Query, file: Path) -> None:
+def hand_over_table(engine: Engine, rows: Query | exp.Query, file: Path) -> None:
     """Write the rows of a query into a file for the clean process; uncompressed, so that its bytes can be searched."""
-    copy = copy_of(rows, str(file), {"COMPRESSION": exp.var("uncompressed")})
-    engine.run(copy, "handing over the released rows")
+    engine.run(copy_of(rows, str(file), {"COMPRESSION": "uncompressed"}), "handing over the released rows")
 
 
-def copy_of(rows: exp.Query, file: str, options: Mapping[str, exp.Expr]) -> exp.Copy:
+def copy_of(rows: Query | exp.Query, file: str, options: Mapping[str, Value]) -> Sql:
     """The statement that writes the rows of a query into a file of Parquet."""
-    named = {"FORMAT": exp.var("parquet"), **options}
-    params = [exp.CopyParameter(this=exp.var(option), expression=value) for option, value in named.items()]
-    return exp.Copy(this=exp.Subquery(this=rows), kind=False, files=[exp.Literal.string(file)], params=params)
+    named = listed(sql("{} {}", Sql(option), value) for option, value in {"FORMAT": "parquet", **options}.items())
+    return sql("COPY ({}) TO {} ({})", Sql(text_of(rows)), file, named)
 
 
 def rows_file(table: str) -> str:
@@ -248,9 +248,9 @@ def rows_file(table: str) -> str:
     return f"{table}.parquet"
 
 
-def rows_table(table: str) -> exp.Table:
-    """That file, in the folder of the process, as a table."""
-    return exp.Table(this=exp.Anonymous(this="read_parquet", expressions=[exp.Literal.string(rows_file(table))]))
+def rows_table(table: str) -> Query:
+    """That file, in the folder of the process, as a query."""
+    return Query(sql("SELECT * FROM read_parquet({})", rows_file(table)))
 
 
 def rebuild(
@@ -264,13 +264,13 @@ def rebuild(
     """Write the rows of a release in ``catalog``, as they are stored, into a new sealed file in a private directory."""
     with clean_writer(directory) as writer:
         for table in stored_tables(manifest, kind):
-            rows = table.rows(table.place(catalog).expression(), stored=True)
+            rows = table.rows(table.place(catalog), stored=True)
             hand_over_table(engine, rows, directory / rows_file(table.file))
         writer.write(BUILD_NAME, written(kind, manifest), memory_limit=memory_limit)
     return directory / BUILD_NAME
 
 
-def written(kind: Kind, manifest: Mapping[str, str]) -> list[exp.Expr | str]:
+def written(kind: Kind, manifest: Mapping[str, str]) -> list[str]:
     """The statements of the clean process, which fills the tables from the files that were handed over."""
     return build_statements(Path(BUILD_NAME).stem, kind, manifest, lambda table: rows_table(table.file))
 

@@ -2,6 +2,8 @@
 be opened is an InputError (``bad_path``, ``no_such_file``, ``not_a_database``), a file that a process writes an
 EngineError."""
 
+from __future__ import annotations
+
 import contextlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-from sqlglot import exp
 
 from anondb.engine import DuckDBEngine
 from anondb.engine import untrusted as strangers
@@ -160,10 +161,10 @@ def trusted_copy(path: str | os.PathLike[str], keys: Keys, **settings: Any) -> I
         yield copy
 
 
-def _rows_of(release: SealedRelease, catalog: str) -> list[exp.Expr | str]:
+def _rows_of(release: SealedRelease, catalog: str) -> list[str]:
     """The statements that write a release into another database, the current one."""
     source = release.schema.catalog
-    return build_statements(catalog, release.kind, release.manifest, lambda table: table.place(source).expression())
+    return build_statements(catalog, release.kind, release.manifest, lambda table: table.place(source))
 
 
 @contextlib.contextmanager

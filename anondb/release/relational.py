@@ -1,13 +1,15 @@
 """The relational values of a release: written when it is frozen, read when it is verified."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Collection
 from typing import Any
 
 import numpy as np
-from sqlglot import exp
 
 from anondb.engine import Engine, Table, reads
+from anondb.engine.texts import Sql, listed, quoted, sql, type_text
 from anondb.errors import InputError
 from anondb.recoding import PublishedAttribute, RelationalRecoding
 from anondb.release.conditions import VALUES, ReleasedAttribute
@@ -28,11 +30,11 @@ def write_records(
     """Write the relational tables of a release, ``records`` and ``released_values``: the values of the class of each of the
     transactions ``(tid, transaction_id)``."""
     columns: dict[str, tuple[str, Any]] = {}
-    wanted: list[exp.Expr] = []
+    wanted = ["one.transaction_id"]
     for i, attribute in enumerate(recoding.attributes):
         if attribute.low is None:
             columns[f"label{i}"] = ("VARCHAR", list(attribute.label))
-            wanted.append(exp.column(f"label{i}", "other").as_(attribute.name, quoted=True))
+            wanted.append(f"other.label{i} AS {quoted(attribute.name)}")
             continue
         assert attribute.high is not None and attribute.empty is not None and attribute.null is not None
         occupied = ~attribute.empty
@@ -44,8 +46,7 @@ def write_records(
     columns["class"] = ("INTEGER", np.arange(_classes(recoding)))
     values = engine.put("rt_values", columns)
     classes = reads.joined(numbered, recoding.classes, "tid", "one.transaction_id, other.class")
-    rows = reads.joined(classes, values, "class", "one.transaction_id", order="one.transaction_id")
-    engine.create(records, rows.select(*wanted))
+    engine.create(records, reads.joined(classes, values, "class", listed(wanted), order="one.transaction_id"))
     engine.drop(values)
     stood_for = sorted(
         {(a.name, label, value) for a in recoding.attributes for label, value in zip(a.value_of, a.values, strict=True)},
@@ -61,45 +62,34 @@ def _classes(recoding: RelationalRecoding) -> int:
     return len(first.label) if first.low is None else len(first.low)
 
 
-def _range_columns(i: int, attribute: PublishedAttribute) -> list[exp.Expr]:
+def _range_columns(i: int, attribute: PublishedAttribute) -> list[Sql]:
     """The columns of a range: ``[low:high]``, its two ends, and whether NULL is among the values."""
-    ends = []
-    for end in ("low", "high"):
-        value = exp.column(f"{end}{i}", "other")
-        typed = _typed(value, attribute)
-        ends.append(exp.If(this=exp.column(f"known{i}", "other"), true=typed))
-    low, high = (exp.Case(ifs=[end]) for end in ends)
-    columns: list[exp.Expr] = [
-        range_text(low, high).as_(attribute.name, quoted=True),
-        low.as_(attribute.name + "_lo", quoted=True),
-        high.as_(attribute.name + "_hi", quoted=True),
-    ]
+    low, high = (
+        sql(f"CASE WHEN other.known{i} THEN {{}} END", _typed(Sql(f"other.{end}{i}"), attribute)) for end in ("low", "high")
+    )
+    name = attribute.name
+    columns = {name: range_text(low, high), name + "_lo": low, name + "_hi": high}
     if attribute.has_null:
-        columns.append(exp.column(f"null{i}", "other").as_(attribute.name + "_null", quoted=True))
-    return columns
+        columns[name + "_null"] = Sql(f"other.null{i}")
+    return [sql("{} AS {}", value, quoted(column)) for column, value in columns.items()]
 
 
-def range_text(low: exp.Expr, high: exp.Expr) -> exp.Expr:
+def range_text(low: Sql, high: Sql) -> Sql:
     """``[low:high]``; NULL if an end is NULL."""
-    texts = [exp.cast(end.copy(), "VARCHAR") for end in (low, high)]
-    parts = [exp.Literal.string("["), texts[0], exp.Literal.string(":"), texts[1], exp.Literal.string("]")]
-    shown: exp.Expr = parts[0]
-    for part in parts[1:]:
-        shown = exp.DPipe(this=shown, expression=part)
-    return shown
+    return sql("'[' || CAST({} AS VARCHAR) || ':' || CAST({} AS VARCHAR) || ']'", low, high)
 
 
-def _typed(value: exp.Expr, attribute: PublishedAttribute) -> exp.Expr:
+def _typed(value: Sql, attribute: PublishedAttribute) -> Sql:
     """An end of a range, decoded from its integer code."""
+    kind = type_text(attribute.sql_type)
     if attribute.sql_type in ("DATE", "TIMESTAMP"):
-        return exp.cast(exp.Anonymous(this="make_timestamp", expressions=[value]), attribute.sql_type)
+        return sql("CAST(make_timestamp({}) AS {})", value, kind)
     if attribute.scale == 1:
         return value
     # Multiply by a decimal unit: a division would round.
     decimals = len(str(attribute.scale)) - 1
-    whole = exp.cast(value, f"DECIMAL({18},0)")
-    unit = exp.cast(exp.Literal.string(f"0.{'0' * (decimals - 1)}1"), f"DECIMAL({18},{decimals})")
-    return exp.cast(exp.Mul(this=whole, expression=unit), attribute.sql_type, dialect="duckdb")
+    unit = f"CAST('0.{'0' * (decimals - 1)}1' AS DECIMAL(18, {decimals}))"
+    return sql("CAST(CAST({} AS DECIMAL(18, 0)) * {} AS {})", value, Sql(unit), kind)
 
 
 def coded_records(engine: Engine, schema: SchemaName, items: Table) -> tuple[Table, Table]:
@@ -113,14 +103,9 @@ def coded_records(engine: Engine, schema: SchemaName, items: Table) -> tuple[Tab
         sensitive = [str(label) for label in json.loads(release.manifest["sensitive"])]
     except (KeyError, ValueError, TypeError):
         raise InputError("The manifest of the release is incomplete.", code="not_a_release") from None
-    columns: list[exp.Expr] = [reads.named(c) for c in release.kind.values]
-    number = exp.Window(
-        this=exp.Anonymous(this="dense_rank"),
-        order=exp.Order(expressions=[exp.Ordered(this=c) for c in columns or [exp.convert(1)]]),
-    )
-    rows = exp.select(exp.column("transaction_id").as_("tid"), exp.cast(number, "INTEGER").as_("class")).from_(
-        schema.table("records").expression()
-    )
+    order = listed(map(quoted, release.kind.values)) or "1"
+    classes = f"transaction_id AS tid, CAST(dense_rank() OVER (ORDER BY {order}) AS INTEGER) AS class"
+    rows = reads.rows(schema.table("records"), classes)
     return engine.create("frozen_classes", rows), sensitive_codes(engine, items, sensitive)
 
 

@@ -5,13 +5,14 @@ rows with equal sums, but the exclusive or alone would miss some changes, such a
 only the sum shows these. DuckDB's ``hash`` may change between versions, so sums are compared within one process only.
 """
 
+from __future__ import annotations
+
 import secrets
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import partial, reduce
 
-from sqlglot import exp
-
-from anondb.engine import Engine, Table, reads
+from anondb.engine import Engine, Query, Table, reads
+from anondb.engine.texts import Sql, listed, literal, quoted, sql
 from anondb.release.objects import Kind, SchemaName
 
 
@@ -33,31 +34,27 @@ def row_sums(
 ) -> RowSums:
     """The sums of the tables of a release; with ``numbered``, of those with numbers of transactions, under new ones."""
     salt = secrets.token_hex(16) if salt is None else salt
-    sums: list[exp.Query] = []
+    sums: list[Query] = []
     for name, columns in kind.tables.items():
         if numbered is not None and kind.number not in columns:
             continue
-        row: list[exp.Expr] = [exp.Literal.string(salt), *(reads.named(c) for c in columns)]
-        figures = [exp.Literal.string(name).as_("name"), *figures_of(row)]
-        sums.append(exp.select(*figures).from_(rows_of(schema, kind, name, numbered).subquery("released")))
-    rows = engine.select(reduce(partial(exp.union, distinct=False), sums), "the sums of a release")
+        figures = figures_of((literal(salt), *map(quoted, columns)))
+        sums.append(reads.rows(rows_of(schema, kind, name, numbered), sql("{} AS name, {}", name, figures)))
+    rows = engine.select(reads.union(sums), "the sums of a release")
     names, *totals = (rows[column].tolist() for column in ("name", "n", "total", "parity"))
     return RowSums(salt, dict(zip(names, zip(*totals, strict=True), strict=True)))
 
 
-def figures_of(row: list[exp.Expr]) -> list[exp.Expr]:
+def figures_of(row: Iterable[str]) -> Sql:
     """``n, total, parity``: the number of rows, and the sum and the parity of the hashes of these values of each."""
-    hashed = exp.Anonymous(this="hash", expressions=row)
-    total, parity = exp.Sum(this=hashed), exp.func("bit_xor", hashed.copy(), dialect="duckdb")
-    texts = [exp.cast(value, "VARCHAR").as_(name) for name, value in (("total", total), ("parity", parity))]
-    return [exp.Count(this=exp.Star()).as_("n"), *texts]
+    hashed = Sql(f"hash({listed(row)})")
+    return sql("count(*) AS n, CAST(sum({0}) AS VARCHAR) AS total, CAST(bit_xor({0}) AS VARCHAR) AS parity", hashed)
 
 
-def rows_of(schema: SchemaName, kind: Kind, name: str, numbered: Table | None) -> exp.Select:
+def rows_of(schema: SchemaName, kind: Kind, name: str, numbered: Table | None) -> Query:
     """The rows of a table of a release; with ``numbered`` (tid, transaction_id), under the new numbers."""
-    columns = {c: reads.named(c, "one") for c in kind.tables[name]}
-    rows = reads.rows(schema.table(name), "")
-    if numbered is not None and kind.number in columns:
-        rows = reads.joined(schema.table(name), numbered, f"{kind.number} = tid", "")
-        columns[kind.number] = exp.column("transaction_id", "other")
-    return rows.select(*(value.as_(column, quoted=True) for column, value in columns.items()))
+    columns = {column: f"one.{quoted(column)}" for column in kind.tables[name]}
+    if numbered is None or kind.number not in columns:
+        return reads.rows(schema.table(name), listed(columns.values()))
+    columns[kind.number] = f"other.transaction_id AS {quoted(kind.number)}"
+    return reads.joined(schema.table(name), numbered, f"{kind.number} = tid", listed(columns.values()))

@@ -4,8 +4,6 @@ import contextlib
 import os
 from pathlib import Path
 
-from sqlglot import exp
-
 from anondb.engine import Engine, reads
 from anondb.errors import InputError
 from anondb.release.paths import valid_path, wal_of
@@ -34,7 +32,7 @@ def check_target(engine: Engine, path: str | os.PathLike[str], replace: bool, *,
     if not target.name or target.is_dir():
         raise InputError(f"{shown} is a directory.", code="bad_path", hint="Name a file in it.")
     if exists:
-        has_path = exp.column("path").is_(exp.null()).not_()
+        has_path = "path IS NOT NULL"
         paths = reads.rows(reads.system("duckdb_databases"), "path", where=has_path, distinct=True, order="path")
         for attached in engine.select(paths)["path"].tolist():
             with contextlib.suppress(OSError):

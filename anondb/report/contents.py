@@ -1,12 +1,13 @@
 """What a release shows: read from its own tables alone, those of a sealed file or of a schema in the owner's database."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlglot import exp
-
 from anondb.engine import DuckDBEngine, reads
+from anondb.engine.trees import exp
 from anondb.models import json_of
 from anondb.models.named import model_of
 from anondb.promises import PROMISES

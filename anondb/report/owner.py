@@ -8,11 +8,11 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
-from sqlglot import exp
 
 from anondb.data.records import Attribute, Records
 from anondb.data.transactions import Dataset, fingerprint
 from anondb.engine import DuckDBEngine, reads, tuples
+from anondb.engine.trees import exp
 from anondb.errors import EngineError, InputError
 from anondb.ledger import ledger, stored
 from anondb.ledger.tables import DECISIONS

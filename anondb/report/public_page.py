@@ -1,10 +1,11 @@
 """The analysts' page on a release. Everything on it is read from the release's own tables, those that a sealed file has."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from html import escape
 
-from sqlglot import exp
-
+from anondb.engine.trees import exp
 from anondb.pages.counts import Answered, intervals, spread
 from anondb.pages.html import both, page, table, tiles
 from anondb.pages.text import counted, label, percent, raised

@@ -6,12 +6,12 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sqlglot import exp
 
 from anondb.algorithms.method import Task
 from anondb.data.sources import open_source
 from anondb.data.transactions import Dataset, fingerprint
 from anondb.engine import DuckDBEngine, Engine, reads
+from anondb.engine.trees import exp
 from anondb.errors import InputError, InternalError
 from anondb.ledger import ledger
 from anondb.ledger.stored import check_writable, current_catalog, find_whole, load_source

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sqlglot import exp
 
 from anondb.data.records import Attribute, Records
 from anondb.data.transactions import Dataset, fingerprint
-from anondb.engine import DuckDBEngine, Engine, Table, put_integers, reads
+from anondb.engine import DuckDBEngine, Engine, Query, Rows, Table, put_integers, reads
+from anondb.engine.texts import listed, quoted
 from anondb.errors import InputError
 from anondb.ledger import ledger
 from anondb.ledger.stored import current_catalog, find_whole, load_source, released_records
@@ -204,7 +204,7 @@ def _in_local(
     for i, attribute in enumerate(attributes):
         assert records is not None
         values = _known_values(engine, records.attributes[i], persons)
-        tables: dict[str, Table | exp.Query] = {"fitting": fitting, "known_values": values}
+        tables: dict[str, Rows] = {"fitting": fitting, "known_values": values}
         if attribute.ends is None:
             tables["shown"] = reads.rows(shown, f"class, label{i} AS label", distinct=True)
             tables["released_values"] = schema.table("released_values")
@@ -221,35 +221,30 @@ def _in_local(
     return engine.query("risk/candidates_local", tables, atomic=atomic)["candidates"]
 
 
-def shown_values(schema: SchemaName, attributes: tuple[ReleasedAttribute, ...]) -> exp.Query:
+def shown_values(schema: SchemaName, attributes: tuple[ReleasedAttribute, ...]) -> Query:
     """Every transaction with ``complete``, the class of equal relational values, and these values: the ends of a range as
     numbers (points in time in microseconds) with a flag for NULL, or a category."""
     ids, columns = schema.table("transaction_ids"), "one.transaction_id, one.complete"
-    query = reads.rows(ids, columns)
-    if attributes:
-        query = reads.joined(ids, schema.table("records"), "transaction_id", columns)
-    order: list[exp.Expr] = []
+    shown: dict[str, str] = {}
     for i, attribute in enumerate(attributes):
-        values: dict[str, exp.Expr] = {f"label{i}": _column(attribute.name)}
-        if attribute.ends is not None:
-            values = {f"{end}{i}": _number(attribute, end) for end in ("low", "high")}
-            values[f"null{i}"] = _column(attribute.name + "_null") if attribute.has_null else exp.false()
-        query = query.select(*(value.as_(name) for name, value in values.items()))
-        order += [value.copy() for value in values.values() if not isinstance(value, exp.Boolean)]
-    ranked = exp.Order(expressions=[exp.Ordered(this=value) for value in order or [exp.convert(1)]])
-    number = exp.Window(this=exp.Anonymous(this="dense_rank"), order=ranked)
-    return query.select(exp.cast(number, "INTEGER").as_("class"))
+        if attribute.ends is None:
+            shown[f"label{i}"] = _column(attribute.name)
+            continue
+        shown |= {f"{end}{i}": _number(attribute, end) for end in ("low", "high")}
+        shown[f"null{i}"] = _column(attribute.name + "_null") if attribute.has_null else "FALSE"
+    order = listed(value for value in shown.values() if value != "FALSE") or "1"
+    shown["class"] = f"CAST(dense_rank() OVER (ORDER BY {order}) AS INTEGER)"
+    columns = listed((columns, *(f"{value} AS {name}" for name, value in shown.items())))
+    return reads.joined(ids, schema.table("records"), "transaction_id", columns) if attributes else reads.rows(ids, columns)
 
 
-def _column(name: str) -> exp.Column:
-    return reads.named(name, "other")
+def _column(name: str) -> str:
+    return f"other.{quoted(name)}"
 
 
-def _number(attribute: ReleasedAttribute, end: str) -> exp.Expr:
-    value: exp.Expr = _column(attribute.name + {"low": "_lo", "high": "_hi"}[end])
-    if attribute.ends in ("DATE", "TIMESTAMP"):
-        value = exp.Anonymous(this="epoch_us", expressions=[value])
-    return exp.cast(value, NUMBERS, dialect="duckdb")
+def _number(attribute: ReleasedAttribute, end: str) -> str:
+    value = _column(attribute.name + {"low": "_lo", "high": "_hi"}[end])
+    return f"CAST({f'epoch_us({value})' if attribute.ends in ('DATE', 'TIMESTAMP') else value} AS {NUMBERS})"
 
 
 def _known_values(engine: Engine, attribute: Attribute, persons: Table) -> Table:

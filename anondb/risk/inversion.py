@@ -96,7 +96,7 @@ def read_view(engine: Engine, schema: SchemaName) -> ReaderView:
     manifest, members = read_manifest(engine, schema), read_members(engine, schema)
     ids, rows, columns = schema.table("transaction_ids"), schema.table("transactions"), "one.transaction_id, other.item"
     baskets = engine.select(
-        reads.joined(ids, rows, "transaction_id", columns, left=True, order="one.transaction_id, other.item")
+        reads.joined(ids, rows, "transaction_id", columns, side="LEFT", order="one.transaction_id, other.item")
     )
     transactions: dict[int, set[str]] = {}
     for number, label in zip(baskets["transaction_id"].tolist(), baskets["item"].tolist(), strict=True):

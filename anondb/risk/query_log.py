@@ -1,16 +1,17 @@
 """Measure a release on a log of real analyst queries: run each on the source, and answer it from the release."""
 
+from __future__ import annotations
+
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlglot import exp
-
 from anondb.data.layouts import arranged
 from anondb.data.sources import Source, open_source, reading
 from anondb.engine import DuckDBEngine, Engine, Table, reads, user_sql
+from anondb.engine.trees import exp
 from anondb.errors import InputError
 from anondb.ledger import ledger, stored
 from anondb.models import json_of
@@ -192,7 +193,7 @@ def _distinct_rows(engine: Engine, source: Source, entry: ledger.LedgerEntry) ->
         return rows if bags else rows.distinct()
     lists = exp.select(nodes[0].as_("id"), nodes[1].as_("items")).from_(inner)
     whole = "id, CASE WHEN count(*) = 1 THEN first(items) ELSE flatten(list(items)) END AS items"
-    merged = reads.rows(lists, whole, group="id").subquery("merged")
+    merged = reads.rows(lists, whole, group="id").tree().subquery("merged")
     called = [exp.to_identifier(name, quoted=True) for name in names]
     items = exp.column("items") if bags else exp.ArrayDistinct(this=exp.column("items"))
     return exp.select(exp.column("id").as_(called[0]), items.as_(called[1])).from_(merged)

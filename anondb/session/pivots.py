@@ -232,7 +232,7 @@ def _unpivoted(
         there = None if pivot.args.get("include_nulls") else exp.Not(this=exp.Is(this=column.copy(), expression=exp.null()))
         cells = [*kept, exp.Literal.string(column.name).as_(name, quoted=True), column.copy().as_(value, quoted=True)]
         parts.append(exp.select(*(cell.copy() for cell in cells)).from_(rows.subquery("turned")).where(there))
-    return reads.union(parts)
+    return reads.union(parts).tree()
 
 
 def _text(value: exp.Expr) -> str:

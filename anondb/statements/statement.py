@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from sqlglot import exp
-
+from anondb.engine.texts import literal, quoted
 from anondb.errors import InputError
 
 Value = str | int | float | bool
@@ -44,9 +43,9 @@ class CreateView(_OnView):
     @property
     def text(self) -> str:
         """The statement in a form that gives the same view again."""
-        name = exp.to_identifier(self.name, quoted=True).sql(dialect="duckdb")
+        name = quoted(self.name)
         lines = [" ".join(("CREATE", "ANONYMIZED", "VIEW", name, "AS")), self.query]
-        options = [f"{option} = {exp.convert(value).sql(dialect='duckdb')}" for option, value in self.options.items()]
+        options = [f"{option} = {literal(value)}" for option, value in self.options.items()]
         if options:
             lines.append(" ".join(("WITH", f"({', '.join(options)})")))
         return "\n".join(lines) + ";"

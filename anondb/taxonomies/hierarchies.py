@@ -2,6 +2,8 @@
 What ``taxonomies.build`` and ``taxonomies.check`` do for the items of persons is done here for the values of an
 attribute."""
 
+from __future__ import annotations
+
 import difflib
 import re
 from collections.abc import Mapping, Sequence
@@ -13,7 +15,6 @@ from itertools import count, pairwise
 from typing import Any
 
 import numpy as np
-from sqlglot import exp
 
 from anondb.data.attributes import check_names, check_type, hierarchy_sources
 from anondb.data.sources import Source, open_source, reading_as
@@ -21,6 +22,7 @@ from anondb.data.taxonomy import Taxonomy, load_taxonomy
 from anondb.data.transactions import id_of, text_of
 from anondb.engine import Engine
 from anondb.engine.arrays import Ints
+from anondb.engine.trees import exp
 from anondb.errors import InputError
 from anondb.taxonomies import FAN_OUT, HIERARCHIES, build
 from anondb.taxonomies.check import Checked, checked

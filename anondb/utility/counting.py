@@ -1,19 +1,21 @@
 """Counts the supports of many itemsets at once, in arrays."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from sqlglot import exp
 
-from anondb.engine import DuckDBEngine, Engine, Runner, Table, reads
+from anondb.engine import DuckDBEngine, Engine, Rows, Runner, Table, reads
 from anondb.engine.arrays import Flags, Ints
+from anondb.engine.texts import sql
 
 CELLS = 1 << 25  # bytes of the matrix of one piece: which of its transactions hold which items
 HITS = 1 << 17  # transactions of the rarest items of sets that are looked up at once
 
 
-def count_sets(engine: Engine, transactions: Table, sets: Table | exp.Query, runner: Runner | None = None) -> Table:
+def count_sets(engine: Engine, transactions: Table, sets: Rows, runner: Runner | None = None) -> Table:
     """Count the support of every set ``(set_id, item)`` in ``(tid, item)``, perhaps of another runner; in both each pair
     once, and ``tid`` in a range without large gaps. Returns the work table ``(set_id, support)``; the empty set is
     missing."""
@@ -111,7 +113,7 @@ def _pieces(engine: Engine, transactions: Table, items: Ints) -> Iterator[_Piece
     first, last = int(ends["first"][0]), int(ends["last"][0])
     step = min(max(1, CELLS // len(items)), last - first + 1)
     for least in range(first, last + 1, step):
-        part = exp.column("tid", "one").between(least, least + step - 1)
+        part = sql("one.tid BETWEEN {} AND {}", least, least + step - 1)
         rows = engine.select(reads.joined(transactions, numbered, "item", "one.tid, other.place", where=part))
         place, tid = rows["place"], rows["tid"] - least
         held = np.zeros((len(items), step), dtype=np.bool_)

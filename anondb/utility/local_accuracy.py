@@ -1,15 +1,17 @@
 """Accuracy of a release of sets or bags on COUNT queries, by the rules of the macro ``count_bounds``."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import groupby, pairwise
 
 import numpy as np
-from sqlglot import exp
 
 from anondb.data.transactions import Dataset
 from anondb.engine import Columns, Engine, Table, Tables, reads
 from anondb.engine.arrays import run_starts
+from anondb.engine.trees import exp
 from anondb.utility.accuracy import Accuracy, accuracy_of, members_of, true_counts
 from anondb.utility.counting import count_groups
 from anondb.utility.published import Published

@@ -34,7 +34,7 @@ class Published:
         held = engine.select(reads.rows(classes, "complete, support AS weight", order="content_id"))
         of_each = engine.select(
             reads.joined(
-                items, members, "item = released", "count(*) AS size", left=True, group="one.item", order="one.item"
+                items, members, "item = released", "count(*) AS size", side="LEFT", group="one.item", order="one.item"
             )
         )
         sizes = of_each["size"].astype(np.int64)

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sqlglot import exp
 
 from anondb.data.records import Records
 from anondb.data.transactions import Dataset
-from anondb.engine import Engine, Table, reads
+from anondb.engine import Engine, Rows, reads
 from anondb.engine.arrays import Floats, Ints, places_of
+from anondb.engine.trees import exp
 from anondb.errors import InputError
 from anondb.recoding import PublishedAttribute, RelationalRecoding
 from anondb.utility.accuracy import error_figures
@@ -82,7 +82,7 @@ class Original:
         return drawn
 
 
-def _occurrences(engine: Engine, transactions: Table | exp.Query) -> tuple[Ints, Ints]:
+def _occurrences(engine: Engine, transactions: Rows) -> tuple[Ints, Ints]:
     """The record and the item of each occurrence, sorted."""
     rows = engine.query("transactions/occurrences", {"transactions": transactions})
     return rows["record"].astype(np.int64), rows["item"].astype(np.int64)

@@ -1,5 +1,7 @@
 """Workloads of COUNT queries: itemsets drawn from the data, or the owner's table of queries."""
 
+from __future__ import annotations
+
 import math
 import numbers
 from collections.abc import Callable
@@ -9,13 +11,13 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from sqlglot import exp
 
 from anondb.data.sources import Source
 from anondb.data.transactions import Dataset, id_of, lengths_of, text_of
 from anondb.data.types import ID_TYPES, element_of
-from anondb.engine import Engine, Origin, Runner, Table, reads
+from anondb.engine import Engine, Origin, Rows, Runner, Table, reads
 from anondb.engine.arrays import Ints
+from anondb.engine.trees import exp
 from anondb.errors import InputError
 from anondb.models import check_count
 from anondb.utility.counting import count_itemsets
@@ -39,7 +41,7 @@ class Workload:
     queries: Table  # work table ``(query_id, item)``, each pair once; item numbers are those of ``items``
     # work table, or query, ``(query_id, name)``: every query, including those without items, numbered from 1; the name
     # is the owner's id as text, or the number
-    names: Table | exp.Query
+    names: Rows
     # work table ``(item, label)`` of at least the items of the queries; numbers from ``Dataset.n_items`` on are items
     # that never occur in the data
     items: Table
@@ -191,7 +193,7 @@ def _itemsets_of_transactions(
             "place": ("BIGINT", places.ravel()),
         },
     )
-    rows: Table | exp.Query = transactions
+    rows: Rows = transactions
     if ids is not None:
         ordered = reads.rows(ids, "tid, row_number() OVER (ORDER BY id) AS place")
         rows = reads.joined(transactions, ordered, "tid", "other.place AS tid, one.item")

@@ -5,11 +5,11 @@ With the original data it also checks, as far as multisets allow, that every tra
 in each column the values of all buckets together must equal those of the original.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
-from sqlglot import exp
-
-from anondb.engine import Engine, Table, reads
+from anondb.engine import Engine, Rows, Table, reads
 from anondb.errors import InputError
 from anondb.models.anatomy import Anatomy
 from anondb.verify.result import Verification, Witness
@@ -65,7 +65,7 @@ class Original:
 
 def verify_anatomy(
     engine: Engine,
-    buckets: Table | exp.Query,
+    buckets: Rows,
     model: Anatomy,
     original: Original | None = None,
     *,
@@ -117,7 +117,7 @@ def verify_anatomy(
     )
 
 
-def _values(place: Work[Engine], buckets: Table | exp.Query) -> Table:
+def _values(place: Work[Engine], buckets: Rows) -> Table:
     """Read the buckets as a work table of the distinct values of each bucket and column."""
     rows = place.table("anatomy_rows", reads.rows(buckets, _READ))
     if faults := place.count(reads.rows(rows, "1 AS fault", where=_FAULT)):

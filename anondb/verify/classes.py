@@ -1,13 +1,15 @@
 """The verifier of transactional k-anonymity (He and Naughton, VLDB 2009; docs/algorithms/models.md#k): classes of equal
 transactions."""
 
+from __future__ import annotations
+
 from itertools import groupby
 from operator import itemgetter
 
 import numpy as np
-from sqlglot import exp
 
-from anondb.engine import Engine, Runner, Table, reads
+from anondb.engine import Engine, Rows, Runner, Table, reads
+from anondb.engine.texts import sql
 from anondb.models.transactional import TransactionalK
 from anondb.verify.result import Verification, Witness
 from anondb.verify.work import Work, bound, work
@@ -16,7 +18,7 @@ from anondb.verify.work import Work, bound, work
 _FILLED: dict[str, int | str] = {"place": 0, "support": 0, "label": "", "copies": 0}
 
 
-def classes_of(engine: Engine, transactions: Table | exp.Query, ids: Table | exp.Query) -> Table:
+def classes_of(engine: Engine, transactions: Rows, ids: Rows) -> Table:
     """Make the classes of equal published transactions: work table ``(content_id, content, complete, support)``, of ``(tid
     INTEGER, item INTEGER, copies INTEGER)``, each pair of transaction and item once (sets have one copy), and of ``(tid
     INTEGER, complete BOOLEAN)``, every transaction. Those without items are equal. Readers see ``complete``, so transactions
@@ -35,7 +37,7 @@ def verify_k(engine: Engine, classes: Table, items: Table, model: TransactionalK
         ``violations`` is the number of classes with fewer than k members; a witness is such a class: the published
         items of its members, each as often as it has copies, and the number of members.
     """
-    small = reads.rows(classes, "content, complete, support", where=exp.column("support") < model.k)
+    small = reads.rows(classes, "content, complete, support", where=sql("support < {}", model.k))
     violations = Work(engine).count(small)
     seen: list[Witness] = []
     if violations and witnesses:
@@ -48,7 +50,7 @@ def verify_k(engine: Engine, classes: Table, items: Table, model: TransactionalK
     return Verification(model, violations == 0, violations, tuple(seen))
 
 
-def verify_k_on(runner: Runner, transactions: Table | exp.Query, ids: Table | exp.Query, k: int) -> int:
+def verify_k_on(runner: Runner, transactions: Rows, ids: Rows, k: int) -> int:
     """The number of classes of equal transactions with fewer than k members, by portable statements. Lists are not portable,
     so the items of a transaction are paired until each transaction has one number: as many statements as the longest
     transaction has binary digits. ``classes_of`` describes the tables."""

@@ -6,13 +6,14 @@ items; at least k transactions must hold every part of q that some transaction h
 hold every part of q. If some but fewer than k do, q itself is the violation. Only if none does, the parts are checked.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from sqlglot import exp
-
-from anondb.engine import Engine, Table, reads
+from anondb.engine import Engine, Rows, Table, reads
+from anondb.engine.trees import exp
 from anondb.models.transactional import ConstraintAnonymity
 from anondb.verify import work as limits
 from anondb.verify.result import Verification, Witness
@@ -113,7 +114,7 @@ def _violations(place: Work[Engine], transactions: Table, shapes: Table, k: int)
     check_budget(size["rows_"], limits.MAX_JOINED_ROWS, "parts of privacy constraints")
     few = exp.column("support", "one") < k
     rare = reads.joined(whole, shapes, "id", "one.id, other.items, one.support", where=few)
-    parts: list[Table | exp.Query] = [rare]
+    parts: list[Rows] = [rare]
     for part in range(size["parts"]):
         traces = place.table("traces", "constraint_traces", {"open_lists": open_lists, **content}, part=part)
         parts.append(place.table(f"few_{part}", "constraint_few", {"traces": traces}, k=k))
@@ -140,7 +141,7 @@ def verify_utility(
     """
     several = "count(DISTINCT other.group_id) + max(CASE WHEN other.group_id IS NULL THEN 1 ELSE 0 END) > 1"
     mixed = reads.joined(
-        *(released_items, groups, "item", "one.released_item"), left=True, group="one.released_item", having=several
+        *(released_items, groups, "item", "one.released_item"), side="LEFT", group="one.released_item", having=several
     )
     suppressed = reads.among(originals, released_items, "label = item", "label", absent=True)
     shown = exp.column("released_item").is_(exp.null()).not_()

@@ -6,13 +6,15 @@ if and only if a minimal one does, and all proper subsets of a minimal threat ar
 sizes in order and counts only itemsets whose subsets are frequent.
 """
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass, field
 
-from sqlglot import exp
-
-from anondb.engine import Engine, NamedRows, Runner, Table, put_integers, reads
+from anondb.engine import Engine, Query, Rows, Runner, Table, put_integers, query_of, reads
 from anondb.engine.telling import told
+from anondb.engine.texts import sql
+from anondb.engine.trees import exp
 from anondb.errors import BudgetExceeded, InputError
 from anondb.models.transactional import KmAnonymity
 from anondb.verify import supersets
@@ -118,7 +120,7 @@ def _rare_pairs(place: Work[Runner], transactions: Table, rows: int, items: int,
     ranges = _pair_ranges(place, transactions, rows, items)
     for low, high in told(place.engine.progress, "counting pairs of items", ranges):
         values = {"low": low, "high": high, "most": k - 1}
-        threats += place.count(NamedRows("warehouse/verify/pairs", {"transactions": transactions}, values))
+        threats += place.count(query_of("warehouse/verify/pairs", {"transactions": transactions}, values))
     return threats
 
 
@@ -159,7 +161,7 @@ class _Search:
         place = self.place
         frequent = place.table("frequent_1", reads.rows(self.codes, "code AS id, 0 AS itemset, code AS item, support"))
         self.levels = [frequent]
-        subsets = place.table("subsets_1", reads.rows(frequent, "id, 0 AS position, 0 AS subset", where=exp.false()))
+        subsets = place.table("subsets_1", reads.rows(frequent, "id, 0 AS position, 0 AS subset", where="FALSE"))
         occurrences = self.coded
         size = place.row(reads.rows(frequent, SIZE))
         for s in range(2, m + 1):
@@ -177,9 +179,7 @@ class _Search:
             for i, (low, high, _) in enumerate(told(place.engine.progress, f"counting sets of {s} items", ranges)):
                 candidates = place.table("candidates", self._candidates(s, occurrences, low, high, NO_LIMIT))
                 self._threats(s, candidates, subsets)
-                parts.append(
-                    place.table(f"part_{i}", reads.rows(candidates, ITEMSETS, where=exp.column("support") >= self.k))
-                )
+                parts.append(place.table(f"part_{i}", reads.rows(candidates, ITEMSETS, where=sql("support >= {}", self.k))))
                 place.drop(candidates)
             itemsets = reads.union([reads.rows(part, ITEMSETS) for part in parts])
             fresh = place.table(f"frequent_{s}", "warehouse/verify/frequent", {"itemsets": itemsets})
@@ -231,9 +231,9 @@ class _Search:
             return bound("warehouse/verify/pairs", {"transactions": occurrences}, low=low, high=high, most=most)
         return bound("warehouse/verify/joined", {"occurrences": occurrences}, low=low, high=high, most=most)
 
-    def _threats(self, s: int, candidates: Table | exp.Query, subsets: Table) -> None:
+    def _threats(self, s: int, candidates: Rows, subsets: Table) -> None:
         """Count the minimal threats among the candidates: those with a support below k and only frequent subsets."""
-        threats: exp.Query = reads.rows(candidates, ITEMSETS, where=exp.column("support") < self.k)
+        threats: Query | exp.Query = reads.rows(candidates, ITEMSETS, where=sql("support < {}", self.k))
         for position in range(1, s - 1):
             tables: Bound = {"candidates": threats, "subsets": subsets, "frequent": self.levels[-1]}
             threats = bound("warehouse/verify/with_subset", tables, position=position)
@@ -257,7 +257,7 @@ class _Search:
                 above = f"other.itemset, other.item, one.support{kept}, one.label_{i}"
                 tree = reads.joined(tree, self.levels[s - 2 - i], "itemset = id", above)
         labels = ", ".join(f"label_{i}" for i in range(s))
-        tree = reads.rows(tree, f"support, {labels}", order=f"list_sort([{labels}])").limit(self.wanted)
+        tree = reads.rows(tree, f"support, {labels}", order=f"list_sort([{labels}])").first(self.wanted)
         rows = self.place.engine.fetch(tree, most=self.wanted)
         columns = [rows[f"label_{i}"] for i in range(s)]
         for support, *parts in zip(rows["support"], *columns, strict=True):
@@ -266,7 +266,7 @@ class _Search:
         del self.witnesses[self.wanted :]
 
 
-def _rare_items(transactions: Table, k: int) -> exp.Query:
+def _rare_items(transactions: Table, k: int) -> Query:
     return reads.counted(transactions, "item", count="support", having=f"count(*) < {k}")
 
 

@@ -5,11 +5,12 @@ k^m-anonymity of the coded records is k^m-anonymity of every class, and one chec
 is, the sizes of the classes, is checked separately.
 """
 
+from __future__ import annotations
+
 from math import comb, inf
 
-from sqlglot import exp
-
-from anondb.engine import Engine, Table, reads
+from anondb.engine import Engine, Query, Rows, Table, reads
+from anondb.engine.texts import sql
 from anondb.models.relational import KkmAnonymity, KlmDiversity
 from anondb.models.transactional import KmAnonymity
 from anondb.verify import work as limits
@@ -41,7 +42,7 @@ def verify_kkm(
         in l holders of the itemset hold the sensitive item.
     """
     with work(engine) as place:
-        few = reads.counted(classes, "class", count="records", having=exp.Count(this=exp.Star()) < model.k)
+        few = reads.counted(classes, "class", count="records", having=sql("count(*) < {}", model.k))
         small = place.table("few_records", few)
         counts = engine.select(reads.rows(small, "records", order="records, class"))["records"]
         seen: list[Witness] = [Witness((), int(n)) for n in counts]
@@ -74,7 +75,7 @@ def _coded(
     classes: Table,
     items: Table,
     sensitive: Table,
-    small: Table | exp.Query,
+    small: Rows,
 ) -> tuple[Table, Table]:
     """Codes of nonsensitive items by class, and the records in these codes, without the classes in ``small``."""
     public = reads.among(transactions, sensitive, "item", "tid, item", absent=True)
@@ -107,7 +108,7 @@ def _exposed(
         number = place.count(table)
         if number and len(exposed) < wanted:
             shown = reads.rows(table, "labels, sensitive, support", order="labels, sensitive")
-            rows = place.engine.select(shown.limit(wanted), "witnesses")
+            rows = place.engine.select(shown.first(wanted), "witnesses")
             for items, z, n in zip(rows["labels"], rows["sensitive"], rows["support"], strict=True):
                 exposed.append(SensitiveWitness(tuple(sorted(str(i) for i in items)), int(n), str(z)))
         count += number
@@ -115,7 +116,7 @@ def _exposed(
     return count, exposed[: max(wanted, 0)]
 
 
-def _exposed_sets(coded: Table, labels: Table, holding: Table, size: int, ell: int) -> exp.Query:
+def _exposed_sets(coded: Table, labels: Table, holding: Table, size: int, ell: int) -> Query:
     """A query for the sets of one size that break l^m-diversity; it has one join for each item."""
     columns = [f"item{i}" for i in range(1, size + 1)]
     sets = reads.rows(coded, "tid, item AS item1")
@@ -127,7 +128,7 @@ def _exposed_sets(coded: Table, labels: Table, holding: Table, size: int, ell: i
         sets, holding, "tid", f"{ours}, other.label AS sensitive, count(*) AS support", group=f"{ours}, other.label"
     )
     whole = reads.counted(sets, names, count="whole")
-    sure = exp.Mul(this=exp.column("support", "one"), expression=exp.convert(ell)) > exp.column("whole", "other")
+    sure = sql("one.support * {} > other.whole", ell)
     shown = "one.sensitive, one.support"
     exposed = reads.joined(part, whole, names, f"{ours}, {shown}, other.whole", where=sure)
     for n, column in enumerate(columns):

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from sqlglot import exp
-
 from anondb.engine import Runner, Table, reads
 from anondb.engine.telling import told
+from anondb.engine.texts import sql
+from anondb.engine.trees import exp
 from anondb.verify import work as limits
 from anondb.verify.result import Witness
 from anondb.verify.work import Work, bound, check_budget
@@ -43,7 +43,7 @@ def plan(place: Work[Runner], coded: Table, k: int) -> Plan:
     alike = "min(tid) AS id, items, len(items) AS length, count(*) AS copies"
     sets = place.table("sets", reads.rows(lists, alike, group="items"))
     set_items = place.table("set_items", reads.rows(sets, "id, unnest(items) AS item"))
-    if not place.count(reads.rows(sets, "id", where=exp.column("copies") < k)):
+    if not place.count(reads.rows(sets, "id", where=sql("copies < {}", k))):
         return Plan(sets, set_items, None, 0, 0)
     pair_rows = reads.rows(sets, "CAST(coalesce(sum(length * (length - 1) // 2), 0) AS BIGINT) AS pair_rows")
     check_budget(place.row(pair_rows)["pair_rows"], limits.MAX_JOINED_ROWS, "pairs of items")

@@ -1,12 +1,13 @@
 """Shared by the verifiers: temporary work tables, and the limits on the cost of a check."""
 
+from __future__ import annotations
+
 import contextlib
 from collections.abc import Iterator, Mapping
 from typing import Generic, TypeVar
 
-from sqlglot import exp
-
-from anondb.engine import Engine, NamedRows, Runner, Table, load, reads
+from anondb.engine import Engine, Query, Rows, Runner, Table, load, reads
+from anondb.engine.trees import exp
 from anondb.errors import BudgetExceeded
 
 CHUNK_ROWS = 30_000_000  # groups of one aggregate, or rows of one candidate table: about 1 GB
@@ -14,7 +15,7 @@ MAX_RANGES = 100_000  # of a join that is counted in ranges
 MAX_STORED_ROWS = 60_000_000  # rows of a work table: about 1 GB, and as much again while it is joined
 MAX_JOINED_ROWS = 5_000_000_000  # rows through the joins of one size: some minutes
 
-Bound = Mapping[str, Table | exp.Query]
+Bound = Mapping[str, Rows]
 R = TypeVar("R", bound=Runner)
 
 
@@ -25,7 +26,9 @@ class Work(Generic[R]):
         self.engine, self.chunk_rows = engine, CHUNK_ROWS if chunk_rows is None else chunk_rows
         self._tables: list[Table] = []
 
-    def table(self, target: str, name: str | exp.Query, tables: Bound | None = None, **values: int | str | None) -> Table:
+    def table(
+        self, target: str, name: str | Query | exp.Query, tables: Bound | None = None, **values: int | str | None
+    ) -> Table:
         """Create the work table ``verify_<target>`` from a query (``named``) or a tree."""
         source = named(name) if isinstance(name, str) else name
         created = self.engine.create(f"verify_{target}", source, tables, **values)
@@ -37,12 +40,12 @@ class Work(Generic[R]):
         self.engine.drop(*tables)
         self._tables = [t for t in self._tables if t not in tables]
 
-    def row(self, name: str | exp.Query, tables: Bound | None = None, **values: int) -> dict[str, int]:
+    def row(self, name: str | Query | exp.Query, tables: Bound | None = None, **values: int) -> dict[str, int]:
         """The single row of numbers that a query (``named``) or a tree returns."""
         source = named(name) if isinstance(name, str) else name
         return {c: int(v[0]) for c, v in self.engine.fetch(source, tables, most=1, **values).items()}
 
-    def count(self, itemsets: Table | exp.Query | NamedRows) -> int:
+    def count(self, itemsets: Rows) -> int:
         """The number of rows of a table or query."""
         return int(self.engine.fetch(reads.counted(itemsets), most=1)["n"][0])
 

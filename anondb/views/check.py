@@ -1,17 +1,18 @@
 """Check a release against its current source: apply its recoding to the current data, and verify the result."""
 
+from __future__ import annotations
+
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sqlglot import exp
 
 from anondb.data.sources import open_source, reading_as
 from anondb.data.taxonomy import from_edges
 from anondb.data.transactions import Dataset, fingerprint
-from anondb.engine import DuckDBEngine, Engine, NamedRows, Table, Tables, reads
+from anondb.engine import DuckDBEngine, Engine, Query, Table, Tables, query_of, reads
 from anondb.ledger import ledger, loaded_files, stored
 from anondb.models import Model
 from anondb.models.named import model_of
@@ -68,10 +69,10 @@ def _with_records(
     return replace(check, fresh=same or (check.fresh and not attributes), records_file=file)
 
 
-def _images(dataset: Dataset, schema: SchemaName) -> exp.Query:
+def _images(dataset: Dataset, schema: SchemaName) -> Query:
     """``(item, released_item)`` of each item of the data; NULL if it has none, the first of several."""
     columns, members = "one.item, min(other.released_item) AS released_item", schema.table("released_items")
-    return reads.joined(dataset.items, members, "label = item", columns, left=True, order="one.item", group="one.item")
+    return reads.joined(dataset.items, members, "label = item", columns, side="LEFT", order="one.item", group="one.item")
 
 
 def images_of(engine: Engine, dataset: Dataset, schema: SchemaName) -> Images:
@@ -152,8 +153,8 @@ def _differing_supports(
         "released_items": released,
         "supports": reads.joined(recoded, codes, "item", columns, group="one.item"),
     }
-    members = {"members": NamedRows("warehouse/release/item_holders", tables, {})}
-    recounted = NamedRows("warehouse/release/item_supports", members, {"k": rule.k, "m": rule.m})
+    members = {"members": query_of("warehouse/release/item_holders", tables, {})}
+    recounted = query_of("warehouse/release/item_supports", members, {"k": rule.k, "m": rule.m})
     published, ends = schema.table("item_supports"), "at_least, at_most"
     differing = int(engine.scalar(reads.differing(recounted, published, "released_item, item", ends)))
     engine.drop(held)

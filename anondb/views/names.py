@@ -1,15 +1,18 @@
 """Anonymized views by their names: renamed, described, and read in ordinary SQL."""
 
+from __future__ import annotations
+
 import contextlib
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
 import sqlglot
-from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from anondb.engine import DuckDBEngine, Engine, Table, reads
+from anondb.engine.texts import sql
+from anondb.engine.trees import exp
 from anondb.errors import AnondbError, InputError
 from anondb.ledger import ledger, stored, tables
 from anondb.models.named import parameters_of
@@ -77,7 +80,7 @@ def _move(engine: Engine, old: SchemaName, new: SchemaName) -> None:
     release = None if place is None else read_release(engine, place)
     if release is None:
         raise InputError(f"The schema {old.name!r} does not hold a release.", code="not_a_release")
-    engine.run(exp.Create(this=new.expression(), kind="SCHEMA"), "creating the schema of the release")
+    engine.run(new.creation(), "creating the schema of the release")
     for name, columns in release.kind.tables.items():
         listed = [reads.named(c) for c in columns]
         order = [reads.named(c) for c in ROW_ORDER[name]]
@@ -184,7 +187,7 @@ def _meant(engine: DuckDBEngine, text: str) -> Iterator[tuple[exp.Table, exp.Que
     if not tables.VIEWS.present(engine, catalog):
         return
     noted, releases = tables.VIEWS.at(catalog), tables.RELEASES.at(catalog)
-    present = exp.column("status", "other").eq(ledger.PRESENT)
+    present = sql("other.status = {}", ledger.PRESENT)
     named = reads.joined(noted, releases, "release_id", "one.name", where=present, order="name", distinct=True)
     views = engine.select(named)["name"].tolist()
     if not any(view.lower() in text.lower() for view in views):
@@ -196,7 +199,7 @@ def _meant(engine: DuckDBEngine, text: str) -> Iterator[tuple[exp.Table, exp.Que
         parts = parts_of(engine, catalog, view)
         rows = [_released(engine, part.release, part) for part in parts]
         rows = rows or [_released(engine, view, None)]
-        yield table, reads.union(rows)
+        yield table, reads.union(rows).tree()
 
 
 def _released(engine: DuckDBEngine, release: str, part: Part | None) -> exp.Select:

@@ -1,13 +1,14 @@
 """The values of the column of a partitioned view, beside the releases that the ledger has of them."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
-
-from sqlglot import exp
 
 from anondb.data.sources import Partition, QuerySource, Source, describe
 from anondb.data.types import ID_TYPES
 from anondb.engine import Engine, reads
+from anondb.engine.trees import exp
 from anondb.errors import InputError
 from anondb.ledger import ledger
 from anondb.publications import history

@@ -2,13 +2,14 @@
 own, and then published in another. So a process that is killed leaves whole releases and whole files; the next REFRESH makes
 and publishes what is missing."""
 
+from __future__ import annotations
+
 import time
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sqlglot import exp
-
 from anondb.engine import DuckDBEngine, Engine, reads
+from anondb.engine.trees import exp
 from anondb.errors import InfeasibleError, InputError
 from anondb.ledger import ledger, stored
 from anondb.ledger.stored import of_parts

@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlglot import exp
-
 from anondb.data.sources import Partition
 from anondb.engine import Engine
+from anondb.engine.trees import exp
 from anondb.ledger.tables import PARTITIONS, RELEASES, VIEWS
 from anondb.release.objects import SchemaName, same_name
 

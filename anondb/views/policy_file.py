@@ -8,11 +8,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from sqlglot import exp
-
 from anondb.data.sources import is_file, resolve_table
 from anondb.engine import DuckDBEngine
 from anondb.engine.elsewhere import is_url
+from anondb.engine.trees import exp
 from anondb.errors import InputError, speaking
 from anondb.ledger import ledger, stored
 from anondb.ledger.stored import of_view

@@ -10,10 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlglot import exp
-
 from anondb.data.sources import QuerySource
 from anondb.engine import DuckDBEngine, user_sql
+from anondb.engine.trees import exp
 from anondb.errors import AnondbError, InputError, speaking
 from anondb.ledger.stored import current_catalog
 from anondb.statements.parser import parse

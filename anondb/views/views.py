@@ -1,5 +1,7 @@
 """Create, refresh, drop and list anonymized views, and check them against the current data."""
 
+from __future__ import annotations
+
 import re
 import time
 from collections.abc import Sequence
@@ -9,13 +11,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sqlglot import exp
-
 from anondb.algorithms.method import Task
 from anondb.data.constraints import load_columns
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset, fingerprint
 from anondb.engine import DuckDBEngine, Engine
+from anondb.engine.trees import exp
 from anondb.errors import AnondbError, InputError
 from anondb.ledger import ledger, stored
 from anondb.ledger.stored import of_view

@@ -2,14 +2,15 @@
 that of the sealed file (DuckDB), of releases in PostgreSQL, and of those in Spark, of which the texts for Snowflake and
 BigQuery are translations."""
 
+from __future__ import annotations
+
 import contextlib
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
-from sqlglot import exp
-
-from anondb.engine import Table, reads
-from anondb.engine.texts import text_of
+from anondb.engine import Table, reads, tree_of
+from anondb.engine.texts import Sql, creation, sql
+from anondb.engine.trees import exp, parsed
 from anondb.errors import InputError
 from anondb.release.bodies import bound_among
 from anondb.release.definitions import modelled_statements, view_and_macro_texts
@@ -72,15 +73,14 @@ def scripts(kind: Kind, manifest: Mapping[str, str]) -> dict[str, str]:
 
 def _duckdb(kind: Kind, release_id: str, modelled: Sequence[StoredTable]) -> list[str]:
     schema = SchemaName(_CATALOG, "main")
-    statements = []
+    statements: list[str] = []
     for name, columns in kind.tables.items():
-        rows = exp.select(*(reads.named(c) for c in columns)).from_(rows_table(name))
-        statements.append(text_of(exp.Create(this=schema.table(name).expression(), kind="TABLE", expression=rows)))
+        statements.append(creation(schema.table(name), reads.stored(rows_table(name), list(columns))))
     statements += view_and_macro_texts(schema, release_id, kind)
-    statements += map(text_of, modelled_statements(_CATALOG, modelled))
+    statements += modelled_statements(_CATALOG, modelled)
     for table in modelled:
         rows = table.rows(rows_table(table.file))
-        statements.append(text_of(exp.Insert(this=table.place(_CATALOG).expression(), expression=rows)))
+        statements.append(sql("INSERT INTO {} {}", table.place(_CATALOG), Sql(rows.text)))
     return [text.replace(f'"{_CATALOG}".', "") for text in statements]
 
 
@@ -101,12 +101,13 @@ def _named(kind: Kind, schema: str = "") -> dict[str, Table]:
 
 
 def _body(kind: Kind, schema: str = "") -> exp.Query:
-    return bound_among(_PLAIN, _named(kind, schema), {"items": exp.column("items")})
+    return tree_of(bound_among(_PLAIN, _named(kind, schema), {"items": exp.column("items")}))
 
 
 def _tables(kind: Kind, dialect: str, schema: str = "") -> list[str]:
     return [
-        text_in(dialect, _unquoted(create_table(Table("", schema, name), columns))) for name, columns in kind.tables.items()
+        text_in(dialect, _unquoted(parsed(create_table(Table("", schema, name), columns))))
+        for name, columns in kind.tables.items()
     ]
 
 

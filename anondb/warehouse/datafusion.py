@@ -7,9 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlglot import exp
-
 from anondb.engine import Table
+from anondb.engine.trees import exp
 from anondb.errors import InputError
 from anondb.warehouse import portable
 from anondb.warehouse.portable import PortableWarehouse

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import duckdb
-from sqlglot import exp
 
 from anondb.engine import Table
+from anondb.engine.trees import exp
 from anondb.warehouse.portable import PortableWarehouse, table_named
 from anondb.warehouse.statements import PREFIX
 

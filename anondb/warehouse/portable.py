@@ -8,14 +8,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import unquote
 
-import sqlglot
-from sqlglot import exp
-
 from anondb.data.types import kind_of, released_type, short
-from anondb.engine import Columns, NamedRows, Table, Tables, load, reads
+from anondb.engine import Columns, Query, Table, Tables, load, reads
 from anondb.engine.failures import at_most, encodable
-from anondb.engine.queries import Value
 from anondb.engine.telling import Progress
+from anondb.engine.texts import Value
+from anondb.engine.trees import exp
 from anondb.errors import AnondbError, EngineError, InputError
 from anondb.warehouse.statements import PREFIX, arrow_rows, bad_type, columns_of, limited, text_in, tree_of, what
 
@@ -45,7 +43,7 @@ class PortableWarehouse(ABC):
     name = dialect = schema = ""
     temporary = True  # whether work tables are temporary tables, so that they end with the connection
     notes: tuple[str, ...] = ()  # what the owner should know of how the work was done
-    draw: exp.Expr = exp.Rand()  # a call that gives other random values in other rows, which nobody can foretell
+    draw = "random()"  # a call that gives other random values in other rows, which nobody can foretell
     sha256 = "sha256({})"  # a call that gives the SHA-256 of a text, in DuckDB's words
     failures: tuple[type[Exception], ...] = ()  # the exceptions of its driver
 
@@ -97,7 +95,7 @@ class PortableWarehouse(ABC):
         if self._on_progress is not None:
             self._on_progress(Progress.of(words, share))
 
-    def create(self, target: str, name: str | exp.Query | NamedRows, tables: Tables | None = None, **values: Value) -> Table:
+    def create(self, target: str, name: str | Query | exp.Query, tables: Tables | None = None, **values: Value) -> Table:
         """Create a work table from a named query or a tree."""
         table = self.work_table(target)
         temporary = exp.Properties(expressions=[exp.TemporaryProperty()]) if self.temporary else None
@@ -113,9 +111,7 @@ class PortableWarehouse(ABC):
         self.guarded(lambda: self.load(table, kinds, arrow_rows(columns)), "loading a work table")
         return table
 
-    def fetch(
-        self, name: str | exp.Query | NamedRows, tables: Tables | None = None, *, most: int, **values: Value
-    ) -> Columns:
+    def fetch(self, name: str | Query | exp.Query, tables: Tables | None = None, *, most: int, **values: Value) -> Columns:
         """Run a named query or a tree; refuse more than ``most`` rows (``Runner.fetch``)."""
         rows = self.rows(limited(tree_of(name, tables, values), most), what(name))
         self.fetched += rows.num_rows
@@ -206,11 +202,11 @@ class PortableWarehouse(ABC):
     def number(self, source: Table) -> Table:
         """The work table ``(tid, id)``: the distinct ids of a table, numbered from 1 in an order that the engine draws at
         random, once even if a task runs again."""
-        draws = reads.rows(reads.rows(source, "id", distinct=True), "id").select(self.draw.copy().as_("draw"))
+        draws = reads.rows(reads.rows(source, "id", distinct=True), f"id, {self.draw} AS draw")
         number = "CAST(row_number() OVER (ORDER BY draw) AS INTEGER) AS tid, id"
         return self.create("ids", reads.rows(draws, number))
 
-    def keyed(self, target: str, rows: exp.Query, text: str, key: str) -> Table:
+    def keyed(self, target: str, rows: Query | exp.Query, text: str, key: str) -> Table:
         """The work table of rows with 15 hexadecimal digits, ``digest``, of the SHA-256 of a key and the column ``text``.
         The key reaches the database beside the statements, as a row, and is written once, so that no plan of Spark has
         it."""
@@ -236,13 +232,16 @@ class PortableWarehouse(ABC):
     @contextlib.contextmanager
     def rows_of(self, table: Table, columns: Sequence[str]) -> Iterator[Any]:
         """The rows of a work table in Arrow, sorted by all columns."""
-        yield self.rows(reads.rows(table, ", ".join(columns), order=", ".join(columns)), "fetching rows")
+        query = reads.rows(table, ", ".join(columns), order=", ".join(columns))
+        yield self.rows(query.tree(), "fetching rows")
 
 
 def table_named(reference: Any, dialect: str) -> exp.Table:
     """The table of a name such as ``schema.table``. Raises InputError: ``no_such_table``: it is none."""
     table = None
-    with contextlib.suppress(sqlglot.errors.SqlglotError, ValueError):
+    from sqlglot.errors import SqlglotError
+
+    with contextlib.suppress(SqlglotError, ValueError):
         table = exp.to_table(str(reference), dialect=dialect)
     if table is None:
         raise InputError("The URL names no table.", code="no_such_table", hint="Write URL#TABLE.")

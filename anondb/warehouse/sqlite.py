@@ -11,11 +11,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlglot import exp
-
 from anondb.engine import Table, reads
 from anondb.engine.failures import bad_unicode
 from anondb.engine.files import no_file
+from anondb.engine.trees import exp, parsed
 from anondb.errors import AnondbError, InputError
 from anondb.release.objects import create_table
 from anondb.warehouse import portable
@@ -73,7 +72,7 @@ class SQLiteWarehouse(PortableWarehouse):
 
     def load(self, table: Table, kinds: Mapping[str, str], rows: pa.Table) -> None:
         """Create a temporary table with rows."""
-        self.run(create_table(table, kinds), "creating")
+        self.run(parsed(create_table(table, kinds)), "creating")
         insertion = exp.insert(exp.values([tuple(exp.Placeholder() for _ in kinds)]), table.expression())
         self._connection.executemany(
             text_in(self.dialect, insertion), zip(*(c.to_pylist() for c in rows.columns), strict=True)

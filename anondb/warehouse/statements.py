@@ -7,11 +7,11 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sqlglot import exp
-from sqlglot.dialects.dialect import Dialect
 
-from anondb.engine import Columns, NamedRows, Tables, load
-from anondb.engine.queries import Value
+from anondb.engine import Columns, Query, Tables, load
+from anondb.engine import tree_of as engine_tree
+from anondb.engine.texts import Value
+from anondb.engine.trees import exp
 from anondb.errors import InputError
 
 if TYPE_CHECKING:
@@ -20,14 +20,12 @@ if TYPE_CHECKING:
 PREFIX = "_anondb_"
 
 
-def tree_of(name: str | exp.Query | NamedRows, tables: Tables | None, values: dict[str, Value]) -> exp.Query:
+def tree_of(name: str | Query | exp.Query, tables: Tables | None, values: dict[str, Value]) -> exp.Query:
     """The tree of a named query or of a tree, with its tables and values in place."""
-    if isinstance(name, exp.Query):
-        return name
-    return name.tree() if isinstance(name, NamedRows) else load(name).bind(tables or {}, values)
+    return load(name).bind(tables or {}, values) if isinstance(name, str) else engine_tree(name)
 
 
-def what(name: str | exp.Query | NamedRows) -> str:
+def what(name: str | Query | exp.Query) -> str:
     """What runs, for an error."""
     return f"query {name}" if isinstance(name, str) else "generated query"
 
@@ -66,7 +64,9 @@ def text_in(dialect: str, statement: exp.Expr) -> str:
 
 
 @lru_cache(maxsize=8)
-def _dialect(name: str) -> Dialect:
+def _dialect(name: str) -> Any:
+    from sqlglot.dialects.dialect import Dialect
+
     return Dialect.get_or_raise(name)
 
 

@@ -38,7 +38,7 @@ ROOMS = {
     "promises": "errors engine models data release verify",
     "policy": "errors models reading algorithms promises",
     "options": "errors models reading algorithms policy",
-    "statements": "errors release options",
+    "statements": "errors engine release options",
     "ledger": "errors engine recoding reading data release algorithms promises policy options statements",
     "recode": "errors engine models recoding data utility release algorithms promises policy",
     "answers/rules": "",

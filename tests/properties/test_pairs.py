@@ -28,7 +28,7 @@ from anondb.algorithms.hghs.pairs import Extension, PairCounter, Pairs, SqlPairs
 from anondb.algorithms.hghs.spread_pairs import SpreadPairs
 from anondb.algorithms.hghs.threats import Growth, ThreatMiner
 from anondb.data.taxonomy import Taxonomy
-from anondb.engine import Engine, NamedRows, Table
+from anondb.engine import Engine, Query, Table
 from anondb.engine.memory import array_bytes, bytes_of
 from anondb.errors import BudgetExceeded
 from anondb.models.transactional import KmAnonymity
@@ -77,7 +77,7 @@ class Workers:
     batch: int = 4
 
     def spread(
-        self, target: str, rows: NamedRows, order: Sequence[str], work: Callable[[Any], Any], columns: Mapping[str, str]
+        self, target: str, rows: Query, order: Sequence[str], work: Callable[[Any], Any], columns: Mapping[str, str]
     ) -> Table:
         taken = self.engine.fetch(rows, most=10**6)
         place = np.lexsort([taken[c] for c in reversed(order)])

@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 from portions import some
 from release.cases import frozen
-from sqlglot import exp
 
 import anondb
-from anondb.engine import Engine
+from anondb.engine import Engine, reads
 from anondb.errors import InternalError, VerificationFailed
 from anondb.publications import publish as publications
 from anondb.publications.sealed import verify_file
@@ -115,8 +114,8 @@ def test_rows_that_were_changed_on_the_way_are_refused(
 
     def changing(engine: Engine, rows: Any, file: Path) -> None:
         if file.stem == "released_items":
-            columns = ["released_item", exp.func("upper", exp.column("item")).as_("item")]
-            rows = exp.select(*columns).from_(rows.subquery("handed")).order_by("released_item", "item")
+            columns = "released_item, upper(item) AS item"
+            rows = reads.rows(rows, columns, order="released_item, item")
         whole(engine, rows, file)
 
     monkeypatch.setattr(publishing, "hand_over_table", changing)

@@ -13,10 +13,9 @@ import sqlglot
 from each import each
 from sqlglot import exp
 
-from anondb.engine import Engine, NamedRows, Table, all_names, load
+from anondb.engine import Engine, Table, all_names, load, query_of
 from anondb.engine.locked import HAS_TRIGGERS
 from anondb.engine.queries import NamedQuery
-from anondb.engine.texts import named_text
 from anondb.errors import InternalError
 
 Row = tuple[Any, ...]
@@ -555,7 +554,7 @@ def test_every_query_binds_in_duckdb(engine: Engine, name: str) -> None:
     values = {p: value_of(p) for p in query.params}
     texts = [query.bind(tables, values).sql(dialect="duckdb")]
     if not any(isinstance(value, exp.Expr | list) for value in values.values()):
-        texts.append(named_text(name, tables, values))
+        texts.append(query_of(name, tables, values).text)
     for text in texts:
         engine._connection.execute(f"EXPLAIN {text}")
         found = engine._connection.execute(f"DESCRIBE {text}").fetchall()
@@ -565,11 +564,11 @@ def test_every_query_binds_in_duckdb(engine: Engine, name: str) -> None:
 @each("name", DUCKDB_QUERIES)
 def test_the_text_of_a_query_is_that_of_its_tree(name: str) -> None:
     query = load(name)
-    rows = NamedRows("release/manifest", {"manifest": Table("a", "b", "c")}, {})
+    rows = query_of("release/manifest", {"manifest": Table("a", "b", "c")})
     shown = [Table("a b", 'c"d', "e"), exp.select("x", "y").from_("z").where("x > 1"), rows]
     for value, table in zip((-3, None, 'it\'s "x"'), shown, strict=True):
         tables, values = dict.fromkeys(query.reads, table), dict.fromkeys(query.params, value)
-        text, tree = named_text(name, tables, values), query.bind(tables, values)
+        text, tree = query.filled(tables, values).text, query.bind(tables, values)
         assert "--" not in text, "a comment, or two signs in a row"
         assert sqlglot.parse_one(text, dialect="duckdb").sql(dialect="duckdb") == tree.sql(dialect="duckdb")
 

@@ -19,7 +19,6 @@ from fractions import Fraction
 from typing import Any, Protocol
 
 import numpy as np
-from sqlglot import exp
 
 from anondb.algorithms.coat.blocks import Blocks, Weights
 from anondb.algorithms.coat.explicit import Explicit
@@ -32,6 +31,7 @@ from anondb.data.transactions import Dataset
 from anondb.engine import Engine, reads
 from anondb.engine.arrays import Ints, run_starts
 from anondb.engine.telling import Tell, silent
+from anondb.engine.texts import sql
 from anondb.errors import InfeasibleError, InputError, quote_list
 from anondb.models.transactional import ConstraintAnonymity, KmAnonymity
 from anondb.recoding import Decision, GlobalRecoding
@@ -329,7 +329,7 @@ def pgen(engine: Engine, dataset: Dataset, k: int) -> PrivacyConstraints:
     rows = {"sets": sets, "set_items": items}
     candidates = engine.create("pgen_candidates", "coat/candidates", {**rows, "anchors": anchors}, k=k)
     covered = engine.create("pgen_covered", "coat/covered", {**rows, "candidates": candidates})
-    rare = reads.rows(sets, "id", where=exp.column("copies") < k)
+    rare = reads.rows(sets, "id", where=sql("copies < {}", k))
     largest = reads.among(rare, covered, "id", "id", absent=True)
     maximal = engine.select(reads.joined(items, largest, "id", "one.id, one.item", order="one.id, one.item"))
     engine.drop(sets, items, anchors, candidates, covered)

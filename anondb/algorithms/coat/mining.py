@@ -1,17 +1,20 @@
 """Reads what COAT needs from DuckDB before its first choice: the occurrences, and the itemsets that are too rare."""
 
+from __future__ import annotations
+
 from math import comb
 
 import numpy as np
-from sqlglot import exp
 
 from anondb.algorithms.coat.blocks import Blocks
 from anondb.algorithms.coat.implicit import Mined, check_sets
 from anondb.algorithms.hghs.budget import chunks
 from anondb.algorithms.in_memory import check_occurrences
 from anondb.data.transactions import Dataset
-from anondb.engine import Engine, reads
+from anondb.engine import Engine, Query, reads
 from anondb.engine.arrays import Floats, Ints32
+from anondb.engine.texts import sql
+from anondb.engine.trees import exp
 from anondb.errors import BudgetExceeded
 
 CHUNK_SETS = 25_000_000  # itemsets that one SQL statement counts: about 1 GB
@@ -85,11 +88,11 @@ def _shares(blocks: Blocks, size: int) -> Floats:
     return groups / CHUNK_SETS + np.where(sets > 0, blocks.support, 0) / CHUNK_ROWS
 
 
-def _rare_sets(dataset: Dataset, size: int, k: int, low: int, high: int) -> exp.Select:
+def _rare_sets(dataset: Dataset, size: int, k: int, low: int, high: int) -> Query:
     """The violated constraints among the sets of a size whose first item lies in a range: sets that at least one and fewer
     than k transactions hold."""
     columns = [f"n{i}" for i in range(1, size + 1)]
-    sets = reads.itemsets(dataset.transactions, columns, where=exp.column("item").between(low, high))
+    sets = reads.itemsets(dataset.transactions, columns, where=sql("item BETWEEN {} AND {}", low, high))
     shown = ", ".join(columns)
     number = f"{shown}, CAST(count(*) AS INTEGER) AS support"
-    return reads.rows(sets, number, group=shown, having=exp.Count(this=exp.Star()) < k)
+    return reads.rows(sets, number, group=shown, having=sql("count(*) < {}", k))

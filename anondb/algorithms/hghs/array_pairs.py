@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sqlglot import exp
 
 from anondb.algorithms.hghs import budget
 from anondb.algorithms.hghs.extended import Extended
@@ -14,6 +13,7 @@ from anondb.algorithms.hghs.triangle import Triangle, rare_triples, restricted
 from anondb.data.taxonomy import Taxonomy
 from anondb.engine import reads
 from anondb.engine.arrays import Flags, Ints, Ints32, run_starts
+from anondb.engine.texts import sql
 
 Wanted = Callable[[Ints32, Ints32], Flags]
 
@@ -268,7 +268,7 @@ class Occurrences:
         engine, dataset, leaves = self._extended.engine, self._extended.dataset, self._extended.put_leaves()
         step = max(1, FETCHED * dataset.n_transactions // max(dataset.n_occurrences, 1))
         for first in range(1, dataset.n_transactions + 1, step):
-            part = exp.column("tid", "one").between(first, first + step - 1)
+            part = sql("one.tid BETWEEN {} AND {}", first, first + step - 1)
             held = reads.joined(dataset.transactions, leaves, "item", "one.tid, other.node", where=part, order="tid, node")
             rows = engine.fetch(held, most=dataset.n_occurrences)
             leaf = rows["node"].astype(self._leaf, copy=False)

@@ -7,7 +7,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-from sqlglot import exp
 
 from anondb.algorithms.hghs import budget
 from anondb.algorithms.hghs.array_pairs import CELL, SIBLINGS, WANTED, ancestors, arrays_fit, numbers_above, roles_in
@@ -16,6 +15,7 @@ from anondb.algorithms.hghs.pairs import Extension, PairCounter, Pairs, joined
 from anondb.algorithms.hghs.triangle import Triangle, restricted, rows_of_triangle
 from anondb.engine import Spread, Table, put_integers, reads
 from anondb.engine.arrays import Ints, Ints32, run_starts
+from anondb.engine.trees import exp
 
 if TYPE_CHECKING:
     import pyarrow as pa

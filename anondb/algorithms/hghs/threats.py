@@ -9,20 +9,22 @@ nodes, which gives the same threats as mining everything and selecting. Threats 
 which may also count three; larger ones come from ``Growth``.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from sqlglot import exp
 
 from anondb.algorithms.hghs import budget
 from anondb.algorithms.hghs.extended import Extended
 from anondb.algorithms.hghs.pairs import Extension, PairCounter, Pairs, Triples, pair_counter
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
-from anondb.engine import Runner, Table, reads
+from anondb.engine import Query, Rows, Runner, Table, reads
 from anondb.engine.arrays import Flags, Ints, Ints32
 from anondb.engine.telling import told
+from anondb.engine.texts import Sql, sql
 
 _FOLLOWS = "other.member > one.last AND (one.family = other.family OR one.family < 0 OR other.family < 0)"
 
@@ -137,7 +139,7 @@ class Growth:
             columns = engine.fetch(_minimal(counted, frequent, size, self._k), most=budget.MAX_THREATS + 1)
             batches.append((np.column_stack([columns[f"n{i}"] for i in range(1, size + 1)]), columns["support"]))
             if not last:
-                frequent_sets = reads.rows(counted, "support", where=exp.column("support") >= self._k)
+                frequent_sets = reads.rows(counted, "support", where=sql("support >= {}", self._k))
                 kept += self._occurrences_of(frequent_sets, size, kept)
             engine.drop(counted)
             budget.check_threats(sum(len(rows) for rows, _ in batches), size)
@@ -154,7 +156,7 @@ class Growth:
         engine.drop(frequent, occurrences)
         return grown, where
 
-    def _occurrences_of(self, frequent: Table | exp.Query, size: int, others: int = 0) -> int:
+    def _occurrences_of(self, frequent: Rows, size: int, others: int = 0) -> int:
         """Count the occurrences of frequent antichains, which the next level keeps besides ``others``."""
         total = reads.rows(frequent, "CAST(coalesce(sum(support), 0) AS BIGINT) AS total")
         kept = int(self._engine.fetch(total, most=1)["total"][0])
@@ -162,21 +164,23 @@ class Growth:
         return kept
 
 
-def _pairs(occurrences: Table, columns: str, chunk: tuple[int, int] | None = None, group: str = "") -> exp.Select:
+def _pairs(
+    occurrences: Table, columns: str, chunk: tuple[int, int] | None = None, group: str = "", having: str = ""
+) -> Query:
     """Pairs of occurrences in one transaction with the same prefix, the second after the first one's subtree."""
-    condition = exp.condition(_FOLLOWS)
+    condition = Sql(_FOLLOWS)
     if chunk is not None:
-        condition = exp.and_(condition, exp.column("prefix", "one").between(*chunk))
-    return reads.joined(occurrences, occurrences, "tid, prefix", columns, where=condition, group=group)
+        condition = sql("{} AND one.prefix BETWEEN {} AND {}", condition, *chunk)
+    return reads.joined(occurrences, occurrences, "tid, prefix", columns, where=condition, group=group, having=having)
 
 
-def _counted(occurrences: Table, chunk: tuple[int, int] | None = None) -> exp.Select:
+def _counted(occurrences: Table, chunk: tuple[int, int] | None = None, having: str = "") -> Query:
     """The support of every extension: prefix, then the last two members y < z."""
     columns = "one.prefix, one.member AS y, other.member AS z, CAST(count(*) AS INTEGER) AS support"
-    return _pairs(occurrences, columns, chunk, "one.prefix, one.member, other.member")
+    return _pairs(occurrences, columns, chunk, "one.prefix, one.member, other.member", having)
 
 
-def _with_members(counted: Table | exp.Query, frequent: Table, size: int, more: str = "") -> exp.Select:
+def _with_members(counted: Rows, frequent: Table, size: int, more: str = "") -> Query:
     """List the members of the sets of size s: the s-2 of the prefix, then y and z."""
     names = [f"n{i}" for i in range(1, size - 1)]
     prefixes = reads.rows(frequent, ", ".join(("prefix", *names)), distinct=True)
@@ -184,10 +188,10 @@ def _with_members(counted: Table | exp.Query, frequent: Table, size: int, more: 
     return reads.joined(counted, prefixes, "prefix", ", ".join(members) + more)
 
 
-def _minimal(counted: Table, frequent: Table, size: int, k: int) -> exp.Select:
+def _minimal(counted: Table, frequent: Table, size: int, k: int) -> Query:
     """The threats among the counted sets: support below k, and all (s-1)-subsets frequent. The two subsets without y or
     without z are frequent by construction; the others drop one member of the prefix."""
-    rare = reads.rows(counted, "prefix, y, z, support", where=exp.column("support") < k)
+    rare = reads.rows(counted, "prefix, y, z, support", where=sql("support < {}", k))
     query, members = _with_members(rare, frequent, size), [f"n{i}" for i in range(1, size + 1)]
     for dropped in range(size - 2):
         kept = (member for i, member in enumerate(members) if i != dropped)
@@ -196,14 +200,14 @@ def _minimal(counted: Table, frequent: Table, size: int, k: int) -> exp.Select:
     return query
 
 
-def _frequent(occurrences: Table, frequent: Table, size: int, k: int) -> exp.Select:
+def _frequent(occurrences: Table, frequent: Table, size: int, k: int) -> Query:
     """The frequent antichains of size s: members, support, and the number of their first s-1 members (the new prefix)."""
-    counted = _counted(occurrences).having(exp.Count(this=exp.Star()) >= k)
+    counted = _counted(occurrences, having=sql("count(*) >= {}", k))
     number = ", CAST(dense_rank() OVER (ORDER BY one.prefix, one.y) AS INTEGER) AS prefix, one.prefix AS old_prefix"
     return _with_members(counted, frequent, size, number)
 
 
-def _grown_occurrences(occurrences: Table, grown: Table, size: int) -> exp.Select:
+def _grown_occurrences(occurrences: Table, grown: Table, size: int) -> Query:
     """Where the frequent antichains of size s occur, keyed by their new prefix."""
     family = "greatest(one.family, other.family) AS family"
     pairs = _pairs(occurrences, f"one.tid, one.prefix, one.member AS y, other.member AS z, other.last, {family}")

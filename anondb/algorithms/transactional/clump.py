@@ -13,19 +13,21 @@ only min(n(v), c_x(v)) for the nodes above the items of x, which an inverted ind
 All these numbers are integers below 2^53, which doubles hold exactly.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from sqlglot import exp
 
 from anondb.algorithms.transactional.shared import check, node_recoding, numbered, to_absorb
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
-from anondb.engine import Engine, Table, put_integers, reads
+from anondb.engine import Engine, Rows, Table, put_integers, reads
 from anondb.engine.arrays import Floats, Ints, stretches
+from anondb.engine.trees import exp
 from anondb.models.transactional import TransactionalK
 from anondb.recoding import LocalRecoding
 
@@ -159,9 +161,7 @@ def _branching_above(taxonomy: Taxonomy) -> Ints:
     return up
 
 
-def _extended(
-    engine: Engine, dataset: Dataset, taxonomy: Taxonomy, up: Ints, order: Ints, source: Table | exp.Query
-) -> Table:
+def _extended(engine: Engine, dataset: Dataset, taxonomy: Taxonomy, up: Ints, order: Ints, source: Rows) -> Table:
     """Create the work table ``(place, node, n)``: the transactions with all generalized items."""
     item, node = np.arange(dataset.n_items), taxonomy.leaf_nodes(dataset)
     above = [(item, node)]

@@ -5,11 +5,12 @@ those of an empty release of the same kind, which is made in the session's tempo
 PostgreSQL prints them.
 """
 
+from __future__ import annotations
+
 import contextlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from sqlglot import exp
-
+from anondb.engine.trees import exp
 from anondb.errors import InputError
 from anondb.release.catalog import MOST_KEYS, Finding
 from anondb.release.modelled import COMMENT, modelled_tables

@@ -2,13 +2,14 @@
 ``sql/release`` are converted tree by tree, so their proofs hold here too. The bodies of functions are stored as trees (BEGIN
 ATOMIC): their names are bound when they are made, and no temporary table or other schema can hide one."""
 
+from __future__ import annotations
+
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
-from sqlglot import exp
-
-from anondb.engine import load
+from anondb.engine import Rows, load, tree_of
+from anondb.engine.trees import exp
 from anondb.errors import InputError
 from anondb.release.bodies import body_of
 from anondb.release.conditions import judged_records
@@ -60,11 +61,11 @@ def _definitions(schema: str, kind: Kind) -> Iterator[str]:
     passed = {"unhidden": exp.select(exp.true().as_("passed"))}
     for name, query in view_queries(kind).items():
         parts = {} if query in _OWN else passed | parts_of_view(name, schema, kind, _OWN)
-        tree = body_of(_OWN.get(query, query), schema, {}, parts)
+        tree = tree_of(body_of(_OWN.get(query, query), schema, {}, parts))
         yield text_of(exp.Create(this=place(schema, name), kind="VIEW", expression=_converted(tree)))
     yield function(schema, "count_bounds", conditions(kind), BOUNDS, _bounds(schema, kind))
     if kind is ANATOMY:
-        body = body_of("postgres/reconstruct", schema, {"seed": argument(1)})
+        body = tree_of(body_of("postgres/reconstruct", schema, {"seed": argument(1)}))
         yield function(schema, "reconstruct", {"seed": "BIGINT"}, TRANSACTIONS, body)
 
 
@@ -92,9 +93,9 @@ def conditions(kind: Kind) -> dict[str, str]:
 def _bounds(schema: str, kind: Kind) -> exp.Query:
     """The body of ``count_bounds``."""
     items = {"items": argument(1)}
-    parts: dict[str, exp.Query] = {"checked": body_of("postgres/checked_items", schema, items)}
+    parts: dict[str, Rows] = {"checked": body_of("postgres/checked_items", schema, items)}
     if kind.attributes is not None:
-        judged = judged_records(schema, kind.attributes)
+        judged = judged_records(schema, kind.attributes).tree()
         numbers = {name: number for number, name in enumerate(conditions(kind), 1)}
         for column in list(judged.find_all(exp.Column)):
             if not column.table and column.name in numbers:
@@ -103,7 +104,7 @@ def _bounds(schema: str, kind: Kind) -> exp.Query:
     if kind is not ANATOMY:
         parts |= parts_of_bounds(schema, kind, items, _OWN)
     body = body_of(bounds_query(kind), schema, {name: items[name] for name in load(bounds_query(kind)).params}, parts)
-    return _converted(body)
+    return _converted(tree_of(body))
 
 
 def function(

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import sqlglot
-from sqlglot import exp
 
 from anondb.engine import DuckDBEngine, Table, reads
+from anondb.engine.trees import exp
 from anondb.errors import InputError
 from anondb.warehouse.postgres.tables import COLLATED, SourceTable
 

@@ -1,12 +1,13 @@
 """The ledger and the frozen releases in PostgreSQL: fetched into DuckDB when they are needed, written back if changed."""
 
+from __future__ import annotations
+
 import contextlib
 from collections.abc import Iterator
 from typing import Any
 
-from sqlglot import exp
-
 from anondb.engine import DuckDBEngine, Table, tuples
+from anondb.engine.trees import exp
 from anondb.errors import EngineError, InputError
 from anondb.release.definitions import create_views_and_macros
 from anondb.release.objects import ROW_ORDER, SchemaName, read_manifest, read_release, schema_names
@@ -209,11 +210,10 @@ class LedgerEngine(DuckDBEngine):
         return [name for name in schema_names(self, CATALOG) if name.lower().startswith("release_")]
 
     def _make_schema(self, name: str) -> None:
-        self.run(exp.Create(this=SchemaName(CATALOG, name).expression(), kind="SCHEMA", exists=True), "making a schema")
+        self.run(SchemaName(CATALOG, name).creation(exists=True), "making a schema")
 
     def _drop_schema(self, name: str) -> None:
-        gone = SchemaName(CATALOG, name).expression()
-        self.run(exp.Drop(tables=[gone], kind="SCHEMA", exists=True, cascade=True), "dropping a schema")
+        self.run(SchemaName(CATALOG, name).removal(), "dropping a schema")
 
     def _columns(self, schema: str) -> list[tuple[str, str, str]]:
         rows = self.query("release/columns", catalog_name=CATALOG, schema=schema)

@@ -7,12 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from sqlglot import exp
-
 from anondb.engine import DuckDBEngine
 from anondb.engine.clean import clean_writer
 from anondb.engine.reads import named
 from anondb.engine.spill import private_block
+from anondb.engine.trees import exp
 from anondb.errors import InputError
 from anondb.release import objects
 from anondb.release.catalog import Finding

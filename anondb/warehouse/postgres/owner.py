@@ -12,10 +12,9 @@ from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from typing import Any
 
-from sqlglot import exp
-
 from anondb.engine import Table
 from anondb.engine.elsewhere import Name
+from anondb.engine.trees import exp
 from anondb.errors import AnondbError, InputError
 from anondb.warehouse.postgres.fetched import CATALOG, LEDGER, Fetched, duckdb_table, folded, is_owners, tables_of
 from anondb.warehouse.postgres.ledger import LedgerEngine

@@ -13,11 +13,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sqlglot import exp
-
 from anondb.engine import DuckDBEngine
 from anondb.engine.reads import named
 from anondb.engine.spill import private_block
+from anondb.engine.trees import exp
 from anondb.errors import AnondbError, InputError, InternalError, quote_list
 from anondb.release.digest import file_digest
 from anondb.release.modelled import modelled_tables
@@ -245,7 +244,7 @@ def _write_modelled(server: Server, where: Place, sealed: SealedRelease) -> list
     schema = schema_of(str(where.schema))
     server.run_all([*schema_statements(schema), *table_statements(schema, tables)], "making tables")
     for table in tables:
-        rows = table.rows(table.place(sealed.schema.catalog).expression(), stored=True)
+        rows = table.rows(table.place(sealed.schema.catalog), stored=True)
         server.insert(schema, table.name, sealed.engine.relation(rows).to_arrow_table())
     for role in where.analysts:
         server.run_all(rights_to_read(schema, [table.name for table in tables], role), "granting rights")

@@ -11,9 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
-from sqlglot import exp
-
 from anondb.engine import load
+from anondb.engine.trees import exp
 from anondb.errors import AnondbError, EngineError, InputError
 from anondb.warehouse.postgres.place import Place
 from anondb.warehouse.statements import text_in

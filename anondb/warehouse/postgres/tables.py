@@ -1,15 +1,16 @@
 """Tables of PostgreSQL as tables of DuckDB: which types become which, and the statements that read and make them."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import sqlglot
-from sqlglot import exp
 
 from anondb.engine.reads import named
+from anondb.engine.trees import exp
 from anondb.errors import InputError, quote_list
-from anondb.release.objects import SchemaName
 from anondb.warehouse.postgres.server import Server
 
 # All types that DuckDB has, too. Every other arrives as a UNION of its text, which no id, item or attribute can be.
@@ -233,10 +234,14 @@ def creation(schema: str, name: str, columns: Mapping[str, str], *, temporary: b
 
 def schema_creation(schema: str, *, exists: bool = False) -> exp.Create:
     """The statement that makes a schema."""
-    return exp.Create(this=SchemaName("", schema).expression(), kind="SCHEMA", exists=exists)
+    return exp.Create(this=_schema(schema), kind="SCHEMA", exists=exists)
 
 
 def removals(schema: str, tables: Sequence[str]) -> list[exp.Drop]:
     """The statements that drop tables and then their schema, but nothing else that lies in it or depends on it."""
     drops = [exp.Drop(tables=[place(schema, name)], kind="TABLE") for name in tables]
-    return [*drops, exp.Drop(tables=[SchemaName("", schema).expression()], kind="SCHEMA")]
+    return [*drops, exp.Drop(tables=[_schema(schema)], kind="SCHEMA")]
+
+
+def _schema(name: str) -> exp.Table:
+    return exp.Table(db=exp.to_identifier(name, quoted=True))

@@ -2,14 +2,15 @@
 schema ``weekly`` has, over ``weekly/1``, ``weekly/2`` and so on, each table and view of a release with the value in front of
 its columns; ``item_counts`` and ``count_bounds`` add up the bounds, since the values have disjoint persons."""
 
+from __future__ import annotations
+
 import contextlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 
-from sqlglot import exp
-
-from anondb.engine import reads
+from anondb.engine import reads, tree_of
+from anondb.engine.trees import exp
 from anondb.errors import InputError
 from anondb.release.bodies import body_of
 from anondb.release.catalog import Finding
@@ -175,7 +176,7 @@ def statements(schema: str, values: Values, kind: Kind) -> Iterator[exp.Expr | s
         yield from relation_comments(schema, name, listed, "VIEW")
     asked = conditions(kind)
     bounds = _each(values, partial(_called, "count_bounds", len(asked), BOUNDS, False))
-    body = body_of("postgres/added_bounds", schema, {}, {"counted": bounds})
+    body = tree_of(body_of("postgres/added_bounds", schema, {}, {"counted": bounds}))
     yield function(schema, "count_bounds", asked, BOUNDS, body, replace=True)
     if "reconstruct" in kind.macros:
         body = _each(values, partial(_called, "reconstruct", 1, TRANSACTIONS, True))
@@ -185,7 +186,7 @@ def statements(schema: str, values: Values, kind: Kind) -> Iterator[exp.Expr | s
 
 def _each(values: Values, query: Callable[[str, str], exp.Query]) -> exp.Query:
     """The rows of a query on each part."""
-    return reads.union([query(name, value) for name, value in values.items()])
+    return reads.union([query(name, value) for name, value in values.items()]).tree()
 
 
 def _shown(name: str, columns: Mapping[str, str], schema: str, value: str) -> exp.Query:
@@ -210,10 +211,11 @@ def _added_counts(values: Values) -> exp.Query:
     every = _each(values, lambda schema, _: exp.select(reads.named("item")).from_(place(schema, "released_items")))
 
     def of_part(schema: str, value: str) -> exp.Query:
-        query = body_of("postgres/counts_of_part", schema, {}, {"every_item": exp.select("item").from_("every_item")})
+        items = exp.select("item").from_("every_item")
+        query = tree_of(body_of("postgres/counts_of_part", schema, {}, {"every_item": items}))
         for call in query.find_all(exp.Lateral):
             call.set("this", exp.Dot(this=exp.to_identifier(schema, quoted=True), expression=call.this.copy()))
         return exp.select(*map(reads.named, ITEM_COUNTS)).from_(query.subquery("part"))
 
     counted = _each(values, of_part)
-    return body_of("postgres/added_counts", "", {}, {"counted": counted}).with_("every_item", as_=every)
+    return tree_of(body_of("postgres/added_counts", "", {}, {"counted": counted})).with_("every_item", as_=every)

@@ -8,10 +8,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from sqlglot import exp
-
-from anondb.engine import NamedRows, Table, Tables
-from anondb.engine.queries import Value
+from anondb.engine import Query, Table, Tables
+from anondb.engine.texts import Value
+from anondb.engine.trees import exp
 from anondb.warehouse.portable import PortableWarehouse, column_named
 from anondb.warehouse.postgres.fetched import CATALOG
 from anondb.warehouse.postgres.place import place_of
@@ -28,7 +27,7 @@ class PostgresWarehouse(PortableWarehouse):
     statement, which administrators can read: texts go to the server by COPY."""
 
     name, dialect, schema = "PostgreSQL", "postgres", "pg_temp"
-    draw = exp.Anonymous(this="gen_random_uuid")
+    draw = "gen_random_uuid()"
     sha256 = "sha256(convert_to({}, 'UTF8'))"
 
     def __init__(self, server: Server, *, on_progress: Callable[[str], None] | None = None) -> None:
@@ -65,7 +64,7 @@ class PostgresWarehouse(PortableWarehouse):
         """The rows of a query in Arrow."""
         return self._server.rows(query, what)
 
-    def create(self, target: str, name: str | exp.Query | NamedRows, tables: Tables | None = None, **values: Value) -> Table:
+    def create(self, target: str, name: str | Query | exp.Query, tables: Tables | None = None, **values: Value) -> Table:
         """Create a temporary table from a named query or a tree, and analyze it."""
         return self._analyzed(super().create(target, name, tables, **values))
 

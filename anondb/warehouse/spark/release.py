@@ -1,10 +1,11 @@
 """The statements that are those of a release in Spark alone."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
 
-from sqlglot import exp
-
-from anondb.engine import Table, load
+from anondb.engine import Rows, Table, load, tree_of
+from anondb.engine.trees import exp
 from anondb.release.bodies import bound_among
 from anondb.release.definitions import view_queries
 from anondb.release.item_supports import expected_holders
@@ -44,10 +45,10 @@ def _converted(body: exp.Query) -> exp.Query:
 
 def views_of(tables: Mapping[str, Table]) -> Iterator[exp.Create]:
     """The statements that create the views ``transactions``, ``baskets`` and ``item_counts`` of a release of sets."""
-    sources: dict[str, Table | exp.Query] = {**tables, "expected": expected_holders(tables, local=False)}
+    sources: dict[str, Rows] = {**tables, "expected": expected_holders(tables, local=False)}
     sources["unhidden"] = exp.select(exp.true().as_("passed"))
     for name, query in {**view_queries(GLOBAL), "baskets": "warehouse/spark/baskets"}.items():
-        body = _converted(bound_among(query, sources))
+        body = _converted(tree_of(bound_among(query, sources)))
         place = tables["labels"]
         yield exp.Create(this=Table(place.catalog, place.schema, name).expression(), kind="VIEW", expression=body)
 
@@ -56,5 +57,5 @@ def bounds_of(tables: Mapping[str, Table], items: exp.Expr) -> exp.Query:
     """The query of ``count_bounds`` for a list of items."""
     wanted = load("warehouse/spark/wanted").bind({"released_items": tables["released_items"]}, {"items": items})
     expected = expected_holders(tables, local=False, wanted=wanted)
-    sources: dict[str, Table | exp.Query] = {**tables, "wanted": wanted, "expected": expected}
-    return bound_among("warehouse/spark/count_bounds", sources, {"items": items})
+    sources: dict[str, Rows] = {**tables, "wanted": wanted, "expected": expected}
+    return tree_of(bound_among("warehouse/spark/count_bounds", sources, {"items": items}))

@@ -9,12 +9,11 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sqlglot import exp
 
-from anondb.engine import NamedRows, Table, Tables, reads
-from anondb.engine.queries import Value
+from anondb.engine import Query, Table, Tables, reads
+from anondb.engine.texts import Value
+from anondb.engine.trees import exp
 from anondb.errors import AnondbError, BudgetExceeded, InputError
-from anondb.release.objects import SchemaName
 from anondb.warehouse.portable import PortableWarehouse
 from anondb.warehouse.spark import session
 from anondb.warehouse.spark.folder import delete, files_of, make_private, may_exist, note_release
@@ -105,7 +104,7 @@ class SparkWarehouse(PortableWarehouse):
         with contextlib.suppress(Exception):
             delete(self._user, self._folder)
 
-    def create(self, target: str, name: str | exp.Query | NamedRows, tables: Tables | None = None, **values: Value) -> Table:
+    def create(self, target: str, name: str | Query | exp.Query, tables: Tables | None = None, **values: Value) -> Table:
         """Write the rows of a named query or a tree as Parquet files, and name them as a temporary view."""
         query = tree_of(name, tables, values)
         return self.told(query, what(name), lambda text: self._written(target, self._session.sql(text)))
@@ -159,7 +158,7 @@ class SparkWarehouse(PortableWarehouse):
         catalog, _, schema = name.rpartition(".")
         schemas, unfinished = self.guarded(lambda: self._schemas(catalog), "looking for releases")
         for left in unfinished:
-            self._drop_schema(SchemaName(catalog, left).expression())
+            self._drop_schema(_schema(catalog, left))
         if schema.lower() in schemas - unfinished:
             raise session.release_exists()
         jvm: Any = self._session._jvm
@@ -189,7 +188,7 @@ class SparkWarehouse(PortableWarehouse):
         run drops the schema: its comment names the private folder of its run, which is gone. Grants follow afterwards.
         """
         catalog, _, schema = name.rpartition(".")
-        place = SchemaName(catalog, schema).expression()
+        place = _schema(catalog, schema)
         unfinished = exp.SchemaCommentProperty(this=exp.Literal.string(UNFINISHED + self._folder))
         statement = exp.Create(this=place, kind="SCHEMA", properties=exp.Properties(expressions=[unfinished]))
         self.run(statement, "creating the schema of the release")
@@ -292,3 +291,8 @@ class SparkWarehouse(PortableWarehouse):
 def opened(frame: DataFrame, **told: Any) -> tuple[SparkWarehouse, DataFrame]:
     """The warehouse of a data frame of Spark, which is a source there."""
     return SparkWarehouse(frame.sparkSession, **told), frame
+
+
+def _schema(catalog: str, name: str) -> exp.Table:
+    """The node of a schema."""
+    return exp.Table(db=exp.to_identifier(name, quoted=True), catalog=exp.to_identifier(catalog or None, quoted=True))

@@ -1,0 +1,45 @@
+"""sqlglot's trees. sqlglot is imported when something of it is first used: the import takes a fifth of the time of a small
+run, and most commands compose texts alone (``texts.py``)."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from anondb.errors import InternalError
+
+if TYPE_CHECKING:
+    from sqlglot import exp as exp
+
+    E = TypeVar("E", bound=exp.Expr)
+else:
+
+    class _Expressions(ModuleType):
+        def __getattr__(self, name: str) -> Any:
+            from sqlglot import exp
+
+            setattr(self, name, getattr(exp, name))
+            return self.__dict__[name]
+
+    exp = _Expressions("exp")
+
+
+def parsed(text: str, dialect: str = "duckdb") -> exp.Expr:
+    """The tree of a statement."""
+    import sqlglot
+
+    return sqlglot.parse_one(text, dialect=dialect)
+
+
+def parsed_query(text: str, dialect: str = "duckdb") -> exp.Query:
+    """The tree of a query. Raises InternalError: it is not a SELECT."""
+    if not isinstance(tree := parsed(text, dialect), exp.Query):
+        raise InternalError("a query is not a SELECT")
+    return tree
+
+
+def light(tree: E) -> E:
+    """A tree without the positions of its nodes in the text: they are unused, and most of the cost of a copy."""
+    for node in tree.walk():
+        node._meta = None
+    return tree
