@@ -15,8 +15,8 @@ from anondb.models import BOOLEAN, INTEGER, TEXT, Parameter, check_count, parame
 from anondb.models.named import nearest
 
 if TYPE_CHECKING:
+    from anondb.data.constraints import Requirements
     from anondb.data.records import Records
-    from anondb.data.requirements import Requirements
     from anondb.data.taxonomy import Taxonomy
     from anondb.data.transactions import Dataset
     from anondb.engine import Engine, Runner, Table

@@ -1,8 +1,7 @@
-"""COAT's privacy and utility constraints: sets of items from a table, view, file, data frame or taxonomy
-(Loukides, Gkoulalas-Divanis and Malin, Definitions 3.3 and 3.7; section 5.2)."""
+"""What owners say of items: COAT's privacy and utility constraints, which are sets of items (Loukides, Gkoulalas-Divanis
+and Malin, Definitions 3.3 and 3.7; section 5.2), weights, columns, and lists of sensitive items."""
 
 import re
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -14,12 +13,15 @@ from anondb.data.sources import open_source, texts_of
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.data.types import element_of
-from anondb.engine import Engine
+from anondb.engine import Engine, Table
 from anondb.engine.arrays import Ints
 from anondb.errors import InputError
+from anondb.reading.options import Dialect
 from anondb.recoding import GlobalRecoding
 
 REST = "(all other items)"
+PGEN = "pgen"
+_FROM_TAXONOMY = re.compile(r"(level|siblings):(\d{1,9})$")
 _INTEGER = re.compile(r"-?\d{1,38}$")
 
 
@@ -43,8 +45,7 @@ class ItemSets:
         """Make them from sets in Python, in their order, numbered from 1 unless named. Raises InputError:
         ``empty_constraint``, if a set is empty; ``not_a_partition`` if utility constraints overlap."""
         listed = [list(s) for s in sets]
-        names = [str(i) for i in range(1, len(listed) + 1)] if ids is None else list(ids)
-        return cls.checked(dict(zip(names, listed, strict=True)))
+        return cls.checked(dict(zip(map(str, range(1, len(listed) + 1)) if ids is None else ids, listed, strict=True)))
 
     @classmethod
     def checked(cls, sets: Mapping[str, Sequence[str]], doubled: int = 0) -> Self:
@@ -58,21 +59,16 @@ class ItemSets:
             raise InputError(words, code="empty_constraint", hint="Drop them.")
         labels = tuple(sorted({label for items in sets.values() for label in items}))
         number = {label: i for i, label in enumerate(labels)}
-        kept: dict[str, Sequence[int]] = {}
-        seen: set[tuple[int, ...]] = set()
+        first: dict[tuple[object, ...], tuple[str, list[int]]] = {}
         for i, items in sets.items():
-            members = tuple(sorted({number[label] for label in items}))
-            if not cls.merge_equal or members not in seen:
-                seen.add(members)
-                kept[i] = members
-        remarks = []
-        if doubled:
-            remarks.append(f"{doubled} rows of the {cls.noun}s repeated an item of the same one and count once.")
-        if len(kept) < len(sets):
-            remarks.append(f"{len(sets) - len(kept)} {cls.noun}s repeated another and count once.")
-        sizes = np.fromiter((len(members) for members in kept.values()), dtype=np.int64, count=len(kept))
-        member = np.fromiter((j for members in kept.values() for j in members), dtype=np.int64)
-        return cls(tuple(kept), labels, np.concatenate(([0], np.cumsum(sizes))), member, tuple(remarks))
+            members = sorted({number[label] for label in items})
+            first.setdefault(tuple(members) if cls.merge_equal else (i,), (i, members))
+        ids, kept = zip(*first.values(), strict=True)
+        repeated = {f"{doubled} rows of the {cls.noun}s repeated an item of the same one and count once.": doubled}
+        repeated[f"{len(sets) - len(ids)} {cls.noun}s repeated another and count once."] = len(sets) - len(ids)
+        start = np.cumsum([0, *map(len, kept)])
+        member = np.array([j for members in kept for j in members], dtype=np.int64)
+        return cls(ids, labels, start, member, tuple(remark for remark, number in repeated.items() if number))
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -88,11 +84,11 @@ class ItemSets:
     def on(self, dataset: Dataset | None) -> Self:
         """The same sets with a remark on the items that never occur in the data, if there are some."""
         unknown = 0 if dataset is None else len(set(self.labels).difference(dataset.labels))
-        return self.remarked(f"{unknown} items of the {self.noun}s never occur in the data.") if unknown else self
+        return self.remarked(unknown, f"{unknown} items of the {self.noun}s never occur in the data.")
 
-    def remarked(self, remark: str) -> Self:
-        """The same sets with a further remark for the owner."""
-        return replace(self, warnings=(*self.warnings, remark))
+    def remarked(self, number: int, remark: str) -> Self:
+        """The same sets with a further remark for the owner, unless its number is 0."""
+        return replace(self, warnings=(*self.warnings, remark)) if number else self
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -110,22 +106,20 @@ class UtilityConstraints(ItemSets):
 
     def __post_init__(self) -> None:
         if overlapping := int((np.bincount(self.member, minlength=len(self.labels)) > 1).sum()):
-            raise InputError(
-                f"{overlapping} items are in more than one {self.noun}.", code="not_a_partition", hint="Put each into one."
-            )
+            hint = "Put each into one."
+            raise InputError(f"{overlapping} items are in more than one {self.noun}.", code="not_a_partition", hint=hint)
 
     def on(self, dataset: Dataset | None) -> Self:
         """The same groups, with a remark on the items of the data that are in none, too."""
         rest = 0 if dataset is None else len(set(dataset.labels).difference(self.labels))
-        words = f"{rest} items of the data are in no {self.noun}; they form one more group."
-        return super().on(dataset).remarked(words) if rest else super().on(dataset)
+        return (
+            super().on(dataset).remarked(rest, f"{rest} items of the data are in no {self.noun}; they form one more group.")
+        )
 
     def groups_of(self, labels: Sequence[str]) -> tuple[Ints, tuple[str, ...]]:
         """The group number of each label, and the groups' names; the last, ``REST``, holds the items of no group."""
-        owners = np.repeat(np.arange(len(self)), np.diff(self.start))
-        group = {self.labels[j]: int(i) for i, j in zip(owners.tolist(), self.member.tolist(), strict=True)}
-        of_label = np.array([group.get(label, len(self)) for label in labels], dtype=np.int64)
-        return of_label, (*self.ids, REST)
+        group = {label: i for i, items in enumerate(self.sets()) for label in items}
+        return np.array([group.get(label, len(self)) for label in labels], dtype=np.int64), (*self.ids, REST)
 
 
 Sets = TypeVar("Sets", bound=ItemSets)
@@ -183,21 +177,13 @@ def _read(engine: Engine, constraints: Any, kind: type[ItemSets]) -> tuple[dict[
         rows, name = texts_of(engine, source, [id_name, item_name]), source.name
     if missing := sum(i is None for i, _ in rows):
         raise InputError(f"{missing} rows of {name} have no {id_name}.", code="null_id")
-    sets: dict[str, list[str]] = {}
-    nulls: Counter[str] = Counter()
+    read: dict[str, list[str | None]] = {}
     for i, item in rows:
-        members = sets.setdefault(i, [])
-        if item is None:
-            nulls[i] += 1
-        elif isinstance(item, str):
-            members.append(item)
-        else:
-            entries = item.tolist()
-            nulls[i] += entries.count(None)
-            members.extend(e for e in entries if e is not None)
-    if null_items := sum(n for i, n in nulls.items() if sets[i]):
+        read.setdefault(i, []).extend([item] if item is None or isinstance(item, str) else item.tolist())
+    sets = {i: [label for label in read[i] if label is not None] for i in in_order(read)}
+    if null_items := sum(len(read[i]) - len(labels) for i, labels in sets.items() if labels):
         raise InputError(f"{null_items} rows of {name} have a NULL item.", code="null_item", hint="Filter them out.")
-    return {i: sets[i] for i in in_order(sets)}, sum(len(s) - len(set(s)) for s in sets.values())
+    return sets, sum(len(labels) - len(set(labels)) for labels in sets.values())
 
 
 def in_order(ids: Collection[str]) -> list[str]:
@@ -243,16 +229,14 @@ def countable(sets: ItemSets, recoding: GlobalRecoding, dataset: Dataset) -> tup
     """Check for each set of items whether its count stays exact under a recoding (Corollary 3.12). It does if none of the
     items is suppressed and each is generalized with items of the set only. Items that never occur are ignored."""
     image = {label: int(r) for label, r in zip(dataset.labels, recoding.image.tolist(), strict=True)}
-    members: list[list[str]] = [[] for _ in recoding.labels]
+    members: dict[int, list[str]] = {}
     for released, label in zip(recoding.member_of.tolist(), recoding.member_labels, strict=True):
-        members[released].append(label)
+        members.setdefault(released, []).append(label)
     report = []
-    for i, set_id in enumerate(sets.ids):
-        items = set(sets.items(i))
+    for set_id, items in zip(sets.ids, map(set, sets.sets()), strict=True):
         images = [image[label] for label in items if label in image]
-        clean = {r: items.issuperset(members[r]) for r in set(images) if r >= 0}
-        suppressed = sum(r < 0 for r in images)
-        mixed = sum(r >= 0 and not clean[r] for r in images)
+        others = {r for r in set(images) if r >= 0 and not items.issuperset(members.get(r, ()))}
+        suppressed, mixed = sum(r < 0 for r in images), sum(r in others for r in images)
         report.append(Countable(set_id, len(items), not suppressed and not mixed, suppressed, mixed))
     return tuple(report)
 
@@ -281,15 +265,127 @@ def load_columns(engine: Engine, columns: Any, dataset: Dataset) -> tuple[Ints, 
     column, _ = sets.groups_of(dataset.labels)
     items = np.bincount(column, minlength=len(sets) + 1)
     if items[-1]:
-        raise InputError(
-            f"{items[-1]} items of the data are in none of the columns.",
-            code="unknown_item",
-            hint="Put every item into one column.",
-        )
+        hint = "Put every item into one column."
+        raise InputError(f"{items[-1]} items of the data are in none of the columns.", code="unknown_item", hint=hint)
     if empty := int((items[:-1] == 0).sum()):
-        raise InputError(
-            f"{empty} of {len(sets)} columns hold no item that occurs in the data.",
-            code="empty_column",
-            hint="Leave them out.",
-        )
+        words = f"{empty} of {len(sets)} columns hold no item that occurs in the data."
+        raise InputError(words, code="empty_column", hint="Leave them out.")
     return column + 1, sets.ids
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Requirements:
+    """The owner's inputs to COAT; each source is read once."""
+
+    # privacy constraints, or ``pgen`` for those that Pgen finds; None if the model needs none
+    privacy: PrivacyConstraints | str | None = None
+    utility: UtilityConstraints | None = None  # utility constraints; None if any items may be generalized together
+    # w of generalized items, from the weights of items or from a taxonomy; None for 1
+    weights: Taxonomy | Mapping[str, Fraction] | None = None
+    countable: ItemSets | None = None  # sets of items that must stay countable, or None
+
+    def items(self, dataset: Dataset) -> int:
+        """|I|, the number of distinct items in the data, the privacy constraints and the utility constraints."""
+        sources = (sets.labels for sets in (self.privacy, self.utility) if isinstance(sets, ItemSets))
+        return len(set(dataset.labels).union(*sources))
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Remarks on the sources, for the owner."""
+        sources = (self.privacy, self.utility, self.countable)
+        return tuple(remark for sets in sources if isinstance(sets, ItemSets) for remark in sets.warnings)
+
+
+def load_requirements(
+    engine: Engine,
+    dataset: Dataset,
+    taxonomy: Taxonomy | None,
+    *,
+    privacy: Any = None,
+    utility: Any = None,
+    weights: Any = None,
+    countable: Any = None,
+) -> Requirements:
+    """Read the owner's inputs to COAT.
+
+    Args:
+        privacy: see ``read_privacy``.
+        utility: a source ``(group_id, item)``, or groups from the taxonomy: ``level:2`` for the items below each node of
+            level 2 (the root is level 0), ``siblings:5`` for groups of 5 neighbouring leaves.
+        weights: a source ``(item, weight)``, ``taxonomy``, or 1, the default.
+        countable: a source ``(set_id, item)``.
+
+    Raises:
+        InputError: ``no_taxonomy`` if one is needed and missing; see ``anondb.data.constraints``.
+    """
+    return Requirements(
+        privacy=None if privacy is None else read_privacy(engine, privacy, dataset),
+        utility=None if utility is None else _read_utility(engine, utility, dataset, taxonomy),
+        weights=_read_weights(engine, weights, taxonomy),
+        countable=None if countable is None else load_sets(engine, countable, ItemSets),
+    )
+
+
+def read_privacy(engine: Engine, constraints: Any, dataset: Dataset | None = None) -> PrivacyConstraints | str:
+    """Read privacy constraints from a source ``(constraint_id, item)``; the word ``pgen`` is returned unchanged."""
+    if isinstance(constraints, str) and constraints == PGEN:
+        return PGEN
+    return load_sets(engine, constraints, PrivacyConstraints, dataset)
+
+
+def _read_utility(engine: Engine, constraints: Any, dataset: Dataset, taxonomy: Taxonomy | None) -> UtilityConstraints:
+    """Utility constraints; of those from a taxonomy, items that never occur are left out: it protects nothing to generalize
+    others with them."""
+    match = _FROM_TAXONOMY.match(constraints) if isinstance(constraints, str) else None
+    if match is None:
+        return load_sets(engine, constraints, UtilityConstraints, dataset)
+    tree = _require(taxonomy, f"utility_constraints = {constraints}")
+    groups = (utility_of_level if match[1] == "level" else utility_of_siblings)(tree, int(match[2]))
+    occurring = frozenset(dataset.labels)
+    left = ((i, occurring.intersection(items)) for i, items in zip(groups.ids, groups.sets(), strict=True))
+    kept = {i: sorted(items) for i, items in left if items}
+    return (UtilityConstraints.checked(kept) if kept else groups).on(dataset)
+
+
+def _read_weights(engine: Engine, weights: Any, taxonomy: Taxonomy | None) -> Taxonomy | Mapping[str, Fraction] | None:
+    if isinstance(weights, str) and weights == "taxonomy":
+        return _require(taxonomy, "weights = taxonomy")
+    if weights is None or (isinstance(weights, int | str) and not isinstance(weights, bool) and str(weights) == "1"):
+        return None
+    return load_weights(engine, weights)
+
+
+def _require(taxonomy: Taxonomy | None, what: str) -> Taxonomy:
+    if taxonomy is None:
+        raise InputError(f"{what} needs a taxonomy.", code="no_taxonomy", hint="Name it with --taxonomy TABLE|FILE.")
+    return taxonomy
+
+
+def put_sets(engine: Engine, target: str, sets: ItemSets, id_column: str) -> Table:
+    """Make a work table ``(id_column, item)`` with the labels of the sets."""
+    pairs = [(i, item) for i, items in zip(sets.ids, sets.sets(), strict=True) for item in items]
+    return engine.put(target, {name: ("VARCHAR", [pair[n] for pair in pairs]) for n, name in enumerate((id_column, "item"))})
+
+
+def load_sensitive(engine: Engine, items: Any) -> tuple[str, ...]:
+    """Read the distinct labels, sorted, from the column ``item`` or the only column of a source: a table, view, CSV or
+    Parquet file, ``.txt`` file with an item on each line, data frame, or collection of labels. Raises InputError: no such
+    source or column; NULL items."""
+    if isinstance(items, Collection) and not isinstance(items, str) and not hasattr(items, "columns"):
+        if not all(isinstance(label, str) for label in items):
+            raise InputError("Sensitive items must be texts.", code="bad_type")
+        return tuple(sorted(set(items)))
+    with open_source(engine, items, "sensitive items") as source:
+        only = next(iter(source.columns)) if len(source.columns) == 1 else "item"
+        of_text = source.account is not None and source.account.header and isinstance(source.account.dialect, Dialect)
+        if of_text and only.lower() != "item":
+            words = f"The first line of {source.name} is not 'item': it may be the name of its column, or an item."
+            hint = "Name the column item; a list without a header is a file that ends in .txt."
+            raise InputError(words, code="no_such_column", hint=hint)
+        name = source.column(only, "item")
+        if element_of(source, name) is not None:
+            raise InputError(f"{source.name} has lists of sensitive items.", code="bad_type", hint="Give each a row.")
+        labels = {label for (label,) in texts_of(engine, source, [name], distinct=True)}
+    if None in labels:
+        raise InputError(f"A row of {source.name} has a NULL item.", code="null_item", hint="Filter it out.")
+    return tuple(sorted(labels))

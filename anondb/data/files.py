@@ -18,16 +18,15 @@ from anondb.data.sources import Source, all_columns, describe, is_file, open_sou
 from anondb.data.taxonomy import Taxonomy, load_taxonomy
 from anondb.data.transactions import missing_of
 from anondb.data.types import check_types
-from anondb.engine import Engine, Rows, Table, reads
+from anondb.engine import AnyQuery, Engine, Query, Rows, Table, reads
 from anondb.engine.files import write_file
-from anondb.engine.trees import exp
+from anondb.engine.texts import listed, quoted, sql
 from anondb.errors import EngineError, InputError, by_interface
 from anondb.reading.account import Account
 from anondb.reading.files import beside
 from anondb.reading.options import DETECTED, OF_FILES, ReadAs, Reading, as_read, reading_flags
 
 NAMED = ("tid", "item")  # the columns of persons and of items
-_BESIDE = "Say it behind the name of the file that it is for, as in people.csv#skip=2."
 
 
 @dataclass(frozen=True)
@@ -74,20 +73,15 @@ def load_files(
     Raises:
         InputError: a file is missing or malformed, a table name is empty or taken.
     """
-    loaded = []
-    names = [name.lower() for file, name in wanted.values() if file is not None]
-    if len(set(names)) < len(names):
+    loaded, files = [], {what: (file, name) for what, (file, name) in wanted.items() if file is not None}
+    if len({name.lower() for _, name in files.values()}) < len(files):
         raise InputError("Two of the tables would have the same name.", code="table_exists", hint="Rename one.")
-    if wanted.get("transactions", (None, ""))[0] is None:
-        _refuse(reading, ("delimiter", "quote", "encoding"), "transactions, and there are none", _BESIDE)
+    if "transactions" not in files:
+        hint = "Say it behind the name of the file that it is for, as in people.csv#skip=2."
+        _refuse(reading, ("delimiter", "quote", "encoding"), "transactions, and there are none", hint)
     with engine.transaction():
-        for what, (file, name) in wanted.items():
-            if file is None:
-                continue
-            if not name:
-                raise InputError(f"The name of the {what} table is empty.", code="empty_name")
-            table = engine.here(name)
-            _make_room(engine, table, replace)
+        for what, (file, name) in files.items():
+            table = _room_for(engine, name, what, replace)
             with engine.accounting() as accounts:
                 asked, note = as_read(file), ""
                 how = reading if what == "transactions" else beside(Path(asked.data), what, reading)
@@ -100,8 +94,10 @@ def load_files(
                     note = _load_transactions(engine, data, table, id, item, named)
                 else:
                     with open_source(engine, data, what) as source:
-                        rows = _renamed(source, [(named[0], id if named[0] == "tid" else id or "tid")])
-                        engine.create(table, rows if reading.layout != "list" else _without(rows, item or "item"))
+                        # the table of transactions has the lists of items, in one row for each item
+                        without = (item or "item").lower() if reading.layout == "list" else None
+                        renamed = [(named[0], id if named[0] == "tid" else id or "tid")]
+                        engine.create(table, _renamed(source, renamed, without))
             loaded.append(Loaded(name, int(engine.scalar(reads.counted(table))), note, accounts[-1], table, data.reading))
             if record is not None:
                 record(loaded[-1], file)
@@ -132,22 +128,22 @@ def _idle(flags: Sequence[str], what: str, hint: str) -> InputError:
     return InputError(f"{', '.join(flags)}: this is about {what}.", code="bad_usage", hint=hint)
 
 
-def _make_room(engine: Engine, table: Table, replace: bool) -> None:
-    """With ``replace``, drop a table of this name; never drop a view."""
+def _room_for(engine: Engine, name: str, what: str, replace: bool) -> Table:
+    """A table of this name in the current schema, which with ``replace`` is dropped if it exists; a view never is."""
+    if not name:
+        raise InputError(f"The name of the {what} table is empty.", code="empty_name")
+    table = engine.here(name)
     if not engine.exists(table):
-        return
+        return table
     if not replace:
-        raise InputError(
-            f"A table or view {table.name!r} exists already.",
-            code="table_exists",
-            hint="Choose another name, or replace it with --replace.",
-        )
+        hint = "Choose another name, or replace it with --replace."
+        raise InputError(f"A table or view {table.name!r} exists already.", code="table_exists", hint=hint)
     try:
         engine.drop(table)
     except EngineError:
-        raise InputError(
-            f"{table.name!r} is a view; --replace replaces tables only.", code="table_exists", hint="Drop it first."
-        ) from None
+        words = f"{table.name!r} is a view; --replace replaces tables only."
+        raise InputError(words, code="table_exists", hint="Drop it first.") from None
+    return table
 
 
 def _load_transactions(
@@ -168,21 +164,20 @@ def _load_transactions(
         rows, id_column, item_column = arranged(engine, source, id or "tid", item or "item")
         check_types(rows, id_column, item_column)
         renamed = _renamed(rows, list(zip(named, (id_column, item_column), strict=True)))
-        tid, member = (reads.named(name) for name in named)
-        listed = rows.columns[item_column].endswith("]")
-        whole = source.typed or not listed  # all columns are kept
+        tid, member = map(quoted, named)
+        lists = rows.columns[item_column].endswith("]")
+        whole = source.typed or not lists  # all columns are kept
         with reading(source.name):
             copy = engine.create(table if whole else "lists", renamed)
-        each = exp.func("unnest", member) if listed else member
-        persons, pairs = (exp.select(tid.as_("tid"), m.as_("item")).from_(copy.expression()) for m in (member, each))
+        each = f"unnest({member})" if lists else member
+        persons, pairs = (reads.rows(copy, f"{tid} AS tid, {m} AS item") for m in (member, each))
         _account(
             engine, rows, persons, pairs, [] if whole else [c for c in rows.columns if c not in (id_column, item_column)]
         )
         note = ""
         if not whole:
-            empty = engine.scalar(reads.counted(copy, where=exp.func("len", member).eq(0)))
-            kept = exp.select(tid, (member if empty else each).as_(named[1], quoted=True))
-            engine.create(table, kept.from_(copy.expression()))
+            empty = engine.scalar(reads.counted(copy, where=f"len({member}) = 0"))
+            engine.create(table, reads.rows(copy, f"{tid}, {member if empty else each} AS {member}"))
             engine.drop(copy)
             note = "one row with a list for each transaction, since some have no items" if empty else ""
         left = _leave_out(engine, table, rows.how, named)
@@ -190,14 +185,16 @@ def _load_transactions(
         return more if left else note
 
 
-def _account(engine: Engine, source: Source, rows: Rows, pairs: exp.Query | None, left_out: Sequence[str] = ()) -> None:
+def _account(engine: Engine, source: Source, rows: Rows, pairs: AnyQuery | None, left_out: Sequence[str] = ()) -> None:
     """Note what came of the rows of a file: ``rows`` has all of them with their ids, ``pairs`` their ids and items."""
     assert source.account is not None
-    source.account.check(int(engine.scalar(reads.counted(rows))))
     account = replace_fields(source.account, left_out=tuple(left_out))
-    if pairs is not None:
+    if pairs is None:
+        account.check(int(engine.scalar(reads.counted(rows))))
+    else:
         facts = engine.query("transactions/loaded_counts", {"source": pairs, "rows": rows})
-        ids, missing_items, transactions, items = (int(column[0]) for column in facts.values())
+        number, ids, missing_items, transactions, items = (int(column[0]) for column in facts.values())
+        account.check(number)
         missing = missing_of(source, ids, missing_items)
         account = replace_fields(account, missing=missing, transactions=transactions, items=items)
     engine.account(account)
@@ -206,20 +203,19 @@ def _account(engine: Engine, source: Source, rows: Rows, pairs: exp.Query | None
 def _leave_out(engine: Engine, table: Table, how: Reading, named: tuple[str, str]) -> int:
     """Delete the rows without an id, or without an item, that the owner leaves out, but for one of each person without
     items; return how many these are."""
-    tid, item = (reads.named(name) for name in named)
+    tid, item = map(quoted, named)
     if how.drop_missing_ids:
-        engine.run(exp.delete(table.expression(), where=tid.is_(exp.null())), "leaving rows out")
+        engine.run(sql("DELETE FROM {} WHERE {} IS NULL", table, tid), "leaving rows out")
     if not how.drop_missing_items:
         return 0
-    alone = exp.select(exp.func("min", exp.column("rowid"))).from_(table.expression()).group_by(tid)
-    others = exp.column("rowid").isin(query=alone.having(exp.func("count", item).eq(0))).not_()
-    missing = item.is_(exp.null())
-    engine.run(exp.delete(table.expression(), where=exp.and_(missing, others)), "leaving rows out")
-    return int(engine.scalar(reads.counted(table, where=missing)))
+    alone = reads.rows(table, "min(rowid)", group=tid, having=f"count({item}) = 0")
+    engine.run(sql("DELETE FROM {} WHERE {} IS NULL AND rowid NOT IN {}", table, item, alone), "leaving rows out")
+    return int(engine.scalar(reads.counted(table, where=f"{item} IS NULL")))
 
 
-def _renamed(source: Source, renamed: Sequence[tuple[str, str | None]]) -> exp.Select:
-    """The rows of a source, with another name of its column of ids, and of that of items if there is one."""
+def _renamed(source: Source, renamed: Sequence[tuple[str, str | None]], without: str | None = None) -> Query:
+    """The rows of a source, with another name of its column of ids, and of that of items if there is one; ``without`` the
+    column that has this name then, in lower case."""
     flags = ("--id", "--item") if len(renamed) > 1 else ("--id; load records that call it otherwise by themselves",)
     wanted = [(source.column(old, flag), new) for flag, (new, old) in zip(flags, renamed, strict=True) if old]
     new = dict(wanted)
@@ -227,18 +223,12 @@ def _renamed(source: Source, renamed: Sequence[tuple[str, str | None]]) -> exp.S
         raise InputError("A column has an empty name.", code="empty_name", hint="Name it with --id-as and --item-as.")
     names = [new.get(column, column) for column in source.columns]
     if len(new) < len(wanted) or len({n.lower() for n in names}) < len(names):
-        raise InputError(
-            f"The columns named become {' and '.join(new.values())}, but {source.name} has another of that name.",
-            code="column_clash",
-            hint="Name two columns, and give them other names with --id-as and --item-as.",
-        )
-    chosen = [reads.named(c).as_(n, quoted=True) for c, n in zip(source.columns, names, strict=True)]
-    return exp.select(*chosen).from_(source.rows)
-
-
-def _without(rows: exp.Select, column: str) -> exp.Select:
-    """Rows without a column: that of lists, which the table of transactions has, in one row for each item."""
-    return rows.select(*(c for c in rows.selects if c.alias.lower() != column.lower()), append=False)
+        words = f"The columns named become {' and '.join(new.values())}, but {source.name} has another of that name."
+        hint = "Name two columns, and give them other names with --id-as and --item-as."
+        raise InputError(words, code="column_clash", hint=hint)
+    both = zip(source.columns, names, strict=True)
+    chosen = (f"{quoted(c)} AS {quoted(n)}" for c, n in both if n.lower() != without)
+    return reads.rows(source.query, listed(chosen))
 
 
 def write_taxonomy(engine: Engine, taxonomy: Taxonomy, to: str, *, replace: bool = False) -> None:
@@ -247,14 +237,10 @@ def write_taxonomy(engine: Engine, taxonomy: Taxonomy, to: str, *, replace: bool
     if to.lower().endswith(".tree"):
         _write_paths(taxonomy, Path(to), replace)
         return
-    if not to:
-        raise InputError("The name of the taxonomy table is empty.", code="empty_name")
     if is_file(to):
         raise InputError(f"The taxonomy file {Path(to).name!r} does not end in .tree.", code="bad_file", hint="Rename it.")
     with engine.transaction():
-        table = engine.here(to)
-        _make_room(engine, table, replace)
-        put_taxonomy(engine, taxonomy, table)
+        put_taxonomy(engine, taxonomy, _room_for(engine, to, "taxonomy", replace))
 
 
 def write_hierarchy(engine: Engine, tree: Taxonomy, attribute: str, to: str, *, replace: bool = False) -> str:
@@ -281,41 +267,28 @@ def write_hierarchy(engine: Engine, tree: Taxonomy, attribute: str, to: str, *, 
         raise InputError("The name of the table of hierarchies is empty.", code="empty_name")
     if is_file(to) or Path(to).suffix.lower() in HIERARCHY_SUFFIXES:
         hint = "Name the folder, with a / at its end: the file in it gets the name of the attribute."
-        raise InputError(
-            f"Hierarchies are written to a folder or a table, not to {Path(to).name!r}.", code="bad_file", hint=hint
-        )
+        words = f"Hierarchies are written to a folder or a table, not to {Path(to).name!r}."
+        raise InputError(words, code="bad_file", hint=hint)
     rows = {"attribute": ("VARCHAR", [attribute] * tree.size), **_rows_of(tree)}
     with engine.transaction():
         table = engine.here(to)
-        if engine.exists(table):
-            _add_hierarchy(engine, table, attribute, rows, replace)
-        else:
+        if not engine.exists(table):
             engine.put(table, rows)
+            return to
+        if list(describe(engine, all_columns(table), table.name).columns) != list(rows):
+            words = f"{table.name!r} exists already, and has not the columns {', '.join(rows)}."
+            raise InputError(words, code="table_exists", hint="Choose another name.")
+        same = sql("lower(attribute) = {}", attribute.lower())
+        if engine.scalar(reads.counted(table, where=same)) and not replace:
+            words = f"{table.name!r} has a hierarchy of {attribute!r} already."
+            raise InputError(words, code="table_exists", hint="Replace it with --replace.")
+        try:
+            engine.run(sql("DELETE FROM {} WHERE {}", table, same), "replacing a hierarchy")
+            engine.insert(table, rows)
+        except EngineError:
+            words = f"{table.name!r} cannot be written: it may be a view."
+            raise InputError(words, code="table_exists", hint="Name a table.") from None
     return to
-
-
-def _add_hierarchy(engine: Engine, table: Table, attribute: str, rows: Mapping[str, Any], replace: bool) -> None:
-    """Add a hierarchy to a table that has others."""
-    if list(describe(engine, all_columns(table), table.name).columns) != list(rows):
-        raise InputError(
-            f"{table.name!r} exists already, and has not the columns {', '.join(rows)}.",
-            code="table_exists",
-            hint="Choose another name.",
-        )
-    same = exp.func("lower", exp.column("attribute")).eq(exp.Literal.string(attribute.lower()))
-    if engine.scalar(reads.counted(table, where=same)) and not replace:
-        raise InputError(
-            f"{table.name!r} has a hierarchy of {attribute!r} already.",
-            code="table_exists",
-            hint="Replace it with --replace.",
-        )
-    try:
-        engine.run(exp.delete(table.expression(), where=same.copy()), "replacing a hierarchy")
-        engine.insert(table, rows)
-    except EngineError:
-        raise InputError(
-            f"{table.name!r} cannot be written: it may be a view.", code="table_exists", hint="Name a table."
-        ) from None
 
 
 def _write_paths(taxonomy: Taxonomy, path: Path, replace: bool) -> None:
@@ -328,18 +301,15 @@ def _write_paths(taxonomy: Taxonomy, path: Path, replace: bool) -> None:
             labels.append(taxonomy.labels[node])
             node = int(taxonomy.parent[node])
         writer.writerow(labels)
+    words = f"The file {path.name!r}"
     try:
         write_file(path, text.getvalue(), replace=replace)
     except FileExistsError:
-        raise InputError(
-            f"The file {path.name!r} exists already.",
-            code="file_exists",
-            hint="Choose another name, or replace it with --replace.",
-        ) from None
+        hint = "Choose another name, or replace it with --replace."
+        raise InputError(f"{words} exists already.", code="file_exists", hint=hint) from None
     except OSError:
-        raise InputError(
-            f"The file {path.name!r} cannot be written.", code="unwritable", hint="Check the folder and its permissions."
-        ) from None
+        hint = "Check the folder and its permissions."
+        raise InputError(f"{words} cannot be written.", code="unwritable", hint=hint) from None
 
 
 def put_taxonomy(engine: Engine, taxonomy: Taxonomy, table: Table) -> None:
@@ -348,10 +318,7 @@ def put_taxonomy(engine: Engine, taxonomy: Taxonomy, table: Table) -> None:
 
 
 def _rows_of(taxonomy: Taxonomy) -> dict[str, tuple[str, list[Any]]]:
-    order = taxonomy.rank.argsort(kind="stable").tolist()
-    parents = [int(taxonomy.parent[node]) for node in order]
-    return {
-        "node": ("VARCHAR", [taxonomy.labels[node] for node in order]),
-        "parent": ("VARCHAR", [None if p < 0 else taxonomy.labels[p] for p in parents]),
-        "ord": ("INTEGER", list(range(taxonomy.size))),
-    }
+    order = taxonomy.rank.argsort(kind="stable")
+    parents = [None if p < 0 else taxonomy.labels[p] for p in taxonomy.parent[order].tolist()]
+    labels = [taxonomy.labels[node] for node in order.tolist()]
+    return {"node": ("VARCHAR", labels), "parent": ("VARCHAR", parents), "ord": ("INTEGER", list(range(taxonomy.size)))}

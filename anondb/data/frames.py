@@ -13,28 +13,19 @@ def is_frame(source: Any) -> bool:
 
 def check_frame(frame: Any, what: str) -> None:
     """Refuse data frames that DuckDB would silently misread: sets or mixed types in cells, clashing column names."""
-    names = list(frame.columns) if hasattr(frame, "columns") and not hasattr(frame, "column_names") else []
-    names = names or list(getattr(frame, "column_names", []))
-    lowered = [str(n).lower() for n in names]
-    if len(set(lowered)) != len(lowered):
+    names = list(getattr(frame, "column_names", None) or frame.columns)
+    if len({str(n).lower() for n in names}) != len(names):
         raise InputError(f"Columns of the {what} data frame differ by case only.", code="column_clash", hint="Rename one.")
-    if hasattr(frame, "dtypes"):
-        for name in names:
-            if str(getattr(frame.dtypes, "get", lambda _: "")(name)) != "object":
-                continue
-            kinds = _python_types(frame[name].dropna())
-            if kinds & {set, frozenset, dict}:
-                raise InputError(
-                    f"Column {name!r} of the {what} data frame holds Python sets or dicts.",
-                    code="bad_type",
-                    hint="Use lists, or one row for each item.",
-                )
-            if len(kinds) > 1:
-                raise InputError(
-                    f"Column {name!r} of the {what} data frame mixes Python types.",
-                    code="mixed_types",
-                    hint="Convert it to one type.",
-                )
+    kinds = getattr(frame, "dtypes", None)
+    for name in names:
+        if str(getattr(kinds, "get", lambda _: "")(name)) != "object":
+            continue
+        held, words = _python_types(frame[name].dropna()), f"Column {name!r} of the {what} data frame"
+        if held & {set, frozenset, dict}:
+            hint = "Use lists, or one row for each item."
+            raise InputError(f"{words} holds Python sets or dicts.", code="bad_type", hint=hint)
+        if len(held) > 1:
+            raise InputError(f"{words} mixes Python types.", code="mixed_types", hint="Convert it to one type.")
 
 
 def _python_types(values: Iterable[Any]) -> set[type]:

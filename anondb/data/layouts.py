@@ -9,7 +9,7 @@ from dataclasses import replace
 from anondb.data.sources import Source, count_if, figures
 from anondb.data.types import element_of
 from anondb.engine import Engine, reads
-from anondb.engine.trees import exp, parsed
+from anondb.engine.texts import Sql, listed, literal, quoted, sql
 from anondb.errors import InputError
 from anondb.reading.options import MARKS, OF_LINES, PEOPLE
 
@@ -42,55 +42,53 @@ def item_columns(source: Source, item_column: str, id_column: str) -> list[str]:
         else:
             chosen.append(source.column(part if source.has(part) else part.strip(), "--item"))
     if len(set(chosen)) < len(chosen) or len(others) < len({*others, *chosen}):
-        raise InputError(
-            "--item names a column twice, or that of the ids.", code="column_clash", hint="Name each column once."
-        )
+        hint = "Name each column once."
+        raise InputError("--item names a column twice, or that of the ids.", code="column_clash", hint=hint)
     return chosen
 
 
 def arranged(engine: Engine, source: Source, id_column: str, item_column: str) -> tuple[Source, str, str]:
     """A source with one column of items, and the names of its columns of ids and of items. Raises InputError: ``no_layout``
     if a layout has to be named; ``bad_layout`` if the rows are not in it; missing columns."""
-    layout, reason = source.how.layout, None
-    if source.of_lines and source.account is not None:
-        _check_options(source, str(source.account.layout))
-        return source, source.column(id_column, "--id"), source.column(item_column, "--item")
-    if layout in OF_LINES:
+    layout, reason, account = source.how.layout, None, source.account
+    if source.of_lines and account is not None:
+        layout, reason = str(account.layout), account.reason
+    elif layout in OF_LINES:
         raise InputError(f"The layout {layout} is that of text files.", code="bad_layout", hint="Name another one.")
-    if layout is None:
+    elif layout is None:
         layout, reason = _detected(engine, source, id_column, item_column)
-    _check_options(source, layout)
-    if source.account is not None:
-        source = replace(source, account=replace(source.account, layout=layout, reason=reason))
-    if layout == "long":
-        if not is_single(source, item_column):
-            raise InputError("The layout long has one column of items.", code="bad_layout", hint="Name one with --item.")
+    for name, of in (("item-separator", "list"), ("item-domains", "wide")):
+        if getattr(source.how, name.replace("-", "_")) and layout != of:  # where it would do nothing
+            words = f"--{name} is about the layout {of}, and this is {layout}."
+            raise InputError(words, code="bad_usage", hint=f"Leave it out, or name --layout {of}.")
+    if account is not None:
+        source = replace(source, account=replace(account, layout=layout, reason=reason))
+    if layout == "long" and not is_single(source, item_column):
+        raise InputError("The layout long has one column of items.", code="bad_layout", hint="Name one with --item.")
+    if layout == "long" or source.of_lines:
         return source, source.column(id_column, "--id"), source.column(item_column, "--item")
     if layout == PEOPLE and item_column != ITEMS:
         raise InputError("In the layout people nobody has items.", code="bad_layout", hint="Leave out --item, or --layout.")
-    source, id_column = _with_ids(source, id_column)
+    if source.has(id_column) or id_column != ROW_ID:
+        id_column = source.column(id_column, "--id")
+    else:  # a row is a person
+        query = reads.rows(source.query, f"*, row_number() OVER () AS {ROW_ID}")
+        source = replace(source, query=query, columns={**source.columns, ROW_ID: "BIGINT"})
     columns = [] if layout == PEOPLE else item_columns(source, item_column, id_column)
     if layout == "list":
         if len(columns) != 1:
             raise InputError("The layout list has one column of items.", code="bad_layout", hint="Name it with --item.")
-        return _with_items(source, columns, columns[0], _list(engine, source, columns[0])), id_column, columns[0]
-    if layout == "wide":
-        columns = _with_values(engine, source, columns)
-    _check_types(source, columns, layout)
-    if layout == "one-hot":
-        _check_truth(engine, source, columns)
-    items = _one_hot(source, columns) if layout == "one-hot" else _wide(source, columns)
-    kept = {name.lower() for name in source.columns if name not in columns}
-    name = next(n for n in (ITEMS, *(f"{ITEMS}{i}" for i in range(2, len(kept) + 3))) if n not in kept)
-    return _with_items(source, columns, name, items), id_column, name
-
-
-def _check_options(source: Source, layout: str) -> None:
-    """Refuse an option of one layout in another, where it would do nothing."""
-    for name, of in (("item-separator", "list"), ("item-domains", "wide")):
-        if getattr(source.how, name.replace("-", "_")) and layout != of:
-            words = f"--{name} is about the layout {of}, and this is {layout}."
-            raise InputError(words, code="bad_usage", hint=f"Leave it out, or name --layout {of}.")
+        name, items = columns[0], _list(engine, source, columns[0])
+    else:
+        columns = _with_values(engine, source, columns) if layout == "wide" else columns
+        _check_types(source, columns, layout)
+        items = _one_hot(engine, source, columns) if layout == "one-hot" else _wide(source, columns)
+        others = {name.lower() for name in source.columns if name not in columns}
+        name = next(n for n in (ITEMS, *(f"{ITEMS}{i}" for i in range(2, len(others) + 3))) if n not in others)
+    kept = {c: kind for c, kind in source.columns.items() if c not in columns}
+    query = reads.rows(source.query, listed((*map(quoted, kept), f"{items} AS {quoted(name)}")))
+    collated = source.collated - {name}
+    return replace(source, query=query, columns=kept | {name: "VARCHAR[]"}, collated=collated), id_column, name
 
 
 def _detected(engine: Engine, source: Source, id_column: str, item_column: str) -> tuple[str, str | None]:
@@ -119,37 +117,13 @@ def _detected(engine: Engine, source: Source, id_column: str, item_column: str) 
     )
 
 
-def _with_ids(source: Source, id_column: str) -> tuple[Source, str]:
-    """The source with the number of the row as its id if it has no column of ids."""
-    if source.has(id_column) or id_column != ROW_ID:
-        return source, source.column(id_column, "--id")
-    number = exp.Window(this=exp.RowNumber()).as_(ROW_ID)
-    query = exp.select("*", number).from_(source.rows)
-    return replace(source, query=query, columns={**source.columns, ROW_ID: "BIGINT"}), ROW_ID
+def _text(source: Source, name: str) -> Sql:
+    return quoted(name) if source.columns[name] == "VARCHAR" else sql("CAST({} AS VARCHAR)", quoted(name))
 
 
-def _parsed(text: str, **values: exp.Expr | str) -> exp.Expr:
-    """An expression in which names stand for other expressions, or for texts."""
-    tree = parsed(text)
-    trees = {name: exp.Literal.string(value) if isinstance(value, str) else value for name, value in values.items()}
-    return tree.transform(lambda n: trees[n.name].copy() if isinstance(n, exp.Column) and n.name in trees else n)
-
-
-def _text(source: Source, name: str) -> exp.Expr:
-    return reads.named(name) if source.columns[name] == "VARCHAR" else exp.cast(reads.named(name), "VARCHAR")
-
-
-def _with_items(source: Source, columns: Sequence[str], name: str, items: exp.Expr) -> Source:
-    """The source without the columns of items, and with the lists that they become."""
-    kept = [c for c in source.columns if c not in columns]
-    query = exp.select(*map(reads.named, kept), items.as_(name, quoted=True)).from_(source.rows)
-    kinds = {c: source.columns[c] for c in kept} | {name: "VARCHAR[]"}
-    return replace(source, query=query, columns=kinds, collated=source.collated - {name})
-
-
-def _present(lists: exp.Expr) -> exp.Expr:
+def _present(lists: Sql) -> Sql:
     """The elements of lists that are neither NULL nor empty."""
-    return _parsed("list_filter(CAST(lists AS VARCHAR[]), lambda each: each <> '')", lists=lists)
+    return sql("list_filter(CAST({} AS VARCHAR[]), lambda each: each <> '')", lists)
 
 
 def _check_types(source: Source, columns: Sequence[str], layout: str) -> None:
@@ -162,49 +136,40 @@ def _check_types(source: Source, columns: Sequence[str], layout: str) -> None:
 def _with_values(engine: Engine, source: Source, columns: list[str]) -> list[str]:
     """The columns without those of floats that have no value: pandas makes them of empty columns."""
     floats = [name for name in columns if source.columns[name] in ("DOUBLE", "FLOAT")]
-    filled = {name: count_if(_parsed("cell IS NOT NULL", cell=reads.named(name))) for name in floats}
+    filled = {name: count_if(sql("{} IS NOT NULL", quoted(name))) for name in floats}
     counts = figures(engine, source, filled) if floats else {}
     return [name for name in columns if counts.get(name, 1)]
 
 
-def _wide(source: Source, columns: Sequence[str]) -> exp.Expr:
+def _wide(source: Source, columns: Sequence[str]) -> Sql:
     """The values of the columns, with the name of their column before them if the columns are different domains."""
     if source.how.item_domains and any(other.startswith(f"{name}.") for name in columns for other in columns):
-        raise InputError(
-            "The names of two columns of items begin alike, up to a point: different values could become one item.",
-            code="column_clash",
-            hint="Rename one of them.",
-        )
-    parts: list[exp.Expr] = []
+        words = "The names of two columns of items begin alike, up to a point: different values could become one item."
+        raise InputError(words, code="column_clash", hint="Rename one of them.")
+    parts = []
     for name in columns:
         of_lists = source.columns[name].endswith("]")
-        texts = _present(reads.named(name) if of_lists else exp.Array(expressions=[_text(source, name)]))
+        texts = _present(quoted(name) if of_lists else sql("[{}]", _text(source, name)))
         if source.how.item_domains:
-            texts = _parsed("list_transform(texts, lambda each: prefix || each)", texts=texts, prefix=f"{name}.")
-        parts.append(_parsed("coalesce(texts, CAST([] AS VARCHAR[]))", texts=texts))
-    return _parsed("CAST(flatten(parts) AS VARCHAR[])", parts=exp.Array(expressions=parts))
+            texts = sql("list_transform({}, lambda each: {} || each)", texts, f"{name}.")
+        parts.append(sql("coalesce({}, CAST([] AS VARCHAR[]))", texts))
+    return sql("CAST(flatten([{}]) AS VARCHAR[])", listed(parts))
 
 
-def _truth(source: Source, name: str) -> exp.Expr:
-    """The cell of a column of 0 and 1 as text, for comparisons."""
-    return _parsed("coalesce(trim(lower(cell)), '')", cell=_text(source, name))
-
-
-def _one_hot(source: Source, columns: Sequence[str]) -> exp.Expr:
-    named = [_parsed("CASE WHEN held THEN name END", held=_truth(source, c).isin(*TRUE), name=c) for c in columns]
-    return _present(exp.Array(expressions=named))
-
-
-def _other_cells(
-    engine: Engine, source: Source, columns: Sequence[str], words: Sequence[str] = (*TRUE, *FALSE)
-) -> list[int]:
-    """The number of cells of each column that are none of some words, by default neither true nor false."""
-    sums = {f"c{i}": count_if(exp.Not(this=_truth(source, name).isin(*words))) for i, name in enumerate(columns)}
+def _other_cells(engine: Engine, source: Source, columns: Sequence[str], words: Sequence[str]) -> list[int]:
+    """The number of cells of each column that are none of some words."""
+    sums = {f"c{i}": count_if(f"NOT {_is_among(source, name, words)}") for i, name in enumerate(columns)}
     return list(figures(engine, source, sums).values())
 
 
-def _check_truth(engine: Engine, source: Source, columns: Sequence[str]) -> None:
-    others = _other_cells(engine, source, columns)
+def _is_among(source: Source, name: str, words: Sequence[str]) -> Sql:
+    """Whether the cell of a column of 0 and 1 is one of some words."""
+    return sql("coalesce(trim(lower({})), '') IN ({})", _text(source, name), listed(map(literal, words)))
+
+
+def _one_hot(engine: Engine, source: Source, columns: Sequence[str]) -> Sql:
+    """The names of the columns that are true."""
+    others = _other_cells(engine, source, columns, (*TRUE, *FALSE))
     if any(others):
         which = list(source.columns).index(next(c for c, cells in zip(columns, others, strict=True) if cells)) + 1
         raise InputError(
@@ -213,89 +178,74 @@ def _check_truth(engine: Engine, source: Source, columns: Sequence[str]) -> None
             code="bad_layout",
             hint="Name the columns of items with --item, or --layout wide if cells hold items.",
         )
+    named = listed(sql("CASE WHEN {} THEN {} END", _is_among(source, column, TRUE), column) for column in columns)
+    return _present(sql("[{}]", named))
 
 
 # A cell as a list of texts; NULL if it is neither a JSON array, nor [a, b], nor {a,b}. Only JSON has escapes, and only the
 # other reading has numbers with their digits.
 _BRACKETED = """
 CASE
-    WHEN cell IS NULL OR cell = '' THEN CAST([] AS VARCHAR[])
-    WHEN cell LIKE '[%]' AND contains(cell, '\\') THEN list_transform(
-        TRY_CAST(TRY_CAST(cell AS JSON) AS JSON[]),
+    WHEN {cell} IS NULL OR {cell} = '' THEN CAST([] AS VARCHAR[])
+    WHEN {cell} LIKE '[%]' AND contains({cell}, '\\') THEN list_transform(
+        TRY_CAST(TRY_CAST({cell} AS JSON) AS JSON[]),
         lambda each, i: CASE
-            WHEN starts_with(each, '"') THEN json_extract_string(each, '$') ELSE TRY_CAST(cell AS VARCHAR[])[i]
+            WHEN starts_with(each, '"') THEN json_extract_string(each, '$') ELSE TRY_CAST({cell} AS VARCHAR[])[i]
         END
     )
-    WHEN cell LIKE '[%]' THEN TRY_CAST(cell AS VARCHAR[])
-    WHEN cell LIKE '{%}' AND (cell = '{}' OR NOT json_valid(cell))
-        THEN TRY_CAST('[' || array_slice(cell, 2, -2) || ']' AS VARCHAR[])
+    WHEN {cell} LIKE '[%]' THEN TRY_CAST({cell} AS VARCHAR[])
+    WHEN {cell} LIKE '{{%}}' AND ({cell} = '{{}}' OR NOT json_valid({cell}))
+        THEN TRY_CAST('[' || array_slice({cell}, 2, -2) || ']' AS VARCHAR[])
 END
 """
 # A cell as the list of its parts, without blanks around them.
-_SEPARATED = "list_transform(string_split(coalesce(cell, ''), separator), lambda each: trim(each))"
+_SEPARATED = "list_transform(string_split(coalesce({cell}, ''), {separator}), lambda each: trim(each))"
 
 
-def _cell(source: Source, name: str) -> exp.Expr:
-    return exp.Trim(this=_text(source, name))
-
-
-def _bracketed(source: Source, name: str) -> exp.Expr:
-    return _parsed(_BRACKETED, cell=_cell(source, name))
+def _cell(source: Source, name: str) -> Sql:
+    return sql("trim({})", _text(source, name))
 
 
 def _all_arrays(engine: Engine, source: Source, name: str) -> bool:
     """Whether each cell of a column that is not empty is a list, and there is one; the first rows are tried first."""
-    filled = _parsed("coalesce(cell, '') <> ''", cell=_cell(source, name))
-    lists = _parsed("filled AND lists IS NOT NULL", filled=filled, lists=_bracketed(source, name))
+    filled = sql("coalesce({}, '') <> ''", _cell(source, name))
+    lists = sql("{} AND ({}) IS NOT NULL", filled, sql(_BRACKETED, cell=_cell(source, name)))
     counts = {"filled": count_if(filled), "lists": count_if(lists)}
-    for limit in (10, None):
-        sums = figures(engine, source, counts, limit)
-        if not sums["filled"] or sums["lists"] < sums["filled"]:
-            return False
-    return True
+    return all(
+        0 < sums["filled"] == sums["lists"] for limit in (10, None) if (sums := figures(engine, source, counts, limit))
+    )
 
 
-def _list(engine: Engine, source: Source, name: str) -> exp.Expr:
+def _list(engine: Engine, source: Source, name: str) -> Sql:
     """The items of a cell: of a JSON array, ``{a,b}``, or separated by what the owner names or all cells agree on."""
     source.column(name, "--item")
     if source.columns[name] != "JSON" and element_of(source, name) is not None:
-        return exp.cast(reads.named(name), "VARCHAR[]", dialect="duckdb")
+        return sql("CAST({} AS VARCHAR[])", quoted(name))
     if source.how.item_separator is None and _all_arrays(engine, source, name):
-        lists = _bracketed(source, name)
-        nested = "list_bool_or(list_transform(items, lambda each: starts_with(each, '[') OR starts_with(each, '{')))"
-        if inner := figures(engine, source, {"nested": count_if(_parsed(nested, items=lists))})["nested"]:
-            raise InputError(
-                f"{inner} cells of {source.name} have lists or objects inside their lists.",
-                code="bad_layout",
-                hint="Items are texts, numbers or booleans.",
-            )
+        lists = sql(_BRACKETED, cell=_cell(source, name))
+        begins = "list_transform({}, lambda each: starts_with(each, '[') OR starts_with(each, '{{'))"
+        nested = count_if(sql("list_bool_or({})", sql(begins, lists)))
+        if inner := figures(engine, source, {"nested": nested})["nested"]:
+            words = f"{inner} cells of {source.name} have lists or objects inside their lists."
+            raise InputError(words, code="bad_layout", hint="Items are texts, numbers or booleans.")
         return lists
     if source.columns[name] == "JSON":
         element_of(source, name)
     separator = source.how.item_separator or _separator(engine, source, name)
-    return _present(_parsed(_SEPARATED, cell=_cell(source, name), separator=separator))
+    return _present(sql(_SEPARATED, cell=_cell(source, name), separator=separator))
 
 
 def _separator(engine: Engine, source: Source, name: str) -> str:
     """The separator that occurs in the cells of a column: the only usual delimiter, or else the blank."""
-    bracketed = count_if(_parsed("starts_with(cell, '[') OR starts_with(cell, '{')", cell=_cell(source, name)))
+    bracketed = count_if(sql("starts_with({0}, '[') OR starts_with({0}, '{{')", _cell(source, name)))
     if broken := figures(engine, source, {"cells": bracketed})["cells"]:
-        raise InputError(
-            f"{broken} cells of {source.name} begin like JSON arrays or {{a,b}}, and not all cells are such lists.",
-            code="bad_layout",
-            hint="Mend them, or name the separator with --item-separator.",
-        )
-    contained = {
-        f"s{i}": count_if(_parsed("contains(cell, part)", cell=_cell(source, name), part=text))
-        for i, text in enumerate((*MARKS, " "))
-    }
-    sums = list(figures(engine, source, contained).values())
+        words = f"{broken} cells of {source.name} begin like JSON arrays or {{a,b}}, and not all cells are such lists."
+        raise InputError(words, code="bad_layout", hint="Mend them, or name the separator with --item-separator.")
+    contained = (sql("contains({}, {})", _cell(source, name), text) for text in (*MARKS, " "))
+    sums = list(figures(engine, source, {f"s{i}": count_if(each) for i, each in enumerate(contained)}).values())
     occurring = [text for text, cells in zip(MARKS, sums, strict=False) if cells]
     if len(occurring) == 1 or (not occurring and sums[-1]):
         return occurring[0] if occurring else " "
     which = " or ".join(map(repr, occurring)) if occurring else "nothing that is known"
-    raise InputError(
-        f"The items in column {list(source.columns).index(name) + 1} of {source.name} are separated by {which}.",
-        code="no_separator",
-        hint="Name it with --item-separator.",
-    )
+    words = f"The items in column {list(source.columns).index(name) + 1} of {source.name} are separated by {which}."
+    raise InputError(words, code="no_separator", hint="Name it with --item-separator.")

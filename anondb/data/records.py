@@ -27,7 +27,7 @@ from anondb.data.transactions import Dataset, enum_remark, id_of, text_of
 from anondb.data.types import released_type
 from anondb.engine import Engine, Table, reads
 from anondb.engine.arrays import Flags, Ints
-from anondb.engine.trees import exp
+from anondb.engine.texts import listed
 from anondb.errors import InputError
 
 KINDS = ("numeric", "date", "categorical")
@@ -37,6 +37,7 @@ DAY = 86_400_000_000  # microseconds
 MEASURE = re.compile(
     r"\d[\d./-]*[ T]\d\d?:\d\d.*|\d{4}-\d\d-\d\d|\d\d?[./]\d\d?[./]\d{4}|[-+]?[\d.]*\d,\d+-?|[-+]?\d+\.\d\d"
 )
+_WITH_KIND = re.compile(rf"(.*?)(?:\s*:\s*({'|'.join(KINDS)}))?", re.S)
 _PLAIN = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?")
 _PLAIN_ID = "regexp_replace(trim(CAST(id AS VARCHAR)), '^0*(.+?)([.]0+)?$', '\\1')"
 
@@ -102,9 +103,7 @@ class Records:
         for a in self.attributes:
             tree = None if a.hierarchy is None else (a.hierarchy.labels, a.hierarchy.parent.tolist())
             facts = (a.name, a.kind, str(a.weight), a.length, str(a.unit), a.values, tree, a.sql_type)
-            digest.update(json.dumps(facts).encode())
-            digest.update(a.codes.tobytes())
-            digest.update(a.null.tobytes())
+            digest.update(json.dumps(facts).encode() + a.codes.tobytes() + a.null.tobytes())
         return digest.hexdigest()
 
 
@@ -112,17 +111,10 @@ def parse_quasi_identifiers(names: str | Sequence[str] | None) -> list[tuple[str
     """Parse ``A,B:categorical`` or a list of such texts into column names, each with its kind or None. Raises InputError: no
     column is named, or one is named twice."""
     if names is None:
-        raise InputError(
-            "No columns of the records are named as quasi-identifiers.",
-            code="no_quasi_identifiers",
-            hint="Name them with --quasi-identifiers A,B; all other columns are left out of the release.",
-        )
+        hint = "Name them with --quasi-identifiers A,B; all other columns are left out of the release."
+        raise InputError("No columns of the records are named as quasi-identifiers.", code="no_quasi_identifiers", hint=hint)
     parts = [p for p in names.split(",") if p.strip()] if isinstance(names, str) else list(names)
-    columns: list[tuple[str, str | None]] = []
-    for part in parts:
-        name, colon, kind = part.strip().rpartition(":")
-        has_kind = bool(colon) and kind.strip() in KINDS
-        columns.append((name.strip(), kind.strip()) if has_kind else (part.strip(), None))
+    columns = [(match[1], match[2]) for part in parts if (match := _WITH_KIND.fullmatch(part.strip()))]
     lowered = [name.lower() for name, _ in columns]
     if len(set(lowered)) < len(lowered) or "" in lowered:
         raise InputError("The quasi-identifiers contain an empty name, or name a column twice.", code="bad_usage")
@@ -170,7 +162,7 @@ def load_records(
         ranges = attribute_domains(engine, domains, columns)
         table, types = snapshot(engine, source, id_column, list(columns), dataset), source.columns
         shown = RECORDS_TABLE if source.reference is None and source.table == Source.table else source.table
-        shown = dataset.table if shown == RECORDS_TABLE and _is_of_items(source, dataset) else shown
+        shown = dataset.table if shown == RECORDS_TABLE and source.has(dataset.item_column) else shown
     share = Fraction(1, max(len(columns), 1))
     attributes: list[Attribute] = []
     warnings: list[str] = []
@@ -192,12 +184,10 @@ def _remarks(attribute: Attribute, sql_type: str, kind: str | None, records: int
     name = attribute.name
     yield from enum_remark(name, sql_type)
     if kind is None and sql_type == "VARCHAR" and attribute.is_range:
-        what = (
-            "numbers; write {}:categorical if its values are codes"
-            if attribute.kind == "numeric"
-            else "dates; write {}:categorical if it shall stay a text"
+        what, when = (
+            ("numbers", "its values are codes") if attribute.kind == "numeric" else ("dates", "it shall stay a text")
         )
-        yield f"{name!r} is read as {what.format(name)}."
+        yield f"{name!r} is read as {what}; write {name}:categorical if {when}."
     texts = [v for v in attribute.values if v] if kind is None and attribute.hierarchy is None else []
     alike = sum(bool(MEASURE.fullmatch(v) or _PLAIN.fullmatch(v)) for v in texts)
     if alike and 5 * alike >= 4 * len(texts):
@@ -205,11 +195,8 @@ def _remarks(attribute: Attribute, sql_type: str, kind: str | None, records: int
         yield f"{name!r} {words}: {name}:numeric and {name}:date say what is wrong, {name}:categorical confirms it."
     if len(np.unique(attribute.codes)) == records > 1:
         if kind is None and not attribute.is_range and attribute.hierarchy is None:
-            raise InputError(
-                f"{name!r} has a different value in every record, like a direct identifier.",
-                code="direct_identifier",
-                hint=f"Leave it out, or confirm it as {name}:categorical.",
-            )
+            words = f"{name!r} has a different value in every record, like a direct identifier."
+            raise InputError(words, code="direct_identifier", hint=f"Leave it out, or confirm it as {name}:categorical.")
         yield f"{name!r} has a different value in every record: is it a direct identifier?"
 
 
@@ -233,49 +220,35 @@ def classes_of(engine: Engine, rows: Table, names: Sequence[str]) -> Table:
     return engine.create("classes", reads.rows(rows, f"tid, {number}"))
 
 
-def _is_of_items(source: Source, dataset: Dataset) -> bool:
-    """Whether a source of records is one of transactions, with a row for each item or a list of items."""
-    return source.has(dataset.item_column)
-
-
 def snapshot(engine: Engine, source: Source, id_column: str, columns: list[str], dataset: Dataset) -> Table:
     """Copy the columns as texts to a work table (tid, c0, c1, ...), tid as in the dataset. Raises InputError: NULL, repeated
     or missing ids; different values in the rows of an id."""
     key = id_of(id_column, source.columns[id_column])
-    texts = [text_of(c, source.columns[c]).as_(f"c{i}") for i, c in enumerate(columns)]
-    query = exp.select(key.as_("id"), *texts).from_(source.rows)
-    if source.how.drop_missing_ids:
-        query = query.where(key.is_(exp.null()).not_())
-    of_items = _is_of_items(source, dataset)
+    texts = listed((f"{key} AS id", *(f"{text_of(c, source.columns[c])} AS c{i}" for i, c in enumerate(columns))))
+    with_id = f"{key} IS NOT NULL" if source.how.drop_missing_ids else None
+    of_items = source.has(dataset.item_column)  # rows are those of transactions
     with reading(source.name):
-        rows = engine.create("records_source", query.distinct() if of_items else query)
+        rows = engine.create("records_source", reads.rows(source.query, texts, where=with_id, distinct=of_items))
     counts = engine.query("records/counts", {"source": rows, "ids": dataset.ids})
     total, nulls, distinct, matched = (int(column[0]) for column in counts.values())
     if nulls:
         raise InputError(f"{nulls} rows of {source.name} have no id.", code="null_id", hint="Give each row an id.")
     if distinct < total and of_items:
         varying = int(engine.scalar(reads.counted(reads.counted(rows, "id", having="count(*) > 1"))))
-        raise InputError(
-            f"{varying} ids of {source.name} have different values of the quasi-identifiers in different rows.",
-            code="varying_record",
-            hint="Give all rows of an id the same values, make each visit an id of its own, or leave the column out.",
-        )
+        words = f"{varying} ids of {source.name} have different values of the quasi-identifiers in different rows."
+        hint = "Give all rows of an id the same values, make each visit an id of its own, or leave the column out."
+        raise InputError(words, code="varying_record", hint=hint)
     if distinct < total:
-        raise InputError(
-            f"{total - distinct} rows of {source.name} repeat an id; a person must have one record.",
-            code="repeated_id",
-            hint="Keep one row for each id.",
-        )
+        words = f"{total - distinct} rows of {source.name} repeat an id; a person must have one record."
+        raise InputError(words, code="repeated_id", hint="Keep one row for each id.")
     if matched < dataset.n_transactions or matched < total:
         alike = int(engine.scalar(reads.rows(dataset.ids, f"count(*) - count(DISTINCT {_PLAIN_ID}) AS n")))
         spelled = (
             f"{alike:,} ids differ from another by blanks, leading zeros or a final .0 alone: write them alike in both."
         )
-        raise InputError(
-            f"{dataset.n_transactions - matched} ids of the transactions are not in {source.name}.",
-            code="no_record",
-            hint=spelled if alike else "Give each of them a record, or leave their transactions out.",
-        )
+        words = f"{dataset.n_transactions - matched} ids of the transactions are not in {source.name}."
+        hint = spelled if alike else "Give each of them a record, or leave their transactions out."
+        raise InputError(words, code="no_record", hint=hint)
     numbered = ", ".join(("one.tid", *(f"other.c{i}" for i in range(len(columns)))))
     table = engine.create("records", reads.joined(dataset.ids, rows, "id", numbered))
     engine.drop(rows)
@@ -304,11 +277,8 @@ class _Column:
             dated = self.kind == "DATE" or self.kind.startswith("TIMESTAMP") or (texts and not self._no_dates())
             kind = "numeric" if typed or plain else "date" if dated else "categorical"
         if self.kind == "FLOAT" or (self.kind == "DOUBLE" and kind == "categorical"):
-            raise InputError(
-                f"{self.name!r} has the type {self.kind}, which rounds different numbers of a query to the same value.",
-                code="bad_type",
-                hint="Cast it to DECIMAL in a view.",
-            )
+            words = f"{self.name!r} has the type {self.kind}, which rounds different numbers of a query to the same value."
+            raise InputError(words, code="bad_type", hint="Cast it to DECIMAL in a view.")
         if kind == "numeric":
             return self._numeric(numbers, domain)
         if kind == "date":
@@ -319,17 +289,12 @@ class _Column:
 
     def _numeric(self, numbers: dict[str, int], domain: Domain | None) -> Attribute:
         if numbers["odd"]:
-            raise InputError(
-                f"{numbers['odd']} values of {self.name!r} are NaN, infinite or a negative zero.",
-                code="bad_number",
-                hint="Make them NULL, or numbers.",
-            )
+            words = f"{numbers['odd']} values of {self.name!r} are NaN, infinite or a negative zero."
+            raise InputError(words, code="bad_number", hint="Make them NULL, or numbers.")
         if numbers["plain"] < numbers["present"] or numbers["digits"] + numbers["decimals"] > MAX_DIGITS:
-            raise InputError(
-                f"{self.name!r} has values other than plain decimal numbers of at most {MAX_DIGITS} digits.",
-                code="bad_number",
-                hint=f"Write them with a point, without commas, or cast them to DECIMAL; or read {self.name}:categorical.",
-            )
+            words = f"{self.name!r} has values other than plain decimal numbers of at most {MAX_DIGITS} digits."
+            hint = f"Write them with a point, without commas, or cast them to DECIMAL; or read {self.name}:categorical."
+            raise InputError(words, code="bad_number", hint=hint)
         decimals = numbers["decimals"]
         values = self.engine.query("records/scaled", {"source": self.source}, decimals=decimals)["value"]
         kind = "BIGINT" if not decimals else f"DECIMAL(18,{decimals})"
@@ -360,8 +325,7 @@ class _Column:
         self, kind: str, column: npt.NDArray[Any], unit: Fraction, sql_type: str, domain: tuple[int, int] | None
     ) -> Attribute:
         null = np.ma.getmaskarray(column)
-        codes = np.ma.filled(column, 0).astype(np.int64)
-        codes[null] = 0
+        codes = np.where(null, 0, np.ma.filled(column, 0).astype(np.int64))
         values = codes[~null]
         low, high = (int(values.min()), int(values.max())) if len(values) else (0, 0)
         if domain is not None:
@@ -372,23 +336,16 @@ class _Column:
 
     def _categorical(self, tree: Taxonomy | None) -> Attribute:
         occurring = self.engine.select(reads.rows(self.source, "value", distinct=True, order="value"))["value"].tolist()
-        if tree is None:
-            ordered: list[str | None] = occurring
-        else:
-            leaves = [tree.labels[v] for v in tree.leaves(0).tolist()]
-            if missing := len({v for v in occurring if v is not None} - set(leaves)):
-                raise InputError(
-                    f"{missing} values of {self.name!r} are not among the leaves of its hierarchy.",
-                    code="unknown_value",
-                    hint="Add them as leaves.",
-                )
-            ordered = [*leaves, *([None] if None in occurring else [])]
-        domain = self.engine.put(
-            "records_domain", {"code": ("INTEGER", np.arange(len(ordered))), "value": ("VARCHAR", ordered)}
-        )
+        ordered: list[str | None] = occurring
+        if tree is not None:
+            ordered = [*(tree.labels[v] for v in tree.leaves(0).tolist()), *([None] * (None in occurring))]
+            if missing := len(set(occurring).difference(ordered)):
+                words = f"{missing} values of {self.name!r} are not among the leaves of its hierarchy."
+                raise InputError(words, code="unknown_value", hint="Add them as leaves.")
+        numbered: dict[str, tuple[str, list[Any]]] = {"code": ("INTEGER", list(range(len(ordered))))}
+        domain = self.engine.put("records_domain", numbered | {"value": ("VARCHAR", ordered)})
         codes = self.engine.query("records/coded", {"source": self.source, "domain": domain})["code"].astype(np.int64)
         self.engine.drop(domain)
         null = codes == ordered.index(None) if None in ordered else np.zeros(len(codes), dtype=np.bool_)
-        return Attribute(
-            self.name, "categorical", codes, null, self.weight, len(ordered), values=tuple(ordered), hierarchy=tree
-        )
+        values = tuple(ordered)
+        return Attribute(self.name, "categorical", codes, null, self.weight, len(values), values=values, hierarchy=tree)

@@ -16,8 +16,10 @@ from typing import Any
 import numpy as np
 
 from anondb.data.frames import check_frame, is_frame
-from anondb.engine import Engine, Table, is_binary, reads, tuples
+from anondb.engine import AnyQuery, Engine, Query, Table, is_binary, reads, tuples
 from anondb.engine.elsewhere import is_url, warehouse_at
+from anondb.engine.queries import source_text
+from anondb.engine.texts import Sql, listed, quoted, sql, type_text
 from anondb.engine.trees import exp
 from anondb.errors import EngineError, InputError, InternalError, quote_list
 from anondb.reading.account import Account
@@ -34,7 +36,7 @@ LIST = "sensitive items"  # the role of a .txt file with an item on each line
 class Source:
     """A query over a table, view, file or data frame, with its columns."""
 
-    query: exp.Query  # selects all columns
+    query: AnyQuery  # selects all columns
     name: str  # its name in messages
     columns: dict[str, str]  # type of each column
     table: str = "transactions"  # the name of the source in a release's manifest, for analysts
@@ -55,11 +57,6 @@ class Source:
         """Whether each line of its file is a person."""
         return self.account is not None and self.account.layout in OF_LINES
 
-    @property
-    def rows(self) -> exp.Subquery:
-        """Its rows, to select from."""
-        return self.query.subquery("source")
-
     def has(self, name: str) -> bool:
         """Whether it has a column of this name, in any case."""
         return name.lower() in {column.lower() for column in self.columns}
@@ -69,43 +66,32 @@ class Source:
         ``collation`` if DuckDB treats different texts of the column as equal."""
         names = [wanted] if wanted in self.columns else [n for n in self.columns if n.lower() == wanted.lower()]
         names = names or [n for n in self.columns if n.strip().lower() == wanted.lower()]
-        if len(names) == 1:
-            self._check_collation(names[0])
-            self._check_fault(names[0])
-            return names[0]
-        # the column names of a file may be its first data row
-        how, hint = "", f"Name the column with {parameter}."
-        if self.reference is not None:
-            how = f"; its columns are {quote_list(list(self.columns))}"
-        if self.account is not None:
-            dialect = self.account.dialect
-            n = len(self.columns)
-            how = f" ({n} column{'s' * (n != 1)}; read as {dialect.words if isinstance(dialect, Dialect) else dialect})"
-            hint = "Name what separates its columns with --delimiter." if n == 1 and self.how.delimiter is None else hint
-            hint += " anondb peek FILE shows how a file is read, and what to say."
-        raise InputError(f"{self.name} has no column {wanted!r}{how}.", code="no_such_column", hint=hint)
-
-    def _check_fault(self, column: str) -> None:
-        if column in self.faults:
+        if len(names) != 1:
+            # the column names of a file may be its first data row
+            how, hint = "", f"Name the column with {parameter}."
+            if self.reference is not None:
+                how = f"; its columns are {quote_list(list(self.columns))}"
+            if self.account is not None:
+                n, dialect = len(self.columns), self.account.dialect
+                how = f" ({n} column{'s' * (n != 1)}; read as {dialect.words if isinstance(dialect, Dialect) else dialect})"
+                hint = "Name what separates its columns with --delimiter." if n == 1 and self.how.delimiter is None else hint
+                hint += " anondb peek FILE shows how a file is read, and what to say."
+            raise InputError(f"{self.name} has no column {wanted!r}{how}.", code="no_such_column", hint=hint)
+        (column,) = names
+        if column in self.collated:
+            name = quoted(column)
+            listed = self.columns[column] != "VARCHAR"
+            plain = f"list_transform({name}, lambda x: decode(encode(x)))" if listed else f'{name} COLLATE "binary"'
             raise InputError(
-                f"Column {list(self.columns).index(column) + 1} of {self.name} {self.faults[column]}.",
-                code="bad_type",
-                hint="Write all values as texts, or all as numbers.",
+                f"The column {column!r} of {self.name} has a collation: DuckDB does not compare its texts by code"
+                " points, so counts of the original would differ from those of a release.",
+                code="collation",
+                hint=f"Select {plain} in a view or in the query of an anonymized view, and use that.",
             )
-
-    def _check_collation(self, column: str) -> None:
-        if column not in self.collated:
-            return
-        name = exp.to_identifier(column, quoted=True).sql("duckdb")
-        plain = f'{name} COLLATE "binary"'
-        if self.columns[column] != "VARCHAR":
-            plain = f"list_transform({name}, lambda x: decode(encode(x)))"
-        raise InputError(
-            f"The column {column!r} of {self.name} has a collation: DuckDB does not compare its texts by code"
-            " points, so counts of the original would differ from those of a release.",
-            code="collation",
-            hint=f"Select {plain} in a view or in the query of an anonymized view, and use that.",
-        )
+        if column in self.faults:
+            words = f"Column {list(self.columns).index(column) + 1} of {self.name} {self.faults[column]}."
+            raise InputError(words, code="bad_type", hint="Write all values as texts, or all as numbers.")
+        return column
 
 
 @dataclass(frozen=True)
@@ -122,10 +108,14 @@ class Partition:
         return json.dumps({self.column: self.value}, ensure_ascii=False)
 
     @property
-    def condition(self) -> exp.Expr:
+    def literal(self) -> Sql:
+        """The value in its type."""
+        return sql("CAST({} AS {})", self.value, type_text(self.kind))
+
+    @property
+    def condition(self) -> Sql:
         """The condition that selects its rows."""
-        value = exp.cast(exp.Literal.string(self.value), self.kind, dialect="duckdb")
-        return exp.EQ(this=reads.named(self.column), expression=value)
+        return sql("{} = {}", quoted(self.column), self.literal)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -138,12 +128,10 @@ class QuerySource:
     table: str
     partition: Partition | None = None
 
-    def tree(self) -> exp.Query:
-        """The query as a tree with the text, unchanged, as its only leaf but for the partition."""
-        query = exp.Subquery(this=exp.Var(this=self.text))
-        if self.partition is None:
-            return query
-        return exp.select("*").from_(exp.alias_(query, "source", table=True)).where(self.partition.condition)
+    def query(self) -> Query:
+        """The query: its text, unchanged, or the part of its rows."""
+        whole = Query(f"({self.text})")
+        return whole if self.partition is None else reads.rows(whole, "*", where=self.partition.condition)
 
 
 def is_file(source: str) -> bool:
@@ -152,37 +140,29 @@ def is_file(source: str) -> bool:
 
 
 def describe(
-    engine: Engine,
-    query: exp.Query,
-    name: str,
-    table: str = "transactions",
-    reference: Table | None = None,
-    *,
-    is_file: bool = False,
+    engine: Engine, query: AnyQuery, name: str, table: str = "transactions", reference: Table | None = None
 ) -> Source:
     """Look up the columns of a query, which DuckDB binds but does not run."""
     engine.at_hand(query)
     with reading(name):
-        rows = engine.select(exp.Describe(this=query.copy()), f"reading {name}")  # type: ignore[arg-type]
+        rows = engine.select(Query(sql("DESCRIBE FROM {}", Sql(source_text(query)))), f"reading {name}")
         columns = dict(zip(rows["column_name"].tolist(), rows["column_type"].tolist(), strict=True))
-        collated = frozenset[str]() if is_file else _collated(engine, query, columns)  # files have no collations
+        collated = _collated(engine, query, columns)
     return Source(query, name, columns, table, reference, collated=collated)
 
 
-def _collated(engine: Engine, query: exp.Query, columns: dict[str, str]) -> frozenset[str]:
+def _collated(engine: Engine, query: AnyQuery, columns: dict[str, str]) -> frozenset[str]:
     """The columns of texts, or of lists of texts, whose collation is not binary. The name of a type does not show the
     collation; the definition of a table that is created from the query does."""
     texts = [name for name, kind in columns.items() if re.fullmatch(r"VARCHAR(\[\d*\])?", kind)]
     if not texts:
         return frozenset()
-    probes: list[exp.Expr] = []
-    for name in texts:
-        first = exp.Anonymous(this="array_extract", expressions=[reads.named(name), exp.Literal.number(1)])
-        probes.append(reads.named(name) if columns[name] == "VARCHAR" else first)
-    cells = [probe.as_(f"c{n}") for n, probe in enumerate(probes)]
-    empty = exp.select(*cells).from_(query.subquery("source")).limit(0)
-    table = engine.create("collations", empty)
-    is_probe = exp.and_(exp.column("database_name").eq("temp"), exp.column("table_name").eq(table.name))
+    cells = (
+        f"{quoted(name)} AS c{n}" if columns[name] == "VARCHAR" else f"array_extract({quoted(name)}, 1) AS c{n}"
+        for n, name in enumerate(texts)
+    )
+    table = engine.create("collations", reads.rows(query, listed(cells)).first(0))
+    is_probe = sql("database_name = 'temp' AND table_name = {}", table.name)
     definition = str(engine.scalar(reads.rows(reads.system("duckdb_tables"), "sql AS definition", where=is_probe)))
     engine.drop(table)
     collations = re.findall(r"\bc(\d+) VARCHAR COLLATE \"?([^\s,;)\"]+)", definition)
@@ -197,10 +177,8 @@ def reading(name: str) -> Iterator[None]:
     except InputError as error:
         if error.code != "bad_unicode":
             raise
-        raise InputError(
-            f"{name} holds a text that is not valid Unicode (bytes that are not UTF-8, or a lone surrogate).",
-            code="bad_unicode",
-        ) from None
+        words = f"{name} holds a text that is not valid Unicode (bytes that are not UTF-8, or a lone surrogate)."
+        raise InputError(words, code="bad_unicode") from None
     except (EngineError, InternalError) as error:
         if error.code not in ("refused", "internal", "io"):
             raise
@@ -217,12 +195,12 @@ def unseen(engine: Engine, source: Source, role: str) -> Account | None:
     return Account(source.name, role, unseen=", ".join(readers)) if readers else None
 
 
-def figures(engine: Engine, source: Source, sums: Mapping[str, exp.Expr], limit: int | None = None) -> dict[str, int]:
+def figures(engine: Engine, source: Source, sums: Mapping[str, str], limit: int | None = None) -> dict[str, int]:
     """Sums over the rows of a source, or over its first rows."""
-    rows = source.rows if limit is None else exp.select("*").from_(source.rows).limit(limit).subquery("first")
+    rows = source.query if limit is None else reads.rows(source.query, "*").first(limit)
+    columns = listed(f"{sum_} AS {quoted(name)}" for name, sum_ in sums.items())
     with reading(source.name):
-        columns = (sum_.as_(name) for name, sum_ in sums.items())
-        totals = engine.select(exp.select(*columns).from_(rows), f"reading {source.name}")
+        totals = engine.select(reads.rows(rows, columns), f"reading {source.name}")
     return {name: int(np.ma.filled(totals[name], 0)[0]) for name in sums}
 
 
@@ -232,35 +210,31 @@ def texts_of(
     """Columns of a source as texts, or lists of texts, row by row; None for NULL. Rows may be ``distinct``, and sorted by
     columns, of which those read are ``c0`` and so on."""
     kinds = ["VARCHAR[]" if source.columns[name].endswith("]") else "VARCHAR" for name in columns]
-    texts = [exp.cast(reads.named(n), k, dialect="duckdb") for n, k in zip(columns, kinds, strict=True)]
-    query = exp.select(*(text.as_(f"c{i}") for i, text in enumerate(texts))).from_(source.rows)
+    texts = listed(f"CAST({quoted(n)} AS {k}) AS c{i}" for i, (n, k) in enumerate(zip(columns, kinds, strict=True)))
+    query = reads.rows(source.query, texts, distinct=distinct, order=listed(map(quoted, order)))
     with reading(source.name):
-        query = query.distinct() if distinct else query
-        query = query.order_by(*(reads.named(name) for name in order)) if order else query
         rows = engine.select(query, f"reading {source.name}")
     return list(tuples(rows))
 
 
-def count_if(condition: exp.Expr) -> exp.Expr:
+def count_if(condition: str) -> Sql:
     """The number of rows for which a condition holds."""
-    return exp.func("count_if", condition, dialect="duckdb")
+    return Sql(f"count_if({condition})")
 
 
 def _candidates(text: str) -> list[tuple[str | None, str | None, str]]:
     """The possible meanings of a name: one unqualified name, schema.name, or catalog.schema.name."""
+    if re.fullmatch(r"\w+", text):
+        return [(None, None, text)]
     from sqlglot.errors import SqlglotError
 
-    readings: list[tuple[str | None, str | None, str]] = [(None, None, text)]
     with contextlib.suppress(SqlglotError):
         parsed = exp.maybe_parse(text, into=exp.Table, dialect="duckdb")
         if isinstance(parsed, exp.Table) and isinstance(parsed.this, exp.Identifier) and not parsed.args.get("alias"):
-            if parsed.catalog:
-                readings.append((parsed.catalog, parsed.db, parsed.name))
-            elif parsed.db:
-                readings += [(None, parsed.db, parsed.name), (parsed.db, "main", parsed.name)]
-            else:
-                readings.append((None, None, parsed.name))
-    return readings
+            meant = [(parsed.catalog or None, parsed.db or None, parsed.name)]
+            meant += [(parsed.db, "main", parsed.name)] if parsed.db and not parsed.catalog else []
+            return [(None, None, text), *meant]
+    return [(None, None, text)]
 
 
 def resolve_table(engine: Engine, text: str, what: str) -> Table:
@@ -272,30 +246,21 @@ def resolve_table(engine: Engine, text: str, what: str) -> Table:
     candidates = _candidates(text)
     engine.look_up(candidates)
     for catalog, schema, name in candidates:
-        entries = engine.query("transactions/catalog", wanted=name.lower())
         rows = [
-            (Table(c, s, n), current)
-            for c, s, n, current in zip(*entries.values(), strict=True)
+            ((c != "temp", not current, s != "main") if schema is None else (), Table(c, s, n))
+            for c, s, n, current in tuples(engine.query("transactions/catalog", wanted=name.lower()))
             if (catalog is None or c.lower() == catalog.lower()) and (schema is None or s.lower() == schema.lower())
         ]
-        if schema is None:
-            ranks = [(t.catalog != "temp", not current, t.schema != "main") for t, current in rows]
-            rows = [row for row, rank in zip(rows, ranks, strict=True) if rank == min(ranks)]
-        if len(rows) == 1:
-            return rows[0][0]
-        if len(rows) > 1:
-            raise InputError(
-                f"The name {text!r} of the {what} table matches several tables.",
-                code="ambiguous_table",
-                hint="Qualify it as catalog.schema.name.",
-            )
+        tables = [table for rank, table in rows if rank == min(rank for rank, _ in rows)]
+        if len(tables) == 1:
+            return tables[0]
+        if tables:
+            words = f"The name {text!r} of the {what} table matches several tables."
+            raise InputError(words, code="ambiguous_table", hint="Qualify it as catalog.schema.name.")
     names = {name.lower(): name for name in engine.query("transactions/table_names")["table_name"].tolist()}
     near = difflib.get_close_matches(candidates[-1][2].lower(), names, n=1)
-    raise InputError(
-        f"There is no table or view {text!r} for the {what}.",
-        code="no_such_table",
-        hint=f"Did you mean {names[near[0]]!r}?" if near else "Check the name and the schema.",
-    )
+    hint = f"Did you mean {names[near[0]]!r}?" if near else "Check the name and the schema."
+    raise InputError(f"There is no table or view {text!r} for the {what}.", code="no_such_table", hint=hint)
 
 
 def tables_with(engine: Engine, catalog: str, id_column: str, item_column: str) -> list[Table]:
@@ -305,9 +270,9 @@ def tables_with(engine: Engine, catalog: str, id_column: str, item_column: str) 
     return [Table(*names) for names in tuples(tables)]
 
 
-def all_columns(table: Table) -> exp.Select:
+def all_columns(table: Table) -> Query:
     """``SELECT * FROM table``."""
-    return exp.select("*").from_(table.expression())
+    return reads.rows(table, "*")
 
 
 @contextlib.contextmanager
@@ -315,42 +280,41 @@ def open_source(engine: Engine, data: Any, what: str) -> Iterator[Source]:
     """Open a table name, ``Table``, query tree, file path or data frame, or one of them with how it is read (``ReadAs``), as
     a ``Source`` for the duration of the block."""
     asked = as_read(data)
-    with _opened(engine, asked.data, asked.reading, what) as source:
+    data, how = asked.data, asked.reading
+    if isinstance(data, str) and is_file(data):
+        data = Path(data)
+    if isinstance(data, Path):
+        how = how if what == COUNTED_LATER else reading_of(engine, data, what, how)
+    elif what == COUNTED_LATER:
+        how.check_for(None)
+    with contextlib.ExitStack() as opened:
+        if isinstance(data, QuerySource):
+            source = replace(describe(engine, data.query(), data.name, data.table), partition=data.partition)
+        elif isinstance(data, Table):
+            source = describe(engine, all_columns(data), f"table {data.name!r}", data.name, data)
+        elif isinstance(data, Path):
+            is_list = what == LIST and suffix_of(data) == ".txt"
+            source = opened.enter_context((_open_list if is_list else _open_file)(engine, data, what, how))
+        elif isinstance(data, str) and (connect := warehouse_at(data)) is not None:
+            warehouse, name = connect(data, on_progress=engine.progress)
+            opened.enter_context(warehouse.snapshot())
+            view = opened.enter_context(engine.registered(warehouse.all_rows(name)))
+            source = describe(engine, all_columns(view), f"table {name!r}", name)
+        elif isinstance(data, str):
+            table = resolve_table(engine, data, what)
+            source = describe(engine, all_columns(table), f"table {data!r}", table.name, table)
+        elif isinstance(data, Query) or hasattr(data, "find_all"):  # a tree
+            source = describe(engine, data, f"the {what} query")
+        elif is_frame(data):
+            check_frame(data, what)
+            view = opened.enter_context(engine.registered(data))
+            source = describe(engine, all_columns(view), f"the {what} data frame")
+        else:
+            words = f"The {what} must be a table name, a file, a data frame or an Arrow table, not {type(data).__name__}."
+            raise InputError(words, code="bad_source")
         if what != COUNTED_LATER and (account := unseen(engine, source, what)) is not None:
             engine.account(account)
-        yield replace(source, id=asked.id, item=asked.item)
-
-
-@contextlib.contextmanager
-def _opened(engine: Engine, data: Any, how: Reading, what: str) -> Iterator[Source]:
-    if what == COUNTED_LATER and not isinstance(data, Path) and not (isinstance(data, str) and is_file(data)):
-        how.check_for(None)
-    if isinstance(data, exp.Query):
-        yield replace(describe(engine, data, f"the {what} query"), how=how)
-    elif isinstance(data, QuerySource):
-        source = describe(engine, data.tree(), data.name, data.table)
-        yield replace(source, partition=data.partition, how=how)
-    elif isinstance(data, Table):
-        yield replace(describe(engine, all_columns(data), f"table {data.name!r}", data.name, data), how=how)
-    elif isinstance(data, Path) or (isinstance(data, str) and is_file(data)):
-        with _open_file(engine, Path(data), what, how) as source:
-            yield source
-    elif isinstance(data, str) and (opened := warehouse_at(data)) is not None:
-        warehouse, name = opened(data, on_progress=engine.progress)
-        with warehouse.snapshot(), engine.registered(warehouse.all_rows(name)) as view:
-            yield replace(describe(engine, all_columns(view), f"table {name!r}", name), how=how)
-    elif isinstance(data, str):
-        table = resolve_table(engine, data, what)
-        yield replace(describe(engine, all_columns(table), f"table {data!r}", table.name, table), how=how)
-    elif is_frame(data):
-        check_frame(data, what)
-        with engine.registered(data) as view:
-            yield replace(describe(engine, all_columns(view), f"the {what} data frame"), how=how)
-    else:
-        raise InputError(
-            f"The {what} must be a table name, a file, a data frame or an Arrow table, not {type(data).__name__}.",
-            code="bad_source",
-        )
+        yield replace(source, how=how, id=asked.id, item=asked.item)
 
 
 def reading_as(engine: Engine, transactions: Any) -> AbstractContextManager[None]:
@@ -364,25 +328,29 @@ def reading_of(engine: Engine, path: Path, what: str, how: Reading) -> Reading:
 
 
 @contextlib.contextmanager
+def _open_list(engine: Engine, path: Path, what: str, how: Reading) -> Iterator[Source]:
+    """Open a text file with an item on each line."""
+    account, lines = text_records(engine, path, what, how, Dialect(None, None, header=False))
+    items = [item for line in lines if (item := "".join(line).strip())]
+    account = replace(account, dialect="a list with an item on each line", rows=len(items))
+    account = replace(account, empty=account.empty + len(lines) - len(items))
+    engine.account(account)
+    rows = engine.put(f"file_{next(_NUMBERS)}", {"item": ("VARCHAR", items)})
+    name = f"file {path.name!r}"
+    yield Source(all_columns(rows), name, {"item": "VARCHAR"}, stem_of(path), typed=False, account=account)
+    engine.drop(rows)
+
+
+@contextlib.contextmanager
 def _open_file(engine: Engine, path: Path, what: str, how: Reading) -> Iterator[Source]:
     """Open a file. The rows of transactions are counted where they are copied; those of other files are copied here."""
-    name, how = f"file {path.name!r}", how if what == COUNTED_LATER else reading_of(engine, path, what, how)
-    if what == LIST and suffix_of(path) == ".txt":
-        account, lines = text_records(engine, path, what, how, Dialect(None, None, header=False))
-        items = [item for line in lines if (item := "".join(line).strip())]
-        empty = account.empty + len(lines) - len(items)
-        engine.account(replace(account, dialect="a list with an item on each line", empty=empty, rows=len(items)))
-        rows = engine.put(f"file_{next(_NUMBERS)}", {"item": ("VARCHAR", items)})
-        yield Source(all_columns(rows), name, {"item": "VARCHAR"}, stem_of(path), typed=False, account=account)
-        engine.drop(rows)
-        return
+    name, table = f"file {path.name!r}", how.file_table or stem_of(path)
     with open_file(engine, path, what, how) as file:
-        table = how.file_table or stem_of(path)
         if file.columns is None:
-            source = describe(engine, file.query, name, table, is_file=True)
+            source = describe(engine, file.query, name, table)
         else:
             source = Source(file.query, name, dict(file.columns), table, typed=False)
-        source = replace(source, how=how, account=file.account, faults=file.faults)
+        source = replace(source, account=file.account, faults=file.faults)
         if what == COUNTED_LATER:
             yield source
             return

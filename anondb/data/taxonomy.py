@@ -3,23 +3,164 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from anondb.data.edges import Edge, not_a_tree, read_edges
+from anondb.data.sources import Source, open_source, reading_of, texts_of
 from anondb.data.transactions import Dataset
-from anondb.data.types import not_of_type
+from anondb.data.types import kind_of, not_of_type
 from anondb.engine import Engine, reads
 from anondb.engine.arrays import Flags, Ints, stretches
-from anondb.engine.trees import exp
-from anondb.errors import InputError, by_interface
+from anondb.errors import InputError, by_interface, quote_list
+from anondb.reading.files import first_line, text_records
+from anondb.reading.formats import suffix_of
+from anondb.reading.options import Dialect, ReadAs, Reading, as_read
+
+Edge = tuple[str, str | None]
+"""A node and its parent; None for the root."""
 
 
-def list_them() -> str:
+@dataclass(frozen=True)
+class Edges:
+    """What a source says of a taxonomy, before it is checked to be a tree."""
+
+    pairs: list[Edge]  # nodes with their parents, in order
+    name: str  # the name of the taxonomy in messages
+    kind: str | None = None  # the type of its leaves, as in ``Taxonomy``
+    reading: str = ""  # how the source was read, for the message if this makes no tree
+
+
+def not_a_tree(message: str, hint: str | None = None) -> InputError:
+    """The error for edges that are no tree."""
+    return InputError(f"The taxonomy is not a tree: {message}", code="not_a_tree", hint=hint)
+
+
+def edges_of_paths(paths: Sequence[Sequence[str]]) -> list[Edge]:
+    """The edges of leaf-to-root paths (``leaf;parent;...;*``, the hierarchy format of ARX, Amnesia, SECRETA). A value
+    repeated in the next column (padding of unbalanced hierarchies) counts once. Paths may differ in length, but all must end
+    in the root. A path of length one is a taxonomy of a single node."""
+    ends: dict[str, None] = dict.fromkeys(path[-1] for path in paths if path)
+    steps = dict.fromkeys(_steps(paths))
+    return [*((end, None) for end in ends), *((node, above) for node, above in steps if node != above)]
+
+
+def _steps(paths: Iterable[Sequence[str]]) -> Iterator[tuple[str, str]]:
+    """The steps of paths; those above the leaf are named once, since many leaves share them."""
+    named: set[tuple[str, ...]] = set()
+    for path in paths:
+        if above := tuple(path[1:]):
+            yield path[0], above[0]
+        if above not in named:
+            named.add(above)
+            yield from pairwise(above)
+
+
+def _root_to_leaf(rows: list[tuple[str, ...]]) -> bool:
+    """Whether the first column of a wide table is the coarsest, that is, has fewer distinct values than the last."""
+    return len({r[0] for r in rows}) < len({r[-1] for r in rows})
+
+
+def edges_of_levels(rows: list[tuple[str, ...]]) -> list[Edge]:
+    """The edges of a wide table, one column per level, finest or coarsest first; a missing root is added."""
+    if not rows:
+        raise InputError("The taxonomy is empty.", code="empty_taxonomy", hint="Give one row for each leaf.")
+    if _root_to_leaf(rows):
+        rows = [tuple(reversed(r)) for r in rows]
+    tops = {r[-1] for r in rows}
+    if len(tops) > 1:
+        taken = {v for r in rows for v in r}
+        root = next(c for c in ("*", "ANY", *(f"ANY {i}" for i in range(2, len(taken) + 3))) if c not in taken)
+        rows = [(*r, root) for r in rows]
+    return edges_of_paths(rows)
+
+
+def _read_paths(engine: Engine, path: Path, reading: Reading) -> list[Edge] | None:
+    """The edges of a file of paths, or of a ``;``-separated edge list, whose first line names its columns; None if it is one
+    of other columns with a header, as Excel writes it in some countries."""
+    try:
+        dialect = Dialect(reading.delimiter or ";", reading.quote_char, header=False)
+        account, paths = text_records(engine, path, "taxonomy", reading, dialect)
+    except InputError as error:
+        if error.code != "unreadable":
+            raise
+        hint = 'Put a label that begins with a quote in quotes, and double the quotes in it: """so"" named".'
+        raise InputError(f"The taxonomy {error}", code="bad_file", hint=hint) from None
+    if suffix_of(path) != ".tree" and _has_header(paths):
+        return None
+    engine.account(account)
+    columns = edge_columns(paths[0]) if paths else None
+    if columns is None or any(len(path) != len(paths[0]) for path in paths):
+        return edges_of_paths(paths)
+    node, parent = map(paths[0].index, columns)
+    return [(row[node], row[parent] or None) for row in paths[1:]]
+
+
+def _has_header(rows: list[list[str]]) -> bool:
+    """Whether lines are rows of columns that the first one names: they have several ends, which paths cannot have, all have
+    as many fields, and no name occurs again."""
+    if len({row[-1] for row in rows}) < 2 or edge_columns(rows[0]) is not None:
+        return False
+    names = {*map(str.lower, rows[0])}
+    return {len(row) for row in rows} == {len(names)} != {1} and names.isdisjoint(x.lower() for row in rows[1:] for x in row)
+
+
+def edge_columns(columns: Iterable[str]) -> tuple[str, str] | None:
+    """The columns ``node`` (or ``child``) and ``parent`` of an edge list; None if one is missing."""
+    names = {column.lower(): column for column in columns}
+    node = names.get("node", names.get("child"))
+    return None if node is None or "parent" not in names else (node, names["parent"])
+
+
+def read_edges(engine: Engine, taxonomy: Any) -> Edges:
+    """Read the edges of a taxonomy, which may be no tree; sources and other errors are those of ``load_taxonomy``."""
+    if isinstance(taxonomy, Edges):
+        return taxonomy
+    data, reading = as_read(taxonomy).data, as_read(taxonomy).reading
+    if isinstance(data, str | Path) and suffix_of(data) in (".tree", ".csv", ".txt", ".tsv", ".psv"):
+        path = Path(data)
+        reading = reading_of(engine, path, "taxonomy", reading)
+        first = ";" if suffix_of(path) == ".tree" else first_line(path, reading, "taxonomy")
+        if ";" in first and "," not in first:
+            if (edges := _read_paths(engine, path, reading)) is not None:
+                return Edges(edges, f"the taxonomy in file {path.name!r}")
+            reading = replace(reading, delimiter=reading.delimiter or ";")
+        taxonomy = ReadAs(path, reading)
+    with open_source(engine, taxonomy, "taxonomy") as source:
+        return _from_source(engine, source)
+
+
+def _from_source(engine: Engine, source: Source) -> Edges:
+    edges = edge_columns(source.columns)
+    title = source.name if "taxonomy" in source.name else f"the taxonomy in {source.name}"
+    # else perhaps its first data row
+    shown = f"; its columns are {quote_list(list(source.columns))}" if source.typed else ""
+    lists = any(source.columns[name].endswith("]") for name in edges or source.columns)
+    if lists or (edges is None and len(source.columns) < 2):
+        words = "it has neither the columns node (or child) and parent nor one column a level"
+        raise InputError(f"{source.name} is no taxonomy: {words}{shown}.", code="bad_taxonomy")
+    columns = [source.column(name, "--taxonomy") for name in edges or source.columns]
+    order = [c for c in source.columns if c.lower() == "ord"] if edges is not None else []
+    rows = texts_of(engine, source, columns, (*order, "c0") if order else ())
+    if nulls := sum(None in (row if edges is None else row[:1]) for row in rows):
+        what, hint = ("level", "Repeat the value of the finer level.") if edges is None else ("node", None)
+        raise InputError(f"{nulls} rows of the taxonomy have a NULL {what}.", code="null_node", hint=hint)
+    if edges is None:
+        how = "one column a level" if source.typed else "one column a level (its first line is its header)"
+        reading = f"{source.name} was read as one column a level, since it has no columns node (or child) and parent{shown}."
+        kind = kind_of(source.columns[columns[-1 if _root_to_leaf(rows) else 0]]) if source.typed else None
+        return Edges(edges_of_levels(rows), f"{title}, which was read as {how}", kind, reading)
+    if (root_rows := sum(parent is None for _, parent in dict.fromkeys(rows))) > 1:
+        raise not_a_tree(f"{root_rows} nodes have a NULL parent.", "Only the root may have one.")
+    return Edges(rows, title, kind_of(source.columns[columns[0]]) if source.typed else None)
+
+
+def _list_them() -> str:
     """How the owner sees the items, which an error never contains."""
     return by_interface(
         command_line="To list them: anondb anonymize --witnesses N.",
@@ -109,18 +250,11 @@ class Taxonomy:
             )
         nodes = self._nodes(dataset)
         if unknown := int((nodes < 0).sum()):
-            raise InputError(
-                f"{unknown} of {len(nodes)} items of {dataset.source} are not in {self.name}.",
-                code="unknown_item",
-                hint=f"Add them as leaves, or filter them out. {list_them()}",
-            )
-        internal = int((~self.is_leaf[nodes]).sum()) if len(nodes) else 0
-        if internal:
-            raise InputError(
-                f"{internal} of {len(nodes)} items of {dataset.source} are inner nodes of {self.name}, not leaves.",
-                code="internal_item",
-                hint=f"Give each a separate leaf below that node. {list_them()}",
-            )
+            words = f"{unknown} of {len(nodes)} items of {dataset.source} are not in {self.name}."
+            raise InputError(words, code="unknown_item", hint=f"Add them as leaves, or filter them out. {_list_them()}")
+        if internal := int((~self.is_leaf[nodes]).sum()) if len(nodes) else 0:
+            words = f"{internal} of {len(nodes)} items of {dataset.source} are inner nodes of {self.name}, not leaves."
+            raise InputError(words, code="internal_item", hint=f"Give each a separate leaf below that node. {_list_them()}")
         return nodes
 
     def not_leaves(self, dataset: Dataset) -> tuple[str, ...]:
@@ -137,22 +271,15 @@ class Taxonomy:
 def from_edges(edges: Iterable[Edge]) -> Taxonomy:
     """Build and check a taxonomy from ``(node, parent)`` pairs, in order; the root may have the parent None. Raises
     InputError: ``not_a_tree`` (two parents, a cycle, several roots or none), or an empty taxonomy."""
+    pairs = list(edges)
     parent_of: dict[str, str | None] = {}
     children: dict[str, list[str]] = {}
-    doubled: set[str] = set()
-    self_loops = 0
-    for node, parent in edges:
-        if node == parent:
-            self_loops += 1
-            continue
-        if node in parent_of:
-            if parent_of[node] != parent:
-                doubled.add(node)
-            continue
-        parent_of[node] = parent
-        if parent is not None:
+    for node, parent in pairs:
+        if node not in parent_of and parent is not None:
             children.setdefault(parent, []).append(node)
-    if self_loops:
+        parent_of.setdefault(node, parent)
+    doubled = {node for node, parent in pairs if parent_of[node] != parent}
+    if self_loops := sum(node == parent for node, parent in pairs):
         raise not_a_tree(
             f"{self_loops} rows have one node as child and parent.", "Give the root the parent NULL, or leave its row out."
         )
@@ -177,32 +304,25 @@ def from_edges(edges: Iterable[Edge]) -> Taxonomy:
 
 
 def _number(root: str, children: dict[str, list[str]]) -> Taxonomy:
-    labels: list[str] = []
-    above: list[int] = []
-    depths: list[int] = []
-    stack: list[tuple[str, int]] = [(root, -1)]
+    numbered: list[tuple[str, int, int]] = []
+    stack = [(root, -1, 0)]
     while stack:
-        label, parent_node = stack.pop()
-        node = len(labels)
-        labels.append(label)
-        above.append(parent_node)
-        depths.append(0 if parent_node < 0 else depths[parent_node] + 1)
-        if label in children:
-            stack.extend((child, node) for child in reversed(children[label]))
+        node = label, _, level = stack.pop()
+        stack += [(child, len(numbered), level + 1) for child in reversed(children.get(label, ()))]
+        numbered.append(node)
+    labels, *columns = zip(*numbered, strict=True)
+    parent, depth = np.array(columns, dtype=np.int64)
     nodes = np.arange(len(labels))
-    parent, depth = np.asarray(above, dtype=np.int64), np.asarray(depths, dtype=np.int64)
     # a level holds its nodes in their order, as breadth-first search visits them
     order = np.argsort(depth, kind="stable")
-    rank = np.empty_like(nodes)
-    rank[order] = nodes
-    subtree = np.ones_like(nodes)
-    leaf_count = np.ones_like(nodes)
+    rank = np.argsort(order, kind="stable")
+    subtree, leaf_count = np.ones_like(nodes), np.ones_like(nodes)
     leaf_count[parent[1:]] = 0
     levels = np.split(order, np.flatnonzero(np.diff(depth[order])) + 1)
-    for level in reversed(levels[1:]):
-        np.add.at(subtree, parent[level], subtree[level])
-        np.add.at(leaf_count, parent[level], leaf_count[level])
-    return Taxonomy(tuple(labels), parent, nodes + subtree - 1, depth, leaf_count, rank)
+    for below in reversed(levels[1:]):
+        np.add.at(subtree, parent[below], subtree[below])
+        np.add.at(leaf_count, parent[below], leaf_count[below])
+    return Taxonomy(labels, parent, nodes + subtree - 1, depth, leaf_count, rank)
 
 
 def load_taxonomy(engine: Engine, taxonomy: Any) -> Taxonomy:
@@ -228,7 +348,7 @@ def of_type(engine: Engine, taxonomy: Taxonomy, kind: str) -> Taxonomy:
         return taxonomy
     labels = [taxonomy.labels[v] for v in taxonomy.leaves(0).tolist()]
     listed = engine.put("taxonomy_leaves", {"label": ("VARCHAR", labels)})
-    others = reads.rows(listed, "label", where=not_of_type(exp.column("label"), kind))
+    others = reads.rows(listed, "label", where=not_of_type("label", kind))
     excluded = engine.select(others, "the leaves of another type")["label"].tolist()
     engine.drop(listed)
     return taxonomy.without(set(excluded))

@@ -13,7 +13,7 @@ from anondb.data.sources import Partition, Source, count_if, figures, reading, u
 from anondb.data.types import check_id_type, check_types, item_type, kind_of, released_type, short
 from anondb.engine import Engine, Origin, Query, Rows, Runner, Table, check_collation, reads
 from anondb.engine.arrays import Ints
-from anondb.engine.trees import exp
+from anondb.engine.texts import Sql, quoted, sql, type_text
 from anondb.errors import InputError
 from anondb.reading.account import Account
 from anondb.reading.options import PEOPLE
@@ -89,24 +89,17 @@ class Dataset:
         return sum(self.lengths.values())
 
 
-def text_of(column: str, kind: str) -> exp.Expr:
+def text_of(column: str, kind: str) -> Sql:
     """A column as VARCHAR without a collation (a NOCASE column would merge items that differ by case)."""
-    node = reads.named(column)
-    if kind == "VARCHAR":
-        return exp.Anonymous(this="decode", expressions=[exp.Anonymous(this="encode", expressions=[node])])
-    return exp.cast(node, "VARCHAR")
+    return sql("decode(encode({}))" if kind == "VARCHAR" else "CAST({} AS VARCHAR)", quoted(column))
 
 
-def id_of(column: str, kind: str) -> exp.Expr:
+def id_of(column: str, kind: str) -> Sql:
     """An id column: text and enums as in ``text_of``, other types unchanged."""
-    if kind.startswith(("VARCHAR", "ENUM")):
-        return text_of(column, kind)
-    return reads.named(column)
+    return text_of(column, kind) if kind.startswith(("VARCHAR", "ENUM")) else quoted(column)
 
 
-def _ids_of(snapshot: Table) -> Query:
-    """The ids of a snapshot, as rows without an item."""
-    return reads.rows(snapshot, "id, CAST(NULL AS VARCHAR) AS item")
+_IDS = "id, CAST(NULL AS VARCHAR) AS item"  # the ids of a snapshot, as rows without an item
 
 
 def load_transactions(engine: Engine, source: Source, *, more_ids: Source | None = None, bags: bool = False) -> Dataset:
@@ -129,7 +122,10 @@ def load_transactions(engine: Engine, source: Source, *, more_ids: Source | None
     element = check_types(source, id_column, item_column)
     id_type = source.columns[id_column]
     if more_ids is not None and not source.typed and id_type == "BIGINT":
-        _check_numbers(more_ids, id_column)
+        if id_column not in {name.lower() for name in more_ids.columns}:
+            words = f"{more_ids.name} has no column {id_column!r} with the numbers of their rows."
+            hint = f"Give it a column {id_column}: 1 for the person of the first row, and so on."
+            raise InputError(f"The transactions have no ids, but {words}", code="no_such_column", hint=hint)
         id_type = id_type if more_ids.typed else "VARCHAR"
     pairs, rows = _copied(engine, source, id_column, item_column, element, id_type)
     total, missing = _check_values(engine, source, pairs, rows)
@@ -137,50 +133,39 @@ def load_transactions(engine: Engine, source: Source, *, more_ids: Source | None
     ids: Rows = pairs
     if rows is not pairs:
         merged = int(engine.scalar(reads.rows(rows, "count(*) - count(DISTINCT id) AS n")))
-        ids = _ids_of(rows)
+        ids = reads.rows(rows, _IDS)
     if more_ids is not None:
         further = _more_ids(engine, more_ids, id_column, id_type)
         ids = reads.union([reads.rows(ids, "id, item"), further])
     items = item_column if is_single(original, named) else named
     of_lines = rows is not pairs and more_ids is None and not source.typed and source.columns[id_column] == "BIGINT"
     dataset = _coded(engine, source, pairs, ids, id_column, items, bags, of_lines)
-    dataset = replace(dataset, left_out=_left_out(source, id_column, item_column))
-    duplicates = total - dataset.n_occurrences
-    noted = _noted(engine, original, item_column, element or source.columns[item_column], dataset.left_out)
+    used = (id_column, item_column, source.partition and source.partition.column)
+    dataset = replace(dataset, left_out=tuple(name for name in source.columns if name not in used))
+    duplicates, kind = total - dataset.n_occurrences, element or source.columns[item_column]
+    cancelling = _cancelling(engine, original, [name for name in dataset.left_out if name in original.columns])
     return replace(
         dataset,
         duplicates=duplicates,
         is_table=not merged and not missing and not changed and (bags or not duplicates),
-        warnings=(*noted, *remarks_on(dataset, duplicates, merged, missing)),
+        warnings=(*enum_remark(item_column, kind), *cancelling, *remarks_on(dataset, duplicates, merged, missing)),
         n_bag_occurrences=total if bags else 0,
-        item_kind=kind_of(element or source.columns[item_column]) if source.typed else None,
+        item_kind=kind_of(kind) if source.typed else None,
         layout=ROWS if element is None or changed or source.of_lines else LISTS,
         id_type=released_type(source.columns[id_column]),
-        item_type=item_type(element or source.columns[item_column], dataset.labels),
+        item_type=item_type(kind, dataset.labels),
         account=_accounted(engine, source, dataset, missing),
     )
-
-
-def _left_out(source: Source, *used: str) -> tuple[str, ...]:
-    """The columns of a source that are neither ids nor items, nor divide it."""
-    divided = None if source.partition is None else source.partition.column
-    return tuple(name for name in source.columns if name not in (*used, divided))
-
-
-def _noted(engine: Engine, source: Source, item_column: str, kind: str, left_out: Sequence[str]) -> list[str]:
-    """Remarks on how the source is read, and on columns of it that are left out."""
-    cancelling = _cancelling(engine, source, [name for name in left_out if name in source.columns])
-    return [*enum_remark(item_column, kind), *cancelling]
 
 
 def _cancelling(engine: Engine, source: Source, columns: Sequence[str]) -> list[str]:
     """A remark on columns of numbers that few rows have with a minus or a letter before, as those have that cancel others;
     the columns are found in the first rows."""
-    sums: dict[str, exp.Expr] = {}
-    for n, name in enumerate(columns):
-        text = exp.cast(reads.named(name), "VARCHAR")
-        for kind, pattern in (("filled", "."), ("plain", "^[0-9]"), ("marked", "^[A-Za-z-][0-9]")):
-            sums[f"{kind}{n}"] = count_if(exp.RegexpLike(this=text.copy(), expression=exp.Literal.string(pattern)))
+    sums = {
+        f"{kind}{n}": count_if(sql("regexp_matches(CAST({} AS VARCHAR), {})", quoted(name), pattern))
+        for n, name in enumerate(columns)
+        for kind, pattern in (("filled", "."), ("plain", "^[0-9]"), ("marked", "^[A-Za-z-][0-9]"))
+    }
     first = figures(engine, source, sums, _FIRST) if sums else {}
     of = [tuple(first[f"{kind}{n}"] for kind in ("filled", "plain", "marked")) for n in range(len(columns))]
     few = [n for n, (filled, plain, marked) in enumerate(of) if 0 < 4 * marked <= plain and plain + marked > 0.95 * filled]
@@ -195,13 +180,14 @@ def _copied(
 ) -> tuple[Table, Table]:
     """Read the source once; ``element`` is the type of the elements of a LIST item column. Returns its pairs ``(id, item)``,
     and its rows, which are the same, or have a list each; both have the ids in ``id_type``."""
-    kind, column = source.columns[id_column], reads.named(item_column)
-    ids = id_of(id_column, kind) if kind == id_type else exp.cast(reads.named(id_column), id_type, dialect="duckdb")
-    items = text_of(item_column, source.columns[item_column]) if element is None else column
-    if element not in (None, "VARCHAR"):
-        items = exp.cast(column, "VARCHAR[]", dialect="duckdb")
+    kind = source.columns[id_column]
+    items = quoted(item_column)
+    ids = id_of(id_column, kind) if kind == id_type else sql("CAST({} AS {})", quoted(id_column), type_text(id_type))
+    if element != "VARCHAR":
+        of_lists = sql("CAST({} AS VARCHAR[])", items)
+        items = text_of(item_column, source.columns[item_column]) if element is None else of_lists
     with reading(source.name):
-        rows = engine.create("source", exp.select(ids.as_("id"), items.as_("item")).from_(source.rows))
+        rows = engine.create("source", reads.rows(source.query, f"{ids} AS id, {items} AS item"))
     return (rows if element is None else engine.create("pairs", reads.rows(rows, "id, unnest(item) AS item"))), rows
 
 
@@ -209,12 +195,12 @@ def _check_values(engine: Engine, source: Source, pairs: Table, rows: Table) -> 
     """Refuse NULLs, or delete the rows without an id if the owner leaves them out, and refuse over-long items. Returns the
     number of (transaction, item) pairs that are left, repeated ones included, and of rows without an id or an item."""
     facts = _facts(engine, pairs)
-    read = facts if rows is pairs else _facts(engine, _ids_of(rows))
+    read = facts if rows is pairs else _facts(engine, reads.rows(rows, _IDS))
     if source.account is not None:
         source.account.check(read["total"])
     if read["null_ids"] and source.how.drop_missing_ids:
         for table in {pairs, rows}:
-            engine.run(exp.delete(table.expression(), where="id IS NULL", dialect="duckdb"), "leaving rows out")
+            engine.run(sql("DELETE FROM {} WHERE id IS NULL", table), "leaving rows out")
         facts = _facts(engine, pairs)
     missing = missing_of(source, read["null_ids"], facts["null_items"])
     if facts["longest"] > MAX_LABEL_BYTES:
@@ -226,35 +212,24 @@ def missing_of(source: Source, ids: int, items: int) -> int:
     """The number of rows without an id, or with an id and without an item, all of which the owner leaves out. Raises
     InputError: ``null_id`` or ``null_item``: the owner does not say so."""
     if ids and not source.how.drop_missing_ids:
-        raise InputError(
-            f"{ids} rows of {source.name} have no id.",
-            code="null_id",
-            hint="Give each row an id, or leave these rows out with --drop-missing-ids.",
-        )
+        hint = "Give each row an id, or leave these rows out with --drop-missing-ids."
+        raise InputError(f"{ids} rows of {source.name} have no id.", code="null_id", hint=hint)
     if items and not source.how.drop_missing_items:
-        raise InputError(
-            f"{items} rows of {source.name} have a NULL item.",
-            code="null_item",
-            hint="Leave them out with --drop-missing-items, which keeps their persons, or filter them out.",
-        )
+        hint = "Leave them out with --drop-missing-items, which keeps their persons, or filter them out."
+        raise InputError(f"{items} rows of {source.name} have a NULL item.", code="null_item", hint=hint)
     return ids + items
 
 
 def _accounted(engine: Engine, source: Source, dataset: Dataset, missing: int) -> Account | None:
     """The complete account of the rows of a file; None for other sources, also if these read files that nobody sees."""
-    if source.account is None:
-        if (account := unseen(engine, source, "transactions")) is not None:
-            engine.account(replace(account, transactions=dataset.n_transactions, items=dataset.n_items))
+    account = source.account or unseen(engine, source, "transactions")
+    if account is None:
         return None
-    account = replace(
-        source.account,
-        missing=missing,
-        transactions=dataset.n_transactions,
-        items=dataset.n_items,
-        left_out=() if source.how.layout == PEOPLE else dataset.left_out,
-    )
+    account = replace(account, transactions=dataset.n_transactions, items=dataset.n_items)
+    if source.account is not None:
+        account = replace(account, missing=missing, left_out=() if source.how.layout == PEOPLE else dataset.left_out)
     engine.account(account)
-    return account
+    return account if source.account is not None else None
 
 
 def _facts(engine: Engine, rows: Rows) -> dict[str, int]:
@@ -300,17 +275,16 @@ def _coded(
 
 def remarks_on(dataset: Dataset, duplicates: int, merged: int, missing: int = 0) -> tuple[str, ...]:
     """Remarks for the owner; ``merged`` rows repeat the id of another list, ``missing`` have no id or no item."""
-    remarks = [f"{missing} rows without an id or an item are left out."] if missing else []
-    if near := dataset.n_items - len({label.strip() for label in dataset.labels}):
-        remarks.append(f"{near} items differ from another only by white space at the ends; they stay distinct.")
-    if duplicates:
-        how = "count once" if dataset.bags is None else "count as further occurrences"
-        remarks.append(f"{duplicates} rows repeated an item of the same transaction and {how}.")
-    if merged:
-        remarks.append(f"{merged} rows repeated the id of another; the lists of an id are read as one.")
-    if not dataset.n_transactions:
-        remarks.append("The source is empty, and so is the release.")
-    return tuple(remarks)
+    near = dataset.n_items - len({label.strip() for label in dataset.labels})
+    how = "count once" if dataset.bags is None else "count as further occurrences"
+    remarks = {
+        f"{missing} rows without an id or an item are left out.": missing,
+        f"{near} items differ from another only by white space at the ends; they stay distinct.": near,
+        f"{duplicates} rows repeated an item of the same transaction and {how}.": duplicates,
+        f"{merged} rows repeated the id of another; the lists of an id are read as one.": merged,
+        "The source is empty, and so is the release.": not dataset.n_transactions,
+    }
+    return tuple(remark for remark, holds in remarks.items() if holds)
 
 
 def enum_remark(name: str, kind: str) -> list[str]:
@@ -326,16 +300,6 @@ def lengths_of(runner: Runner, transactions: Table) -> dict[int, int]:
     return dict(zip(counts["length"].tolist(), counts["n"].tolist(), strict=True))
 
 
-def _check_numbers(more: Source, id_column: str) -> None:
-    """Refuse records without numbers, if the transactions have no ids but the numbers of their rows."""
-    if id_column not in {name.lower() for name in more.columns}:
-        raise InputError(
-            f"The transactions have no ids, but {more.name} has no column {id_column!r} with the numbers of their rows.",
-            code="no_such_column",
-            hint=f"Give it a column {id_column}: 1 for the person of the first row, and so on.",
-        )
-
-
 def _more_ids(engine: Engine, source: Source, id_column: str, id_type: str) -> Query:
     """The ids of a second source, as rows without an item."""
     column = source.column(id_column, "--id")
@@ -349,10 +313,10 @@ def _more_ids(engine: Engine, source: Source, id_column: str, id_type: str) -> Q
             hint="Cast one of them: ids are never converted silently.",
         )
     with reading(source.name):
-        ids = engine.create("source_ids", exp.select(id_of(column, kind).as_("id")).from_(source.rows))
-    if null_ids := int(engine.query("transactions/null_counts", {"source": _ids_of(ids)})["null_ids"][0]):
+        ids = engine.create("source_ids", reads.rows(source.query, f"{id_of(column, kind)} AS id"))
+    if null_ids := int(engine.query("transactions/null_counts", {"source": reads.rows(ids, _IDS)})["null_ids"][0]):
         raise InputError(f"{null_ids} rows of {source.name} have no id.", code="null_id", hint="Give each row an id.")
-    return _ids_of(ids)
+    return reads.rows(ids, _IDS)
 
 
 def fingerprint(engine: Engine, dataset: Dataset) -> str:

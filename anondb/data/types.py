@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 
 from anondb.data.sources import Source, count_if, figures
-from anondb.engine import Engine, reads
-from anondb.engine.trees import exp
+from anondb.engine import Engine, Query, reads
+from anondb.engine.texts import Sql, listed, quoted, sql, type_text
 from anondb.errors import InputError
 
 ID_TYPES = re.compile(
@@ -63,7 +63,7 @@ def check_id_type(source: Source, column: str) -> None:
         )
 
 
-def typed(engine: Engine, source: Source) -> exp.Query:
+def typed(engine: Engine, source: Source) -> Query:
     """The rows of a source with types for its texts: a column has the first of ``TYPES`` that gives all its values back as
     they are written, or with ``.0`` after them; with none of them, or without values, it stays text."""
     chosen, texts = [], [name for name, kind in source.columns.items() if kind == "VARCHAR"]
@@ -72,26 +72,19 @@ def typed(engine: Engine, source: Source) -> exp.Query:
     for name in source.columns:
         i = texts.index(name) if name in texts else None
         kind = next((kind for kind in TYPES if 0 < same.get(f"{i} {kind}", 0) == same[f"{i} VARCHAR"]), None)
-        chosen.append(_as(name, kind).as_(name, quoted=True))
-    return exp.select(*chosen).from_(source.rows)
+        column = quoted(name)
+        chosen.append(column if kind is None else sql("TRY_CAST({0} AS {1}) AS {0}", column, Sql(kind)))
+    return reads.rows(source.query, listed(chosen))
 
 
-def not_of_type(text: exp.Expr, kind: str) -> exp.Expr:
+def not_of_type(text: str, kind: str) -> Sql:
     """Whether no value of a type is written as a text is; the text is not NULL."""
-    value = exp.TryCast(this=text.copy(), to=exp.DataType.build(kind, dialect="duckdb"))
-    return exp.NullSafeNEQ(this=exp.cast(value, "VARCHAR"), expression=text.copy())
+    return sql("CAST(TRY_CAST({0} AS {1}) AS VARCHAR) IS DISTINCT FROM {0}", Sql(text), type_text(kind))
 
 
-def _as(name: str, kind: str | None) -> exp.Expr:
-    """A column with a type; NULL where a value has none of it."""
-    column = reads.named(name)
-    return column if kind is None else exp.TryCast(this=column, to=exp.DataType.build(kind, dialect="duckdb"))
-
-
-def _same(name: str, kind: str) -> exp.Expr:
+def _same(name: str, kind: str) -> Sql:
     """Whether a type gives a value back as it is written."""
-    written = _as(name, None), exp.DPipe(this=_as(name, None), expression=exp.Literal.string(".0"))
-    return exp.cast(_as(name, kind), "VARCHAR").isin(*written)
+    return sql("CAST(TRY_CAST({0} AS {1}) AS VARCHAR) IN ({0}, {0} || '.0')", quoted(name), Sql(kind))
 
 
 def kind_of(kind: str) -> str:

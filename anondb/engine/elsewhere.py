@@ -8,7 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sqlglot import exp
+    from anondb.engine.queries import AnyQuery
 
 Name = tuple[str | None, str | None, str]  # catalog and schema, None if not stated, and table
 
@@ -64,10 +64,10 @@ class Elsewhere:
     def look_up_all(self) -> None:
         """Declare all tables of the owner here, with their columns and without rows."""
 
-    def declare_tables(self, query: exp.Query) -> None:
+    def declare_tables(self, query: AnyQuery) -> None:
         """Declare the tables of a query here, with their columns and without rows."""
 
-    def at_hand(self, query: exp.Query) -> None:
+    def at_hand(self, query: AnyQuery) -> None:
         """Fetch the rows of the tables of a query. Call it inside a transaction."""
 
     def look_again(self) -> None:

@@ -15,15 +15,22 @@ from anondb.data.sources import open_source
 from anondb.data.sources import reading as opening
 from anondb.data.transactions import Dataset, load_transactions
 from anondb.engine import Engine, reads, tuples
-from anondb.engine.texts import sql
-from anondb.engine.trees import exp
+from anondb.engine.texts import listed, quoted, sql
 from anondb.errors import InputError
 from anondb.guide.counts import Counts, counts_of
 from anondb.guide.people import IDENTIFIER, people
 from anondb.models import json_of
 from anondb.reading.account import Account
-from anondb.reading.baskets import looks_like_fimi, looks_like_spmf
-from anondb.reading.dialect import EXCEL_NOTE, detected_delimiter, lines_above, sample_of, sample_records, utf16_of
+from anondb.reading.dialect import (
+    EXCEL_NOTE,
+    detected_delimiter,
+    lines_above,
+    looks_like_fimi,
+    looks_like_spmf,
+    sample_of,
+    sample_records,
+    utf16_of,
+)
 from anondb.reading.files import private_folder
 from anondb.reading.formats import Format, decompressed, format_of, plain_text
 from anondb.reading.options import MARKS, PEOPLE, ReadAs, Reading, named, reading_flags, word_of
@@ -203,8 +210,8 @@ def _first_rows(
     with engine.transaction(), open_source(engine, ReadAs(data, _options(reading)), "transactions") as source:
         if source.of_lines:
             return [], []
-        texts = [exp.cast(reads.named(name), "VARCHAR").as_(f"c{i}") for i, name in enumerate(source.columns)]
-        first = exp.select(*texts).from_(source.query.subquery("rows")).limit(200)
+        texts = listed(f"CAST({quoted(name)} AS VARCHAR) AS c{i}" for i, name in enumerate(source.columns))
+        first = reads.rows(source.query, texts).first(200)
         with opening(source.name):
             rows = engine.select(first, "reading the first rows")
         return list(source.columns), list(tuples(rows))

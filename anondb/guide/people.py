@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from anondb.data.attributes import can_be_attribute, check_names, check_type
+from anondb.data.constraints import load_sensitive
 from anondb.data.records import classes_of, parse_quasi_identifiers, snapshot
-from anondb.data.requirements import load_sensitive
 from anondb.data.sources import Source
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, Table, reads

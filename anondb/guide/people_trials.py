@@ -10,9 +10,9 @@ from anondb.compare.copies import Copies, copying
 from anondb.compare.questions import write_questions
 from anondb.compare.runs import Run, plan
 from anondb.data.attributes import attribute_hierarchies
+from anondb.data.constraints import load_sensitive
 from anondb.data.files import put_taxonomy
 from anondb.data.records import Attribute, load_records, parse_quasi_identifiers, snapshot
-from anondb.data.requirements import load_sensitive
 from anondb.data.sources import open_source
 from anondb.data.taxonomy import load_taxonomy
 from anondb.data.transactions import Dataset, load_transactions

@@ -9,8 +9,7 @@ from datetime import UTC, datetime
 from itertools import count
 from typing import Any
 
-from anondb.data.constraints import PrivacyConstraints
-from anondb.data.requirements import Requirements
+from anondb.data.constraints import PrivacyConstraints, Requirements
 from anondb.data.sources import Partition
 from anondb.data.taxonomy import Taxonomy
 from anondb.engine import Engine, Table, tuples

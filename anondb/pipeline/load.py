@@ -5,8 +5,8 @@ from typing import Any
 
 from anondb.algorithms.method import Task
 from anondb.data import preflight
+from anondb.data.constraints import load_requirements, load_sensitive
 from anondb.data.records import load_records
-from anondb.data.requirements import load_requirements, load_sensitive
 from anondb.data.sources import reading_as
 from anondb.data.taxonomy import load_taxonomy, of_type
 from anondb.data.transactions import Dataset

@@ -12,7 +12,7 @@ import numpy as np
 
 from anondb.algorithms import METHODS
 from anondb.algorithms.method import Task
-from anondb.data.requirements import Requirements
+from anondb.data.constraints import Requirements
 from anondb.data.sources import is_file
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset

@@ -157,7 +157,7 @@ def read_knowledge(
     not use the input, or the release already names it."""
     if privacy_constraints is None and sensitive is None:
         return Knowledge(None, None)  # without the import
-    from anondb.data.requirements import load_sensitive, read_privacy
+    from anondb.data.constraints import load_sensitive, read_privacy
 
     privacy = private = None
     if privacy_constraints is not None:

@@ -103,7 +103,7 @@ def _verify_constraints(subject: Subject, model: ConstraintAnonymity, witnesses:
         everything = KmAnonymity(model.k, math.inf)
         checked = verify_km(engine, subject.transactions, subject.items, everything, witnesses=witnesses)
         return replace(checked, model=model)
-    from anondb.data.requirements import put_sets
+    from anondb.data.constraints import put_sets
     from anondb.engine import reads
     from anondb.verify.constraints import verify_constraints
 

@@ -61,11 +61,9 @@ class Account:
     def check(self, rows: int) -> None:
         """Compare the rows that were read. Raises InputError: ``rows_lost``: the file has more or fewer records."""
         if rows != self.rows:
-            raise InputError(
-                f"file {self.file!r} has {self.rows} records, but {rows} rows were read.",
-                code="rows_lost",
-                hint="Say how the file is read: --delimiter, --quote, --skip. anondb peek FILE shows what it looks like.",
-            )
+            words = f"file {self.file!r} has {self.rows} records, but {rows} rows were read."
+            hint = "Say how the file is read: --delimiter, --quote, --skip. anondb peek FILE shows what it looks like."
+            raise InputError(words, code="rows_lost", hint=hint)
 
 
 def account_from(values: Mapping[str, Any]) -> Account:

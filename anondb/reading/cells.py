@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 from urllib.parse import quote
 
-from anondb.engine.trees import exp
+from anondb.engine.texts import quoted, sql
 from anondb.errors import InputError
 from anondb.reading.dialect import check_title, distinct_names, rows_above
 from anondb.reading.formats import Format, encoded, not_utf8, plain_text
@@ -126,9 +126,8 @@ def rewritten(
     if form.name == "json":
         rows = _rows_of_objects(plain_text(path, form, encoded(path, form, reading), private, name), name)
     else:
-        rows = (
-            rows_of_table(path, name, reading.file_table) if form.name == "sqlite" else _rows_of_sheet(path, reading, name)
-        )
+        of_table = form.name == "sqlite"
+        rows = rows_of_table(path, name, reading.file_table) if of_table else _rows_of_sheet(path, reading, name)
     columns, number = distinct_names(next(rows), name), 0
     target = private / f"{len(list(private.iterdir()))}.csv"
     with target.open("x", encoding="utf-8", newline="") as file:
@@ -160,24 +159,12 @@ def _rows_of_objects(path: Path, name: str) -> Iterator[Sequence[Any]]:
 
 def _cells(book: Any, title: str | None) -> list[list[list[Any]]]:
     """The cells of each sheet, or of those with a title, whatever the file says of their range."""
-    sheets = []
-    for sheet in book.worksheets:
-        if title is None or sheet.title.lower() == title.lower():
-            sheet.reset_dimensions()
-            sheets.append([list(row) for row in sheet.iter_rows(values_only=True)])
+    sheets = [sheet for sheet in book.worksheets if title is None or sheet.title.lower() == title.lower()]
+    for sheet in sheets:
+        sheet.reset_dimensions()
+    cells = [[list(row) for row in sheet.iter_rows(values_only=True)] for sheet in sheets]
     book.close()
-    return sheets
-
-
-def _check_formulas(values: list[list[Any]], formulas: list[list[Any]], name: str) -> None:
-    """Refuse formulas whose values the file does not have."""
-    for number, (row, written) in enumerate(zip(values, formulas, strict=True), 1):
-        if any(value is None and text is not None for value, text in zip(row, written, strict=True)):
-            raise InputError(
-                f"{name} cannot be read: row {number} has a formula without its value.",
-                code="unreadable",
-                hint="Open it in the program that made it, and save it again, or save it as CSV.",
-            )
+    return cells
 
 
 def _rows_of_sheet(path: Path, reading: Reading, name: str) -> Iterator[Sequence[Any]]:
@@ -186,26 +173,29 @@ def _rows_of_sheet(path: Path, reading: Reading, name: str) -> Iterator[Sequence
     try:
         import openpyxl
     except ImportError:
-        raise InputError(
-            f"{name} needs the package openpyxl.", code="missing_extra", hint="Install anondb[excel], or save it as CSV."
-        ) from None
+        hint = "Install anondb[excel], or save it as CSV."
+        raise InputError(f"{name} needs the package openpyxl.", code="missing_extra", hint=hint) from None
     try:
         books = (openpyxl.load_workbook(path, read_only=True, data_only=plain) for plain in (True, False))
         sheets, formulas = (_cells(book, title) for book in books)
     except Exception:  # whatever a damaged file makes it raise
         raise InputError(f"{name} is damaged.", code="unreadable") from None
-    for values, written in zip(sheets, formulas, strict=True):
-        _check_formulas(values, written, name)
+    for rows_of_both in zip(sheets, formulas, strict=True):
+        for number, row in enumerate(zip(*rows_of_both, strict=True), 1):
+            if any(value is None and written is not None for value, written in zip(*row, strict=True)):
+                words = f"{name} cannot be read: row {number} has a formula without its value."
+                hint = "Open it in the program that made it, and save it again, or save it as CSV."
+                raise InputError(words, code="unreadable", hint=hint)
     numbered = [list(enumerate(rows, 1))[reading.skip or 0 :] for rows in sheets]
     filled = [kept for rows in numbered if (kept := [row for row in rows if any(cell is not None for cell in row[1])])]
     if len(filled) > 1:
-        raise InputError(
-            f"{len(filled)} sheets of {name} have cells.", code="several_sheets", hint="Name one with --file-table SHEET."
-        )
+        hint = "Name one with --file-table SHEET."
+        raise InputError(f"{len(filled)} sheets of {name} have cells.", code="several_sheets", hint=hint)
     if title is not None and not sheets:
         raise InputError(f"{name} has no sheet {title!r}.", code="no_such_table", hint="Name one with --file-table SHEET.")
-    width = max((len(row) for kept in filled for _, row in kept), default=0)
-    placed = [(number, row + [None] * (width - len(row))) for kept in filled for number, row in kept]
+    (kept,) = filled or ([],)
+    width = max((len(row) for _, row in kept), default=0)
+    placed = [(number, row + [None] * (width - len(row))) for number, row in kept]
     rows = [row for _, row in placed]
     if reading.header is not False and reading.skip is None:
         check_title(rows_above(placed[:21]), name)
@@ -223,15 +213,11 @@ def rows_of_table(path: Path, name: str, table: str | None) -> Iterator[Sequence
             names = [row[0] for row in connection.execute(_LISTED)]
             chosen = [n for n in names if table is None or n.lower() == table.lower()]
             if len(chosen) == 1:
-                query = exp.select("*").from_(exp.to_identifier(chosen[0], quoted=True))
-                rows = connection.execute(query.sql(dialect="sqlite"))
+                rows = connection.execute(sql("SELECT * FROM {}", quoted(chosen[0])))
                 yield [column[0] for column in rows.description]
                 yield from rows
                 return
     except sqlite3.Error:
         raise InputError(f"{name} cannot be read as a SQLite file.", code="unreadable") from None
-    raise InputError(
-        f"{name} has no table {table!r}." if table is not None else f"{name} has {len(names)} tables and views.",
-        code="no_such_table",
-        hint="Name one with --file-table TABLE.",
-    )
+    words = f"{name} has no table {table!r}." if table is not None else f"{name} has {len(names)} tables and views."
+    raise InputError(words, code="no_such_table", hint="Name one with --file-table TABLE.")

@@ -1,21 +1,26 @@
-"""Detects the dialect of a text file once, from its first lines; what is not certain is asked for."""
+"""Detects the dialect of a text file once, from its first lines; what is not certain is asked for. Reads files in which a
+line is what one person has: baskets, FIMI's .dat files, and those of SPMF."""
 
 import csv
 import io
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from anondb.errors import InputError
+from anondb.reading.formats import not_utf8
 from anondb.reading.options import MARKS, Dialect, Reading, named
-from anondb.reading.shape import MAX_FIELD, Lines, marks_in, quoting, records
+from anondb.reading.shape import MAX_FIELD, chunks, end_of, first_invalid, marks_in, quoting, records
 
 _SAMPLE = 1 << 16
 _ROWS = 20  # that are compared with the first
 _EMPTY = (None, "")  # a cell without a value
 BY_SUFFIX = {".tsv": "\t", ".psv": "|", ".tree": ";"}
+ITEM_END, LINE_END = "\x1f", "\x1e"  # of the plain form of baskets
+_NUMBER = re.compile(r"-?\d+(\.\d+)?$")
+_SPMF_LINE = re.compile(r"(@CONVERTED_FROM_TEXT|@ITEM=)|(-?\d+ )+-1 -2\s*$")
 EXCEL_NOTE = re.compile(r'"?sep=(.)"?\r?\n', re.IGNORECASE)
 
 
@@ -61,19 +66,15 @@ def detected_delimiter(sample: str, reading: Reading, suffix: str, name: str) ->
     shares: dict[str, tuple[float, int]] = {}
     for delimiter in marks:
         read = sample_records(sample, delimiter, reading.quote_char)
-        fields = len(read[0]) if read else 0
-        if fields > 1:
+        if read and (fields := len(read[0])) > 1:
             shares[delimiter] = (sum(len(record) == fields for record in read) / len(read), fields)
     if not shares:
         return reading.delimiter, 1.0
     best = by_suffix if by_suffix in shares else max(shares, key=shares.__getitem__)
     rivals = [other for other in shares if other != best and shares[other][0] == shares[best][0] == 1.0]
     if rivals and best != by_suffix:
-        raise InputError(
-            f"The fields of {name} may be separated by {named(best)} or by {named(rivals[0])}.",
-            code="ambiguous_dialect",
-            hint="Name the one with --delimiter.",
-        )
+        words = f"The fields of {name} may be separated by {named(best)} or by {named(rivals[0])}."
+        raise InputError(words, code="ambiguous_dialect", hint="Name the one with --delimiter.")
     return best, shares[best][0]
 
 
@@ -83,21 +84,17 @@ def dialect_of(path: Path, reading: Reading, suffix: str, name: str) -> tuple[Di
     columns have one name; ``unreadable``, ``bad_unicode``."""
     sample = sample_of(path)
     if EXCEL_NOTE.match(sample):
-        raise InputError(
-            f"Line 1 of {name} is a note of its separator for Excel.",
-            code="preamble",
-            hint="Leave it out with --skip 1; if the separator is not detected then, name it with --delimiter.",
-        )
+        hint = "Leave it out with --skip 1; if the separator is not detected then, name it with --delimiter."
+        raise InputError(f"Line 1 of {name} is a note of its separator for Excel.", code="preamble", hint=hint)
     if sample[:1] in ("\r", "\n"):
-        raise InputError(
-            f"{name} cannot be read: line 1 is empty.", code="unreadable", hint="Leave empty lines out with --skip."
-        )
+        hint = "Leave empty lines out with --skip."
+        raise InputError(f"{name} cannot be read: line 1 is empty.", code="unreadable", hint=hint)
     check_title(lines_above(path, sample, reading, suffix, name), name)
     delimiter, _ = detected_delimiter(sample, reading, suffix, name)
     header = reading.header is not False
-    with Lines(path, delimiter) as lines:
-        first = next((r for _, r in records(lines, Dialect(delimiter, reading.quote_char), name) if r), list[str]())
-        dialect = Dialect(delimiter, reading.quote_char, lines.end or "\n", header)
+    read = records(path, Dialect(delimiter, reading.quote_char), name)
+    _, first, lines = next((record for record in read if record[1]), (1, list[str](), [""]))
+    dialect = Dialect(delimiter, reading.quote_char, end_of(lines[-1]) or "\n", header)
     names = first if header else [""] * len(first)
     return dialect, distinct_names(names, name, f" (read as: {dialect.words})")
 
@@ -111,8 +108,8 @@ def lines_above(path: Path, sample: str, reading: Reading, suffix: str, name: st
     dialect = Dialect(detected_delimiter(sample, reading, suffix, name)[0], reading.quote_char)
     first = sample_records(sample, dialect.delimiter or MARKS[0], dialect.quote)[:1]
     if first and len(first[0]) > 1:
-        with Lines(path, dialect.delimiter) as opened:
-            return rows_above(islice(((n, r) for n, r in records(opened, dialect, name) if r), _ROWS + 1))
+        read = records(path, dialect, name)
+        return rows_above(islice(((number, row) for number, row, _ in read if row), _ROWS + 1))
     lines, marks = sample.splitlines(keepends=True), MARKS if reading.delimiter is None else (reading.delimiter,)
     above = next((n for n, line in enumerate(lines[:_ROWS]) if any(mark in line for mark in marks)), 0)
     delimiter, share = detected_delimiter(rows := "".join(lines[above:]), reading, suffix, name)
@@ -148,11 +145,9 @@ def distinct_names(names: Sequence[str], name: str, how: str = "") -> tuple[str,
     labels = [label or f"column{place}" for place, label in enumerate(names, 1)]
     for place, label in enumerate(labels, 1):
         if first.setdefault(label.lower(), place) != place:
-            raise InputError(
-                f"The columns {first[label.lower()]} and {place} of {name} have the same name{how}.",
-                code="column_clash",
-                hint="Rename one in the file; if its first line is data, add --no-header.",
-            )
+            words = f"The columns {first[label.lower()]} and {place} of {name} have the same name{how}."
+            hint = "Rename one in the file; if its first line is data, add --no-header."
+            raise InputError(words, code="column_clash", hint=hint)
     return tuple(labels)
 
 
@@ -163,9 +158,87 @@ def basket_delimiter(path: Path, reading: Reading, name: str) -> str:
         return reading.delimiter
     occurring = marks_in(path)
     if len(occurring) > 1:
-        raise InputError(
-            f"The items of {name} may be separated by {' or by '.join(map(named, occurring))}.",
-            code="ambiguous_dialect",
-            hint="Name the one with --delimiter.",
-        )
+        words = f"The items of {name} may be separated by {' or by '.join(map(named, occurring))}."
+        raise InputError(words, code="ambiguous_dialect", hint="Name the one with --delimiter.")
     return occurring[0] if occurring else " "
+
+
+def looks_like_spmf(path: Path) -> bool:
+    """Whether a file says that it is SPMF's, or ends its first lines with -1 -2; comments are no lines."""
+    lines = [line for line in sample_of(path).split("\n") if line and line[0] not in "#%"]
+    return bool(lines) and all(map(_SPMF_LINE.match, lines[:20]))
+
+
+def looks_like_fimi(text: str) -> bool:
+    """Whether the items of a text are separated by blanks alone; tabs count as blanks where there are blanks, too."""
+    marks = {mark for mark in (*MARKS, '"') if mark in text}
+    return not marks or (marks == {"\t"} and " " in text)
+
+
+def _fimi_items(path: Path, header: bool, name: str) -> Iterator[str]:
+    for number, chunk in enumerate(chunks(path)):
+        text = chunk.decode().removesuffix("\n").replace("\r\n", "\n")
+        if "\r" in text.removesuffix("\r") or not looks_like_fimi(text):
+            raise InputError(
+                f"{name} is no FIMI file, whose items are separated by blanks: it has other separators, or quotes.",
+                code="not_fimi",
+                hint="Say what it is: --layout basket if each line is a person's items, --layout long --no-header"
+                " --delimiter TEXT if it is a row of columns. anondb peek FILE shows what it looks like.",
+            )
+        text = text.removesuffix("\r").replace("\t", ITEM_END).replace(" ", ITEM_END).replace("\n", LINE_END) + LINE_END
+        yield text.partition(LINE_END)[2] if header and not number else text
+
+
+def _spmf_items(path: Path, name: str) -> Iterator[str]:
+    """The items of each line of a plain SPMF file: of a transaction, or of all itemsets of a sequence. ``@ITEM=1=apple``
+    names an item; other lines that begin with ``@``, ``#`` or ``%``, and empty ones, are comments. In a transaction with
+    utilities (``items:utility:...``) the items count."""
+    labels: dict[str, str] = {}
+    with path.open(encoding="utf-8") as file:
+        for number, line in enumerate(file, 1):
+            if line.startswith("@ITEM="):
+                item, _, label = line.rstrip("\n")[6:].partition("=")
+                labels[item] = label
+            elif line.strip() and line[0] not in "@#%":
+                items, *utilities = (part.split() for part in line.split(":"))
+                numeric = [len(part) for part in utilities] in ([], [1, len(items)])
+                numeric &= all(_NUMBER.match(number) for part in (items, *utilities) for number in part)
+                if not numeric or "-2" in items[:-1]:
+                    what = "goes on after its end, -2" if numeric else "has other things than numbers and two colons"
+                    raise InputError(f"{name} is no SPMF file: line {number} {what}.", code="bad_file", hint="Mend it.")
+                yield ITEM_END.join(labels.get(item, item) for item in items if item not in ("-1", "-2")) + LINE_END
+
+
+def write_baskets(path: Path, layout: str, fimi: bool, reading: Reading, target: Path, name: str) -> tuple[str, int]:
+    """Write a plain text file of baskets in plain form: items and lines end with control characters of their own.
+
+    Args:
+        path: the file; an empty line is a person without items.
+        layout: ``basket`` or ``spmf``.
+        fimi: whether it has to be a file of FIMI, whose items are separated by blanks.
+
+    Returns:
+        How items are separated, in words, and the number of persons.
+
+    Raises:
+        InputError: ``not_fimi``; ``ambiguous_dialect``; ``bad_unicode``; ``bad_file``: the file is not in its layout, or has
+            one of these characters.
+    """
+    delimiter, header = " " if fimi or layout == "spmf" else basket_delimiter(path, reading, name), bool(reading.header)
+    dialect = Dialect(delimiter, reading.quote_char, header=header)
+    rows = (ITEM_END.join(items) + LINE_END for _, items, _ in records(path, dialect, name))
+    of_lines = _spmf_items(path, name) if layout == "spmf" else islice(rows, header, None)
+    parts = _fimi_items(path, header, name) if fimi else of_lines
+    if any(b"\x1e" in chunk or b"\x1f" in chunk for chunk in chunks(path)):
+        with path.open("rb") as file:
+            line = next(number for number, line in enumerate(file, 1) if {0x1E, 0x1F}.intersection(line))
+        raise InputError(f"Line {line} of {name} has a control character.", code="bad_file", hint="Remove it.")
+    number = 0
+    try:
+        with target.open("x", encoding="utf-8", newline="") as plain:
+            for part in parts:
+                plain.write(part)
+                number += part.count(LINE_END)
+    except UnicodeDecodeError:
+        raise not_utf8(name, first_invalid(path)) from None
+    return "SPMF" if layout == "spmf" else f"items separated by {named(delimiter)}", number

@@ -10,19 +10,26 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
-from anondb.engine import Engine, load
+from anondb.engine import Engine, Query, query_of
 from anondb.engine.spill import private_directory
-from anondb.engine.trees import exp
+from anondb.engine.texts import Sql, listed, literal, quoted, sql
 from anondb.errors import InputError
 from anondb.reading.account import Account
-from anondb.reading.baskets import ITEM_END, looks_like_spmf, write_baskets
 from anondb.reading.cells import rewritten
-from anondb.reading.dialect import BY_SUFFIX, dialect_of, distinct_names, sample_of, utf16_of
-from anondb.reading.formats import Format, decompressed, digest_of, encoded, format_of, plain_text
+from anondb.reading.dialect import (
+    BY_SUFFIX,
+    ITEM_END,
+    dialect_of,
+    distinct_names,
+    looks_like_spmf,
+    sample_of,
+    utf16_of,
+    write_baskets,
+)
+from anondb.reading.formats import Format, decompressed, digest_of, encoded, format_of, plain_text, unreadable
 from anondb.reading.options import DETECTED, OF_LINES, Dialect, Reading
-from anondb.reading.shape import Lines, Survey, count_records, counted, lines_of, records, survey
+from anondb.reading.shape import Survey, count_records, counted, lines_of, records, survey
 
 _WRITTEN = Dialect(",", '"', "\n", header=False)  # of a file that ``rewritten`` makes
 NO_VALUE = ("", "\\N")  # without quotes: no value; the second is that of MySQL and PostgreSQL
@@ -33,7 +40,7 @@ _ENDS = {"\n": "\\n", "\r\n": "\\r\\n", "\r": "\\r"}  # as DuckDB names them
 class FileRows:
     """An open file."""
 
-    query: exp.Query  # selects its rows
+    query: Query  # selects its rows
     account: Account  # what it holds, without what comes of its rows
     columns: Mapping[str, str] | None  # the types of its columns; None if the file declares them
     faults: Mapping[str, str] = field(default_factory=dict)  # columns that cannot be used, with the reason
@@ -67,9 +74,7 @@ def open_file(engine: Engine, path: Path, role: str, reading: Reading) -> Iterat
                 digest, size = digest_of(path)
                 rows = replace(rows, account=replace(rows.account, sha256=digest, bytes=size))
         except OSError:
-            raise InputError(
-                f"The {role} {name} cannot be read.", code="no_such_file", hint="Check the path and its permissions."
-            ) from None
+            raise unreadable(f"{role} {name}") from None
         try:
             yield rows
         except InputError as error:
@@ -91,47 +96,38 @@ def _opened(path: Path, form: Format, reading: Reading, private: Path, name: str
     reading = encoded(path, form, reading)
     plain, skipped = plain_text(path, form, reading, private, name), reading.skip or 0
     if encoding := utf16_of(sample_of(plain)):
-        raise InputError(
-            f"{name} is no text in UTF-8: its first line has many zero bytes.",
-            code="bad_unicode",
-            hint=f"If it is a text file, name its encoding: --encoding {encoding}.",
-        )
-    layout, reason = _line_layout(plain, form, reading)
+        hint = f"If it is a text file, name its encoding: --encoding {encoding}."
+        raise InputError(f"{name} is no text in UTF-8: its first line has many zero bytes.", code="bad_unicode", hint=hint)
+    # the layout of a file in which a line is a person, and why
+    layout, reason = reading.layout if reading.layout in OF_LINES else None, None
+    if reading.layout is None and looks_like_spmf(plain):
+        layout, reason = "spmf", "its lines are those of SPMF"
+    elif reading.layout is None and form.name == "dat":
+        layout, reason = "basket", "a .dat file has the items of a person on each line"
     account = replace(account, encoding=reading.encoding or "utf-8", layout=layout, reason=reason)
     if layout is not None:
         target, of_fimi = private / "baskets", form.name == "dat" and reading.delimiter is None and layout == "basket"
         how, number = write_baskets(plain, layout, of_fimi, reading, target, name)
         account = replace(account, lines=lines_of(plain) + skipped, header=bool(reading.header), dialect=how, rows=number)
-        content = exp.select("content").from_(exp.Table(this=exp.func("read_text", file_literal(target))))
-        query = load("transactions/baskets").bind({"file": content}, {})
+        content = Query(sql("SELECT content FROM read_text({})", file_name(target)))
+        query = query_of("transactions/baskets", {"file": content})
         return FileRows(query, account, {"tid": "BIGINT", "item": "VARCHAR[]"})
     dialect, columns = dialect_of(plain, reading, form.suffix, name)
     if not columns:
         raise _empty(account)
     seen = survey(plain, dialect.delimiter, dialect.quote)
-    shape = count_records(plain, dialect, len(columns), name, seen)
+    filled, empty, lines = count_records(plain, dialect, len(columns), name, seen)
     if plain == path:
         account = replace(account, sha256=seen.sha256, bytes=seen.bytes)
-    account = replace(account, lines=shape.lines + skipped, header=dialect.header, dialect=dialect)
-    account = replace(account, empty=shape.empty, rows=shape.records - dialect.header)
-    query = _rectangle(plain, columns, dialect, seen, shape.records + shape.empty)
+    account = replace(account, lines=lines + skipped, header=dialect.header, dialect=dialect)
+    account = replace(account, empty=empty, rows=filled - dialect.header)
+    query = _rectangle(plain, columns, dialect, seen, filled + empty)
     again = partial(counted, plain, dialect, len(columns), name)
     return FileRows(query, account, dict.fromkeys(columns, "VARCHAR"), again=again)
 
 
 def _empty(account: Account) -> InputError:
     return InputError(f"The {account.role} file {account.file!r} is empty.", code="empty_file", hint="Is it the right file?")
-
-
-def _line_layout(plain: Path, form: Format, reading: Reading) -> tuple[str | None, str | None]:
-    """The layout of a file in which a line is a person, and why; None for rows of columns."""
-    if reading.layout in OF_LINES:
-        return reading.layout, None
-    if reading.layout is None and looks_like_spmf(plain):
-        return "spmf", "its lines are those of SPMF"
-    if form.name == "dat" and reading.layout is None:
-        return "basket", "a .dat file has the items of a person on each line"
-    return None, None
 
 
 def _parquet(path: Path, name: str, account: Account) -> FileRows:
@@ -143,14 +139,13 @@ def _parquet(path: Path, name: str, account: Account) -> FileRows:
     except (OSError, ValueError):
         raise InputError(f"{name} is damaged.", code="unreadable") from None
     distinct_names(names, name)  # DuckDB renames the second of two that differ by case
-    reader = exp.Anonymous(this="read_parquet", expressions=[file_literal(path), _option("hive_partitioning", False)])
-    return FileRows(exp.select("*").from_(exp.Table(this=reader)), replace(account, header=True, rows=number), None)
+    query = Query(sql("SELECT * FROM read_parquet({}, hive_partitioning = FALSE)", file_name(path)))
+    return FileRows(query, replace(account, header=True, rows=number), None)
 
 
-def _rectangle(path: Path, columns: tuple[str, ...], dialect: Dialect, seen: Survey, records: int) -> exp.Query:
+def _rectangle(path: Path, columns: tuple[str, ...], dialect: Dialect, seen: Survey, records: int) -> Query:
     """A SELECT over a plain text file with a dialect that is fixed; nothing is detected, skipped or converted."""
     codes = [f"c{i}" for i in range(len(columns))]
-    types = [exp.PropertyEQ(this=exp.Literal.string(c), expression=exp.Literal.string("VARCHAR")) for c in codes]
     quote = dialect.quote or ""
     options: dict[str, bool | str | int] = {
         "auto_detect": False,
@@ -168,23 +163,18 @@ def _rectangle(path: Path, columns: tuple[str, ...], dialect: Dialect, seen: Sur
         with path.open("rb") as file:
             longest = max(map(len, file))
         options |= {"max_line_size": 2 * longest, "buffer_size": 4 * longest}
-    settings = [_option(name, value) for name, value in {**options, "nullstr": list(NO_VALUE[: len(codes)])}.items()]
-    settings.append(exp.PropertyEQ(this=exp.to_identifier("columns"), expression=exp.Struct(expressions=types)))
-    reader = exp.Anonymous(this="read_csv", expressions=[file_literal(path), *settings])
-    named = [exp.column(code).as_(name, quoted=True) for code, name in zip(codes, columns, strict=True)]
-    query = exp.select(*named).from_(exp.Table(this=reader))
-    if len(codes) == 1:  # an empty line, which DuckDB takes for a row without a value
-        query = query.where(exp.column(codes[0]).is_(exp.null()).not_())
-    return query
+    settings = {name: literal(value) for name, value in {**options, "nullstr": list(NO_VALUE[: len(codes)])}.items()}
+    settings["columns"] = sql("{{{}}}", listed(f"'{code}': 'VARCHAR'" for code in codes))
+    written = listed(f"{name} = {value}" for name, value in settings.items())
+    named = listed(f"{code} AS {quoted(name)}" for code, name in zip(codes, columns, strict=True))
+    # an empty line, which DuckDB takes for a row without a value
+    where = Sql(f" WHERE {codes[0]} IS NOT NULL" if len(codes) == 1 else "")
+    return Query(sql("SELECT {} FROM read_csv({}, {}){}", named, file_name(path), written, where))
 
 
-def _option(name: str, value: Any) -> exp.PropertyEQ:
-    return exp.PropertyEQ(this=exp.to_identifier(name), expression=exp.convert(value))
-
-
-def file_literal(path: Path) -> exp.Literal:
+def file_name(path: Path) -> str:
     """A file name for DuckDB's readers, escaped because they expand patterns and ~."""
-    return exp.Literal.string(re.sub(r"[*?\[]", r"[\g<0>]", str(path.absolute())))
+    return re.sub(r"[*?\[]", r"[\g<0>]", str(path.absolute()))
 
 
 def beside(path: Path, role: str, named: Reading) -> Reading:
@@ -222,8 +212,7 @@ def text_records(
     reading = encoded(path, form, reading)
     with private_folder(engine) as private:
         plain = plain_text(path, form, reading, private, name)
-        with Lines(plain, dialect.delimiter) as lines:
-            read = [record for _, record in records(lines, dialect, name)]
+        read = [record for _, record, _ in records(plain, dialect, name)]
         number = lines_of(plain) + (reading.skip or 0)
     rows = [record for record in read if record]
     account = Account(path.name, role, *digest_of(path), number, dialect=dialect, encoding=reading.encoding or "utf-8")

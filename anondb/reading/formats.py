@@ -75,9 +75,7 @@ def format_of(path: Path, name: str) -> Format:
     except FileNotFoundError:
         raise InputError(f"The {name} does not exist.", code="no_such_file", hint="Check the path.") from None
     except (OSError, ValueError):
-        raise InputError(
-            f"The {name} cannot be read.", code="no_such_file", hint="Check the path and its permissions."
-        ) from None
+        raise unreadable(name) from None
     compression = next((c for magic, c in _MAGIC.items() if start.startswith(magic)), None)
     suffix = suffix_of(path)
     named = _BY_SUFFIX.get(suffix, "text")
@@ -89,6 +87,11 @@ def format_of(path: Path, name: str) -> Format:
     if holds is None and (named in _BY_CONTENT.values() or start[8:12] == b"DUCK"):
         raise _disagrees(name, suffix)
     return Format(holds or named, suffix, compression)
+
+
+def unreadable(name: str) -> InputError:
+    """The error for a file that the system does not let us read."""
+    return InputError(f"The {name} cannot be read.", code="no_such_file", hint="Check the path and its permissions.")
 
 
 def _disagrees(name: str, suffix: str) -> InputError:
@@ -124,10 +127,12 @@ def encoded(path: Path, form: Format, reading: Reading) -> Reading:
     """How a text file is read: not in the encoding that is named for it and others if its bytes show that it is UTF-8. They
     do so if they are valid UTF-8 beyond ASCII, and texts of that encoding never look so: each of its bytes beyond ASCII is a
     letter or a mark of its own, as in Latin-1, or it writes ASCII otherwise, as UTF-16, whose texts have zero bytes."""
-    if reading.encoding is None or not _is_told_from_utf8(reading.encoding):
+    if reading.encoding is None:
         return reading
-    decoder, ascii_only = getincrementaldecoder("utf-8")(), "a".encode(reading.encoding) == b"a"
     try:
+        decoder, ascii_only = getincrementaldecoder("utf-8")(), "a".encode(reading.encoding) == b"a"
+        if ascii_only and len(_HIGH.decode(reading.encoding, "replace")) != len(_HIGH):
+            return reading
         with decompressed(path, form.compression) as stream:
             while block := stream.read(CHUNK):
                 decoder.decode(block)
@@ -135,16 +140,9 @@ def encoded(path: Path, form: Format, reading: Reading) -> Reading:
                     return reading
                 ascii_only = ascii_only and block.isascii()
             decoder.decode(b"", final=True)
-    except UnicodeDecodeError:
+    except UnicodeError:
         return reading
     return reading if ascii_only else replace(reading, encoding=None)
-
-
-def _is_told_from_utf8(encoding: str) -> bool:
-    try:
-        return "a".encode(encoding) != b"a" or len(_HIGH.decode(encoding, "replace")) == len(_HIGH)
-    except UnicodeError:
-        return False
 
 
 def plain_text(path: Path, form: Format, reading: Reading, private: Path, name: str) -> Path:
@@ -164,8 +162,9 @@ def plain_text(path: Path, form: Format, reading: Reading, private: Path, name: 
             while block := stream.read(CHUNK):
                 text = decoder.decode(block)
                 lines += text.count("\n")
-                text, skip = _after(text, skip)
-                copy.write(text)
+                *skipped, text = text.split("\n", skip)
+                skip -= len(skipped)
+                copy.write("" if skip else text)
             copy.write(decoder.decode(b"", final=True))
         if skip:
             raise InputError(f"{name} has fewer lines than are to be skipped.", code="bad_parameter", hint="Lower --skip.")
@@ -173,13 +172,6 @@ def plain_text(path: Path, form: Format, reading: Reading, private: Path, name: 
         before = error.object[: error.start].count(b"\n") if isinstance(error, UnicodeDecodeError) else 0
         raise not_utf8(name, lines + before, reading.encoding) from None
     return target
-
-
-def _after(text: str, skip: int) -> tuple[str, int]:
-    """A text without its first lines, and how many are still to be skipped."""
-    parts = text.split("\n", skip)
-    left = skip - len(parts) + 1
-    return "" if left else parts[-1], left
 
 
 def not_utf8(name: str, line: int, encoding: str | None = None) -> InputError:

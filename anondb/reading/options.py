@@ -66,15 +66,13 @@ class Reading:
 
     def __post_init__(self) -> None:
         if self.layout is not None and self.layout not in LAYOUTS:
-            raise InputError(
-                f"layout must be one of {', '.join(LAYOUTS)}, not {str(self.layout)[:40]!r}.", code="bad_parameter"
-            )
+            words = f"layout must be one of {', '.join(LAYOUTS)}, not {str(self.layout)[:40]!r}."
+            raise InputError(words, code="bad_parameter")
         for name, longest in (("delimiter", 4), ("item_separator", 10)):
             value = _ESCAPES.get(getattr(self, name), getattr(self, name))
             object.__setattr__(self, name, value)
-            if value is not None and (
-                not isinstance(value, str) or not 0 < len(value.encode()) <= longest or set(value) & set('\r\n"\\')
-            ):
+            fits = isinstance(value, str) and 0 < len(value.encode()) <= longest and not set(value) & set('\r\n"\\')
+            if value is not None and not fits:
                 words = f"{name} must be a text of 1 to {longest} bytes, without quotes, backslashes and line ends."
                 raise InputError(words, code="bad_parameter")
         if not isinstance(self.file_table, str | None):
@@ -88,8 +86,11 @@ class Reading:
         for name in ("header", "item_domains", "drop_missing_ids", "drop_missing_items"):
             if getattr(self, name) not in (None, True, False):
                 raise InputError(f"{name} must be true or false.", code="bad_parameter")
-        if self.encoding is not None:
-            _check_encoding(self.encoding)
+        try:
+            "a".encode("utf-8" if self.encoding is None else self.encoding)
+        except (LookupError, UnicodeError, TypeError, ValueError):
+            hint = "Name one of Python's, such as latin-1 or utf-16."
+            raise InputError("There is no such encoding.", code="bad_parameter", hint=hint) from None
 
     @property
     def quote_char(self) -> str | None:
@@ -207,28 +208,18 @@ def reading_flags(values: Mapping[str, Any]) -> list[str]:
 def file_options(flags: Sequence[str]) -> dict[str, Any]:
     """The options of reading a file that flags give, such as --encoding latin-1. Raises InputError: ``bad_usage``."""
     values: dict[str, Any] = {}
-    switches = {name: READING[name].kinds == (BOOLEAN,) for name in OF_FILES}
     left = list(flags)
     while left:
-        flag = left.pop(0)
+        flag, wrong = left.pop(0), ""
         off, name = flag[2:].startswith("no-"), flag[2:].removeprefix("no-").replace("-", "_")
-        has_value = bool(left) and not (switches.get(name) and left[0].startswith("--"))
-        if not flag.startswith("--") or name not in OF_FILES or (off and not switches[name]):
+        is_switch = name in OF_FILES and READING[name].kinds == (BOOLEAN,)
+        has_value = bool(left) and not (is_switch and left[0].startswith("--"))
+        if not flag.startswith("--") or name not in OF_FILES or (off and not is_switch):
             wrong = f"{flag[:40]} is no option of reading a file"
-        elif has_value == switches[name]:
+        elif has_value == is_switch:
             wrong = f"{flag} takes no value" if has_value else f"{flag} needs a value"
-        else:
-            values[name] = not off if switches[name] else (READING[name].read or str)(left.pop(0))
-            continue
-        listed = ", ".join(f"--{n.replace('_', '-')}" for n in OF_FILES)
-        raise InputError(f"{wrong}.", code="bad_usage", hint=f"There are {listed}.")
+        if wrong:
+            listed = ", ".join(f"--{n.replace('_', '-')}" for n in OF_FILES)
+            raise InputError(f"{wrong}.", code="bad_usage", hint=f"There are {listed}.")
+        values[name] = not off if is_switch else (READING[name].read or str)(left.pop(0))
     return values
-
-
-def _check_encoding(name: Any) -> None:
-    try:
-        "a".encode(name)
-    except (LookupError, UnicodeError, TypeError, ValueError):
-        raise InputError(
-            "There is no such encoding.", code="bad_parameter", hint="Name one of Python's, such as latin-1 or utf-16."
-        ) from None

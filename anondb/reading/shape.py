@@ -2,7 +2,6 @@
 file is counted by its bytes. Where lines are empty or end differently, a quote stands within a field, or a record has
 another length, Python's ``csv`` counts, and names the first line that differs."""
 
-import contextlib
 import csv
 import hashlib
 import re
@@ -10,7 +9,7 @@ from codecs import IncrementalDecoder, getincrementaldecoder
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TextIO
 
 import numpy as np
 
@@ -22,15 +21,6 @@ from anondb.reading.options import MARKS, Dialect
 _BLOCK = 1 << 19
 MAX_FIELD = 1 << 28
 _UNIT = "\x1f"  # stands for a delimiter of several characters
-
-
-@dataclass(frozen=True)
-class Shape:
-    """The size of a text file."""
-
-    records: int  # records that are not empty, the header included
-    empty: int  # empty lines between records
-    lines: int  # all lines
 
 
 @dataclass(frozen=True)
@@ -151,9 +141,10 @@ def chunks(path: Path, size: int = CHUNK) -> Iterator[bytes]:
             yield rest
 
 
-def count_records(path: Path, dialect: Dialect, fields: int, name: str, seen: Survey) -> Shape:
-    """Count the records of a UTF-8 file, all of which must have the same number of fields. Without a delimiter, none of the
-    usual ones may stand outside quotes: it could begin a second column.
+def count_records(path: Path, dialect: Dialect, fields: int, name: str, seen: Survey) -> tuple[int, int, int]:
+    """Count the records of a UTF-8 file that are not empty, with the header, the empty lines among them, and all lines. All
+    records must have the same number of fields. Without a delimiter, none of the usual ones may stand outside quotes: it
+    could begin a second column.
 
     Args:
         path: the file, without a byte order mark.
@@ -168,51 +159,21 @@ def count_records(path: Path, dialect: Dialect, fields: int, name: str, seen: Su
     """
     if dialect.delimiter is None:
         for mark in marks_in(path) or MARKS[:1]:
-            shape = counted(path, replace(dialect, delimiter=mark), fields, name)
-        return shape
+            counts = counted(path, replace(dialect, delimiter=mark), fields, name)
+        return counts
     known = seen.regular and seen.one_end and len(dialect.delimiter.encode()) <= 2 and fields > 1
     if known and seen.delimiters == seen.records * (fields - 1) and (seen.records == seen.lines or not seen.returns):
-        return Shape(seen.records, 0, seen.lines)
+        return seen.records, 0, seen.lines
     return counted(path, dialect, fields, name)
 
 
-class Lines(contextlib.AbstractContextManager["Lines"]):
-    """The lines of a text file, with their ends, for ``csv``; a context that closes the file."""
+# of a text file: the number of its first line, its fields (none of an empty line), and its lines as they stand in the file
+Record = tuple[int, list[str], list[str]]
 
-    def __init__(self, path: Path, delimiter: str | None) -> None:
-        self.path = path  # the file
-        self._file = path.open(encoding="utf-8", newline="")
-        self._several = delimiter if delimiter is not None and len(delimiter) > 1 else None
-        self.number = 0  # the number of lines that were read
-        self._record: list[str] = []
 
-    def __iter__(self) -> Iterator[str]:
-        for line in self._file:
-            self.number += 1
-            self._record.append(line)
-            if self._several is not None and _UNIT in line:
-                raise csv.Error("control character")
-            yield line if self._several is None else line.replace(self._several, _UNIT)
-
-    def __exit__(self, *_: object) -> None:
-        """Close the file."""
-        self._file.close()
-
-    def next_record(self) -> int:
-        """Forget the lines of the record that was read. Returns the number of the next line."""
-        self._record.clear()
-        return self.number + 1
-
-    @property
-    def text(self) -> str:
-        """The record that was read, as it stands in the file."""
-        return "".join(self._record)
-
-    @property
-    def end(self) -> str:
-        """The end of the last line."""
-        last = self._record[-1] if self._record else ""
-        return last[len(last.rstrip("\r\n")) :]
+def end_of(line: str) -> str:
+    """The end of a line."""
+    return line[len(line.rstrip("\r\n")) :]
 
 
 def quoting(quote: str | None) -> Literal[0, 3]:
@@ -220,64 +181,64 @@ def quoting(quote: str | None) -> Literal[0, 3]:
     return csv.QUOTE_MINIMAL if quote is not None else csv.QUOTE_NONE
 
 
-def records(lines: Lines, dialect: Dialect, name: str) -> Iterator[tuple[int, list[str]]]:
-    """Each record with the number of its first line; an empty line is a record without fields. Raises InputError:
-    ``unreadable`` or ``bad_unicode``, with the line."""
-    several = dialect.delimiter is not None and len(dialect.delimiter) > 1
-    delimiter = _UNIT if several or dialect.delimiter is None else dialect.delimiter
+def records(path: Path, dialect: Dialect, name: str) -> Iterator[Record]:
+    """The records of a text file. Raises InputError: ``unreadable`` or ``bad_unicode``, with the line."""
+    several = dialect.delimiter if dialect.delimiter is not None and len(dialect.delimiter) > 1 else None
+    delimiter = _UNIT if several is not None or dialect.delimiter is None else dialect.delimiter
+    first, lines = 1, list[str]()
+
+    def read(file: TextIO) -> Iterator[str]:
+        for line in file:
+            lines.append(line)
+            if several is not None and _UNIT in line:
+                raise csv.Error("control character")
+            yield line if several is None else line.replace(several, _UNIT)
+
     limit = csv.field_size_limit(MAX_FIELD)
-    first = 1
+    quote, how = dialect.quote, quoting(dialect.quote)
     try:
-        reader = csv.reader(lines, delimiter=delimiter, quotechar=dialect.quote, quoting=quoting(dialect.quote), strict=True)
-        for record in reader:
-            yield first, record if not several else [field.replace(_UNIT, str(dialect.delimiter)) for field in record]
-            first = lines.next_record()
+        with path.open(encoding="utf-8", newline="") as file:
+            for record in csv.reader(read(file), delimiter=delimiter, quotechar=quote, quoting=how, strict=True):
+                fields = record if several is None else [field.replace(_UNIT, several) for field in record]
+                yield first, fields, lines
+                first, lines = first + len(lines), []
     except csv.Error as error:
-        raise _uneven(name, dialect, _fault(str(error), first, lines.number)) from None
+        faults = {"unexpected end": f"the quote that opens in line {first} is never closed"}
+        faults["new-line"] = f"line {first + len(lines) - 1} has another line break than the first"
+        faults["control"] = f"line {first + len(lines) - 1} has the control character 31"
+        what = next((words for part, words in faults.items() if part in str(error)), None)
+        raise _uneven(name, dialect, what or f"line {first} has a field with text beside its quotes") from None
     except UnicodeDecodeError:
-        raise not_utf8(name, first_invalid(lines.path)) from None
+        raise not_utf8(name, first_invalid(path)) from None
     finally:
         csv.field_size_limit(limit)
 
 
-def counted(path: Path, dialect: Dialect, fields: int, name: str) -> Shape:
+def counted(path: Path, dialect: Dialect, fields: int, name: str) -> tuple[int, int, int]:
     """Count the records as ``count_records`` does, but by ``csv``, which tells the line that is wrong."""
-    filled = empty = 0
-    with Lines(path, dialect.delimiter) as lines:
-        for first, record in records(lines, dialect, name):
-            if lines.end not in ("", dialect.newline):
-                raise _uneven(name, dialect, f"line {lines.number} has another line break than the first")
-            if not record:
-                empty += 1
-                continue
-            filled += 1
-            if len(record) != fields:
-                what = f"line {first} has {len(record)} field{'s' * (len(record) != 1)}, the first record {fields}"
-                raise _uneven(name, dialect, what)
-            if _blanks_before_quote(record, lines.text, dialect):
-                raise _uneven(name, dialect, f"line {first} has blanks before a quote")
-        return Shape(filled, empty, lines.number)
+    filled = empty = number = 0
+    for first, held, lines in records(path, dialect, name):
+        filled, empty, number = filled + bool(held), empty + (not held), number + len(lines)
+        if end_of(lines[-1]) not in ("", dialect.newline):
+            raise _uneven(name, dialect, f"line {number} has another line break than the first")
+        if held and len(held) != fields:
+            what = f"line {first} has {len(held)} field{'s' * (len(held) != 1)}, the first record {fields}"
+            raise _uneven(name, dialect, what)
+        if _blanks_before_quote(held, "".join(lines), dialect):
+            raise _uneven(name, dialect, f"line {first} has blanks before a quote")
+    return filled, empty, number
 
 
 def _blanks_before_quote(record: list[str], text: str, dialect: Dialect) -> bool:
     """Whether a field has blanks before the quote that opens it: DuckDB leaves them out, ``csv`` does not."""
+    if dialect.quote is None or dialect.quote not in text:
+        return False
     blanks = " \t".replace(dialect.delimiter or "\n", "")
-    if dialect.quote is None or not any(field[0] in blanks and dialect.quote in field for field in record if field):
+    if not any(field[0] in blanks and dialect.quote in field for field in record if field):
         return False
     quote, start = re.escape(dialect.quote), f"(^|{re.escape(dialect.delimiter or _UNIT)})"
     unquoted = re.sub(f"{start}{quote}([^{quote}]|{quote}{quote})*{quote}", r"\1", text)
     return re.search(f"{start}[{blanks}]+{quote}", unquoted) is not None
-
-
-def _fault(error: str, first: int, last: int) -> str:
-    """What ``csv`` refuses, in words."""
-    if "unexpected end" in error:
-        return f"the quote that opens in line {first} is never closed"
-    if "new-line" in error:
-        return f"line {last} has another line break than the first"
-    if "control" in error:
-        return f"line {last} has the control character 31"
-    return f"line {first} has a field with text beside its quotes"
 
 
 def _uneven(name: str, dialect: Dialect, what: str) -> InputError:

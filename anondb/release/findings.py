@@ -9,7 +9,6 @@ import os
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import reduce
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +18,6 @@ from anondb.data.types import is_released, not_of_type
 from anondb.engine import Engine, Query, Rows, reads, tuples
 from anondb.engine.arrays import Floats
 from anondb.engine.texts import Sql, listed, quoted, sql
-from anondb.engine.trees import exp
 from anondb.errors import InputError
 from anondb.models.named import model_of
 from anondb.release.catalog import Finding
@@ -200,15 +198,15 @@ def _other_ranges(schema: SchemaName, kind: Kind) -> Query:
 _NUMBERS, _TIMES = ("BIGINT", "DOUBLE", "DECIMAL"), ("DATE", "TIMESTAMP")
 
 
-def _other_types(schema: SchemaName, kind: Kind, manifest: Mapping[str, str]) -> exp.Query:
+def _other_types(schema: SchemaName, kind: Kind, manifest: Mapping[str, str]) -> Query:
     """The query that counts the items and categories that a column of the type in the manifest does not hold, and the ranges
     of other types."""
     try:
         types = {name: text for name, text in types_of(manifest).items() if is_released(text)}
     except (KeyError, ValueError, AttributeError, TypeError):
         types = {}  # which is a finding itself
-    wrong = not_of_type(exp.column("item"), types.get(manifest.get("item_column", ""), "VARCHAR"))
-    parts: list[exp.Expr] = [reads.counted(schema.table("released_items"), where=wrong).tree().subquery()]
+    wrong = not_of_type("item", types.get(manifest.get("item_column", ""), "VARCHAR"))
+    parts = [sql("{}", reads.counted(schema.table("released_items"), where=wrong))]
     ranges = 0
     for attribute in kind.attributes or ():
         stated = types.get(attribute.name, "VARCHAR")
@@ -216,11 +214,10 @@ def _other_types(schema: SchemaName, kind: Kind, manifest: Mapping[str, str]) ->
             family = next(f for f in (_NUMBERS, _TIMES) if attribute.ends.startswith(f))
             ranges += attribute.name in types and not stated.startswith(family)
             continue
-        value, name = exp.column("value"), exp.column("attribute").eq(exp.Literal.string(attribute.name))
-        wrong = exp.and_(name, value.is_(exp.null()).not_(), not_of_type(value, stated))
-        parts.append(reads.counted(schema.table("released_values"), where=wrong).tree().subquery())
-    total = reduce(lambda a, b: exp.Add(this=a, expression=b), parts)
-    return exp.select(total.as_("values_of_another_type"), exp.convert(ranges).as_("ranges_of_another_type"))
+        wrong = sql("attribute = {} AND value IS NOT NULL AND {}", attribute.name, not_of_type("value", stated))
+        parts.append(sql("{}", reads.counted(schema.table("released_values"), where=wrong)))
+    total = Sql(" + ".join(parts))
+    return Query(sql("SELECT {} AS values_of_another_type, {} AS ranges_of_another_type", total, ranges))
 
 
 def _classes(schema: SchemaName, kind: Kind) -> Query:

@@ -5,8 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 from anondb.algorithms.method import Task
-from anondb.data.constraints import REST, Countable, ItemSets, countable
-from anondb.data.requirements import put_sets
+from anondb.data.constraints import REST, Countable, ItemSets, countable, put_sets
 from anondb.engine import Engine
 from anondb.errors import VerificationFailed
 from anondb.models import json_of

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from anondb.algorithms.method import Task
-from anondb.data.requirements import Requirements
+from anondb.data.constraints import Requirements
 from anondb.data.taxonomy import Taxonomy, from_edges
 from anondb.data.transactions import Dataset
 from anondb.engine import Columns, DuckDBEngine, Engine, reads

@@ -10,8 +10,8 @@ from typing import Any
 
 from anondb.data.layouts import arranged
 from anondb.data.sources import Source, open_source, reading
-from anondb.engine import DuckDBEngine, Engine, Table, reads, user_sql
-from anondb.engine.trees import exp
+from anondb.engine import DuckDBEngine, Engine, Query, Table, reads, user_sql
+from anondb.engine.texts import listed, quoted, sql, type_text
 from anondb.errors import InputError
 from anondb.ledger import ledger, stored
 from anondb.models import json_of
@@ -160,10 +160,12 @@ def _people_as_original(engine: Engine, records: Any, manifest: Mapping[str, str
     types = types_of(manifest)
     with open_source(engine, records, "records") as source:
         texts = [c for c, kind in source.columns.items() if kind == "VARCHAR" and types.get(c, kind) != kind]
-        columns = [reads.named(c) for c in source.columns]
-        shown = [exp.cast(c, types[c.name]).as_(c.name, quoted=True) if c.name in texts else c for c in columns]
+        shown = listed(
+            sql("CAST({0} AS {1}) AS {0}", quoted(c), type_text(types[c])) if c in texts else quoted(c)
+            for c in source.columns
+        )
         with reading(source.name):
-            rows = engine.create("original_records", exp.select(*shown).from_(source.rows))
+            rows = engine.create("original_records", reads.rows(source.query, shown))
     with _named(engine, names, rows):
         yield
 
@@ -171,32 +173,24 @@ def _people_as_original(engine: Engine, records: Any, manifest: Mapping[str, str
 @contextlib.contextmanager
 def _named(engine: Engine, names: Sequence[str], rows: Table) -> Iterator[None]:
     """Inside the block, temporary views show rows under names; then all are dropped."""
-    temporary = exp.Properties(expressions=[exp.TemporaryProperty()])
-    shown = exp.select("*").from_(rows.expression())
     for name in names:
-        named = exp.Table(this=exp.to_identifier(name, quoted=True))
-        engine.run(exp.Create(this=named, kind="VIEW", expression=shown, properties=temporary), "naming the rows")
+        engine.run(sql("CREATE TEMPORARY VIEW {} AS SELECT * FROM {}", quoted(name), rows), "naming the rows")
     yield
     for name in names:
-        engine.run(exp.Drop(tables=[Table("temp", "main", name).expression()], kind="VIEW"), "dropping the rows' name")
+        engine.run(sql("DROP VIEW {}", Table("temp", "main", name)), "dropping the rows' name")
     engine.drop(rows)
 
 
-def _distinct_rows(engine: Engine, source: Source, entry: ledger.LedgerEntry) -> exp.Query:
+def _distinct_rows(engine: Engine, source: Source, entry: ledger.LedgerEntry) -> Query:
     """The id and item columns of a source, one list for each id if there are lists; each item once unless repeats count."""
     read, *names = arranged(engine, source, entry.id_column, entry.item_column)
-    nodes = [reads.named(name) for name in names]
-    inner = exp.Subquery(this=read.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))
-    bags = entry.parameters.get("bag_input", False)
+    bags, (id_, items) = bool(entry.parameters.get("bag_input", False)), map(quoted, names)
     if not read.columns[names[1]].endswith("]"):
-        rows = exp.select(*nodes).from_(inner)
-        return rows if bags else rows.distinct()
-    lists = exp.select(nodes[0].as_("id"), nodes[1].as_("items")).from_(inner)
+        return reads.rows(read.query, f"{id_}, {items}", distinct=not bags)
+    lists = reads.rows(read.query, f"{id_} AS id, {items} AS items")
     whole = "id, CASE WHEN count(*) = 1 THEN first(items) ELSE flatten(list(items)) END AS items"
-    merged = reads.rows(lists, whole, group="id").tree().subquery("merged")
-    called = [exp.to_identifier(name, quoted=True) for name in names]
-    items = exp.column("items") if bags else exp.ArrayDistinct(this=exp.column("items"))
-    return exp.select(exp.column("id").as_(called[0]), items.as_(called[1])).from_(merged)
+    merged = reads.rows(lists, whole, group="id")
+    return reads.rows(merged, f"id AS {id_}, {'items' if bags else 'list_distinct(items)'} AS {items}")
 
 
 def read_log(engine: DuckDBEngine, path: str | Path) -> list[user_sql.UserStatement]:

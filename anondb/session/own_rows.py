@@ -57,7 +57,7 @@ def _read_file(path: Path, reading: Mapping[str, Any]) -> Any:
     loader = DuckDBEngine.open()
     try:
         with loader.transaction(), open_source(loader, read_as(path, reading), "registered") as source:
-            return loader.connection.sql(typed(loader, source).sql("duckdb")).to_arrow_table()
+            return loader.connection.sql(typed(loader, source).text).to_arrow_table()
     finally:
         loader.close()
 

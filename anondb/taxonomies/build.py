@@ -18,8 +18,9 @@ import numpy.typing as npt
 from anondb.data.sources import Source, open_source
 from anondb.data.taxonomy import Taxonomy, from_edges
 from anondb.data.transactions import Dataset, load_transactions, text_of
-from anondb.engine import Engine
+from anondb.engine import Engine, reads
 from anondb.engine.arrays import Ints
+from anondb.engine.texts import listed
 from anondb.errors import BudgetExceeded, InputError
 from anondb.taxonomies import BUILDERS, FAN_OUT
 
@@ -196,8 +197,6 @@ def _divided(order: Sequence[int], weights: Ints, fan_out: int) -> list[Path]:
 
 def _paths_of_categories(engine: Engine, source: Source, item_column: str, names: Sequence[str]) -> Mapping[str, Path]:
     """The groups of each item in the columns of a source; NULL is no group."""
-    from sqlglot import exp
-
     item, *columns = source.column(item_column, "--item"), *(source.column(name, "--columns") for name in names)
     if source.columns[item].endswith("]"):
         raise InputError(
@@ -206,8 +205,8 @@ def _paths_of_categories(engine: Engine, source: Source, item_column: str, names
             hint="Name a table with a row for each person and item.",
         )
 
-    wanted = [text_of(c, source.columns[c]).as_(f"c{n}") for n, c in enumerate(columns)]
-    named = exp.select(text_of(item, source.columns[item]).as_("item"), *wanted).distinct().from_(source.rows)
+    wanted = listed(f"{text_of(c, source.columns[c])} AS c{n}" for n, c in enumerate((item, *columns)))
+    named = reads.rows(source.query, wanted, distinct=True)
     cells = zip(*(np.ma.asarray(c).tolist() for c in engine.select(named, "the categories of items").values()), strict=True)
     paths: dict[str, set[Path]] = defaultdict(set)
     for label, *groups in cells:

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from anondb.data.edges import Edge, read_edges
 from anondb.data.sources import open_source, reading_as
-from anondb.data.taxonomy import Taxonomy, from_edges, load_taxonomy
+from anondb.data.taxonomy import Edge, Taxonomy, from_edges, load_taxonomy, read_edges
 from anondb.data.transactions import Dataset, load_transactions
 from anondb.engine import Engine, reads
 from anondb.engine.arrays import Ints

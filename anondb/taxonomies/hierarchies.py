@@ -20,9 +20,8 @@ from anondb.data.attributes import check_names, check_type, hierarchy_sources
 from anondb.data.sources import Source, open_source, reading_as
 from anondb.data.taxonomy import Taxonomy, load_taxonomy
 from anondb.data.transactions import id_of, text_of
-from anondb.engine import Engine
+from anondb.engine import Engine, reads
 from anondb.engine.arrays import Ints
-from anondb.engine.trees import exp
 from anondb.errors import InputError
 from anondb.taxonomies import FAN_OUT, HIERARCHIES, build
 from anondb.taxonomies.check import Checked, checked
@@ -145,8 +144,8 @@ def read_values(engine: Engine, source: Source, id_column: str, attribute: str) 
     ``bad_type``."""
     person, column = source.column(id_column, "--id"), source.column(attribute, "--attribute")
     check_type(source, column)
-    wanted = (id_of(person, source.columns[person]).as_("id"), text_of(column, source.columns[column]).as_("value"))
-    rows = engine.query("taxonomies/values", {"source": exp.select(*wanted).from_(source.rows)})
+    wanted = f"{id_of(person, source.columns[person])} AS id, {text_of(column, source.columns[column])} AS value"
+    rows = engine.query("taxonomies/values", {"source": reads.rows(source.query, wanted)})
     labels, persons = rows["value"].tolist(), rows["persons"].astype(np.int64)
     if None not in labels:
         return Values(column, tuple(labels), persons)

@@ -17,6 +17,7 @@ from anondb.data.transactions import Dataset, id_of, lengths_of, text_of
 from anondb.data.types import ID_TYPES, element_of
 from anondb.engine import Engine, Origin, Rows, Runner, Table, reads
 from anondb.engine.arrays import Ints
+from anondb.engine.texts import quoted
 from anondb.engine.trees import exp
 from anondb.errors import InputError
 from anondb.models import check_count
@@ -277,13 +278,13 @@ def owner_workload(engine: Engine, dataset: Dataset, source: Source, *, target: 
             code="bad_type",
             hint="Name the queries by texts, integers, booleans, dates or enums.",
         )
-    ids = id_of(id_column, id_type).as_("id")
+    ids = f"{id_of(id_column, id_type)} AS id"
     if element is None:
-        texts = text_of(item_column, item_type).as_("item")
-        every = rows = engine.create(f"{target}_rows", exp.select(ids, texts).from_(source.rows))
+        texts = f"{text_of(item_column, item_type)} AS item"
+        every = rows = engine.create(f"{target}_rows", reads.rows(source.query, f"{ids}, {texts}"))
     else:
-        texts = exp.cast(reads.named(item_column), "VARCHAR[]", dialect="duckdb")
-        every = engine.create(f"{target}_lists", exp.select(ids, texts.as_("items")).from_(source.rows))
+        lists = f"CAST({quoted(item_column)} AS VARCHAR[]) AS items"
+        every = engine.create(f"{target}_lists", reads.rows(source.query, f"{ids}, {lists}"))
         rows = engine.create(f"{target}_rows", reads.rows(every, "id, unnest(items) AS item"))
     _refuse_nulls(engine, source, every, rows, element is not None)
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from anondb.data.sources import Partition, QuerySource, Source, describe
 from anondb.data.types import ID_TYPES
-from anondb.engine import Engine, reads
-from anondb.engine.trees import exp
+from anondb.engine import Engine, Query, reads
+from anondb.engine.queries import source_text
+from anondb.engine.texts import Sql, listed, quoted, sql
 from anondb.errors import InputError
 from anondb.ledger import ledger
 from anondb.publications import history
@@ -62,7 +63,7 @@ def column_of(view: ledger.View) -> str:
 
 def source_of(engine: Engine, view: ledger.View) -> tuple[Source, str, str]:
     """The rows of a view, the column of its values, and its type."""
-    query = QuerySource(view.query, "", view.table).tree()
+    query = QuerySource(view.query, "", view.table).query()
     source = describe(engine, query, f"the query of the view {view.name!r}")
     column = source.column(column_of(view), "partition_by")
     kind = source.columns[column]
@@ -75,22 +76,22 @@ def source_of(engine: Engine, view: ledger.View) -> tuple[Source, str, str]:
     return source, column, "VARCHAR" if kind.startswith("ENUM") else kind
 
 
-def rows_of_view(source: Source) -> exp.Expr:
-    """The rows of a view, for a FROM clause."""
-    return exp.Subquery(this=source.query.copy(), alias=exp.TableAlias(this=exp.to_identifier(_ROWS, quoted=True)))
-
-
 def values_of(engine: Engine, view: ledger.View, only: Partition | None = None) -> list[Value]:
     """The values of the column, in their order, each with the digest of its rows. Raises InputError: ``bad_partition``: a
     value is NULL or too long, two differ by case only, or there are too many."""
     source, column, kind = source_of(engine, view)
-    value = reads.named(column, exp.to_identifier(_ROWS, quoted=True))
-    hashed = exp.Sum(this=exp.Anonymous(this="hash", expressions=[reads.named(_ROWS)]))
-    figures = [exp.Anonymous(this="version"), exp.Count(this=exp.Star()), hashed]
-    digest = exp.Anonymous(this="concat_ws", expressions=[exp.Literal.string(":"), *figures])
-    tree = exp.select(exp.cast(value, "VARCHAR").as_("value"), digest.as_("digest")).from_(rows_of_view(source))
-    tree = tree.group_by(value.copy()).order_by(value.copy()).limit(MAX_VALUES + 1)
-    rows = engine.select(tree if only is None else tree.where(only.condition), "the values of a column")
+    value, whole = quoted(column), source.query if only is None else reads.rows(source.query, "*", where=only.condition)
+    shown = sql(
+        "CAST({0}.{1} AS VARCHAR) AS value, concat_ws(':', version(), count(*), sum(hash({0})))", quoted(_ROWS), value
+    )
+    text = sql(
+        "SELECT {0} AS digest FROM {1} AS {2} GROUP BY {2}.{3} ORDER BY {2}.{3}",
+        shown,
+        Sql(source_text(whole)),
+        quoted(_ROWS),
+        value,
+    )
+    rows = engine.select(Query(text).first(MAX_VALUES + 1), "the values of a column")
     texts, digests = rows["value"].tolist(), rows["digest"].tolist()
     problem = None
     if len(texts) > MAX_VALUES:
@@ -107,8 +108,7 @@ def values_of(engine: Engine, view: ledger.View, only: Partition | None = None) 
     return [Value(Partition(column, t, kind), str(d)) for t, d in zip(texts, digests, strict=True)]
 
 
-def among(values: Sequence[Value]) -> exp.Expr:
+def among(values: Sequence[Value]) -> Sql:
     """The condition that a row has one of some values."""
-    condition = values[0].partition.condition
-    listed = [value.partition.condition.expression for value in values]
-    return exp.In(this=condition.this, expressions=listed)
+    literals = listed(value.partition.literal for value in values)
+    return sql("{} IN ({})", quoted(values[0].partition.column), literals)

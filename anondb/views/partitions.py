@@ -7,8 +7,10 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
-from anondb.engine import DuckDBEngine, Engine, reads
+from anondb.engine import AnyQuery, DuckDBEngine, Engine, reads
+from anondb.engine.texts import quoted
 from anondb.engine.trees import exp
 from anondb.errors import InfeasibleError, InputError
 from anondb.ledger import ledger, stored
@@ -28,7 +30,7 @@ from anondb.release.row_sums import RowSums
 from anondb.views import parts
 from anondb.views.folders import Folder, folder_of
 from anondb.views.partition_results import MadePart, Partitioned
-from anondb.views.partition_values import Survey, among, column_of, rows_of_view, source_of, survey_of, values_of
+from anondb.views.partition_values import Survey, among, column_of, source_of, survey_of, values_of
 from anondb.views.parts import Part, Value
 from anondb.warehouse.postgres.place import Place
 
@@ -114,19 +116,19 @@ def _check_disjoint(engine: Engine, view: ledger.View, values: Sequence[Value], 
         return
     source, column, _ = source_of(engine, view)
     id_column = source.column(str(view.options.get("id", "tid")), "id")
-    person, value = (reads.named(name) for name in (id_column, column))
-    tree = exp.select(person.as_("id")).from_(rows_of_view(source)).where(among(values)).group_by(person.copy())
-    several = exp.LT(this=exp.Min(this=value), expression=exp.Max(this=value.copy()))
-    counted = reads.counted(tree.having(several))
+    person, value = quoted(id_column), quoted(column)
+    asked: dict[str, Any] = {"where": among(values), "group": person}
+    several = reads.rows(source.query, f"{person} AS id", having=f"min({value}) < max({value})", **asked)
+    counted = reads.counted(several)
     number = int(engine.select(counted, "persons in several values")["n"][0]) if len(values) > 1 else 0
     if others:
-        shared = _shared(engine, tree.select(exp.convert(0).as_("tid")))
+        shared = _shared(engine, reads.rows(source.query, f"{person} AS id, 0 AS tid", **asked))
         number += sum(shared.get(release_id, 0) for release_id in others)
     if number:
         raise _shared_persons(column, number)
 
 
-def _shared(engine: Engine, ids: exp.Query) -> dict[str, int]:
+def _shared(engine: Engine, ids: AnyQuery) -> dict[str, int]:
     catalog = stored.current_catalog(engine)
     ledger.ensure(engine, catalog)
     digests = of_persons.digests(engine, catalog, ids)
@@ -150,8 +152,7 @@ def _check_not_published(engine: DuckDBEngine, view: ledger.View, values: Sequen
         return
     source, _, _ = source_of(engine, view)
     id_column = source.column(str(view.options.get("id", "tid")), "id")
-    person = reads.named(id_column).as_("id")
-    ids = exp.select(exp.convert(0).as_("tid"), person).from_(rows_of_view(source)).where(among(values))
+    ids = reads.rows(source.query, f"0 AS tid, {quoted(id_column)} AS id", where=among(values))
     if before := overlap.earlier(engine, stored.current_catalog(engine), ids, None, view.options.get("population")):
         raise overlap.refused(view.name, before, "Add allow_overlap = true if that is wanted.")
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from anondb.data.sources import QuerySource
 from anondb.engine import DuckDBEngine, user_sql
-from anondb.engine.trees import exp
+from anondb.engine.texts import sql as composed
 from anondb.errors import AnondbError, InputError, speaking
 from anondb.ledger.stored import current_catalog
 from anondb.statements.parser import parse
@@ -171,11 +171,10 @@ def _run_own(engine: DuckDBEngine, text: str, step: Step, statement: OnView | Re
     _check_place(engine, text, statement)
     if isinstance(statement, CreateView):
         view_names.check_not_its_own(engine, statement)
-        tree = QuerySource(statement.query, "", "").tree()
-        engine.declare_tables(tree)
-        described = exp.Describe(this=tree)
+        query = QuerySource(statement.query, "", "").query()
+        engine.declare_tables(query)
         try:
-            user_sql.run(engine, described.sql(dialect="duckdb"))
+            user_sql.run(engine, composed("DESCRIBE {}", query))
         except user_sql.UserSqlError as refused:
             raise _user_error(text, step, statement.query_start, refused) from None
         return views.create(engine, statement)

@@ -13,10 +13,9 @@ from sqlglot import exp
 
 import anondb
 from anondb.data.attributes import attribute_hierarchies
-from anondb.data.constraints import PrivacyConstraints, load_sets
+from anondb.data.constraints import PrivacyConstraints, load_sensitive, load_sets
 from anondb.data.files import load_files
 from anondb.data.preflight import confirmed, unused_hierarchies
-from anondb.data.requirements import load_sensitive
 from anondb.data.sources import open_source
 from anondb.data.taxonomy import Taxonomy, load_taxonomy
 from anondb.data.transactions import load_transactions

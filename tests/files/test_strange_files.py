@@ -411,13 +411,20 @@ def test_rows_that_are_left_out_are_not_asked_for() -> None:
 
 
 def test_a_list_of_sensitive_items(tmp_path: Path) -> None:
-    from anondb.data.requirements import load_sensitive
+    from anondb.data.constraints import load_sensitive
 
     path = tmp_path / "sensitive.txt"
     path.write_bytes(b"flu, with fever\r\n\r\n  HIV \r\n")
     database = anondb.connect()
     with database.engine.transaction():
         assert load_sensitive(database.engine, path) == ("HIV", "flu, with fever")
+
+
+def test_a_file_of_baskets_is_no_taxonomy(reader: Reader, tmp_path: Path) -> None:
+    (tmp_path / "baskets.dat").write_text("1 2\n3\n")
+    with pytest.raises(InputError, match="is no taxonomy") as refused:
+        reader.taxonomy(tmp_path / "baskets.dat")
+    assert refused.value.code == "bad_taxonomy"
 
 
 @pytest.mark.slow

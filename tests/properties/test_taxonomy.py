@@ -17,8 +17,7 @@ import reference as ref
 from each import each
 from properties.trees import random_tree, taxonomy_of
 
-from anondb.data.edges import edges_of_levels, edges_of_paths
-from anondb.data.taxonomy import Taxonomy, from_edges, load_taxonomy
+from anondb.data.taxonomy import Taxonomy, edges_of_levels, edges_of_paths, from_edges, load_taxonomy
 from anondb.engine import Engine
 from anondb.errors import InputError
 

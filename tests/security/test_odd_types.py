@@ -10,7 +10,7 @@ import pytest
 from portions import some
 
 import anondb
-from anondb.data.requirements import load_sensitive
+from anondb.data.constraints import load_sensitive
 from anondb.errors import InputError
 from anondb.models.relational import KkmAnonymity
 from anondb.models.transactional import TransactionalK

@@ -158,7 +158,7 @@ EXAMPLES = [
     Example("transactions/baskets", [], {"file": ("content VARCHAR", [("",)])}),
     Example(
         "transactions/loaded_counts",
-        [(1, 2, 3, 2)],
+        [(5, 1, 2, 3, 2)],
         {
             "source": ("tid INTEGER, item VARCHAR", [(1, "a"), (1, None), (2, "b"), (2, "a"), (2, None), (None, "c")]),
             "rows": ("tid INTEGER", [(1,), (2,), (2,), (3,), (None,)]),

@@ -140,24 +140,23 @@ def _attribute(measure: Generalization, i: int, attribute: Attribute, groups: Gr
     if attribute.is_range:
         return PublishedAttribute(
             attribute.name,
-            low=groups.low[i],
-            high=groups.high[i],
-            empty=groups.low[i] > groups.high[i],
-            null=groups.null[i],
+            low=groups.low(i),
+            high=groups.high(i),
+            empty=groups.low(i) > groups.high(i),
+            null=measure.marks(i, groups)[0].astype(np.bool_),
             has_null=attribute.has_null,
             sql_type=attribute.sql_type,
             type=attribute.type,
             scale=attribute.unit.denominator,
         )
-    marks = groups.sets[i]
     stands_for: list[tuple[str | None, ...]]
     names: list[str]
-    if marks is not None:
+    tree = attribute.hierarchy
+    if tree is None:
+        marks = measure.marks(i, groups).T
         stands_for = [tuple(attribute.values[v] for v in marked(row).tolist()) for row in marks]
         names = [group_label([*(v for v in vs if v is not None), *(["NULL"] if None in vs else [])]) for vs in stands_for]
     else:
-        tree = attribute.hierarchy
-        assert tree is not None
         nodes = measure.nodes(i, groups).tolist()
         leaves = {v: tuple(tree.labels[x] for x in tree.leaves(max(v, 0)).tolist()) for v in set(nodes)}
         stands_for = [(None,) if v == -1 else (*leaves[v], None) if v == -2 else leaves[v] for v in nodes]

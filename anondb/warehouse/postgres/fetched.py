@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-import sqlglot
+from sqlglot.errors import SqlglotError
 
-from anondb.engine import DuckDBEngine, Table, reads
+from anondb.engine import AnyQuery, DuckDBEngine, Table, reads, tree_of
 from anondb.engine.trees import exp
 from anondb.errors import InputError
 from anondb.warehouse.postgres.tables import COLLATED, SourceTable
@@ -41,21 +41,14 @@ def folded(schema: str, name: str) -> tuple[str, str]:
     return schema.lower(), name.lower()
 
 
-def tables_of(query: exp.Query) -> list[exp.Table]:
-    """The tables that a query names, also one that is only a text. Raises InputError: ``bad_sql``: the text cannot be
-    parsed."""
-    trees: list[exp.Expr] = [query]
-    for text in query.find_all(exp.Var):
-        if isinstance(text.parent, exp.Subquery):
-            try:
-                trees.append(sqlglot.parse_one(text.name, dialect="duckdb"))
-            except sqlglot.errors.SqlglotError:
-                raise InputError(
-                    "The tables of the query cannot be found.",
-                    code="bad_sql",
-                    hint="Make it a view in PostgreSQL, and use that.",
-                ) from None
-    return [t for tree in trees for t in tree.find_all(exp.Table) if isinstance(t.this, exp.Identifier)]
+def tables_of(query: AnyQuery) -> list[exp.Table]:
+    """The tables that a query names. Raises InputError: ``bad_sql``: its text cannot be parsed."""
+    try:
+        tree = tree_of(query)
+    except SqlglotError:
+        words, hint = "The tables of the query cannot be found.", "Make it a view in PostgreSQL, and use that."
+        raise InputError(words, code="bad_sql", hint=hint) from None
+    return [table for table in tree.find_all(exp.Table) if isinstance(table.this, exp.Identifier)]
 
 
 def duckdb_table(table: Table, types: Mapping[str, str]) -> exp.Create:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from typing import Any
 
-from anondb.engine import Table
+from anondb.engine import AnyQuery, Table
 from anondb.engine.elsewhere import Name
 from anondb.engine.trees import exp
 from anondb.errors import AnondbError, InputError
@@ -143,12 +143,12 @@ class PostgresEngine(LedgerEngine):
         self.run(duckdb_table(Table(CATALOG, table.schema, table.name), types), "making an empty table")
         self._fetched.sources[table.schema, table.name] = table
 
-    def declare_tables(self, query: exp.Query) -> None:
+    def declare_tables(self, query: AnyQuery) -> None:
         """Make empty tables here for the owner's tables that a query names."""
         for node in tables_of(query):
             self.look_up([(node.catalog or None, node.db or None, node.name)])
 
-    def at_hand(self, query: exp.Query) -> None:
+    def at_hand(self, query: AnyQuery) -> None:
         """Fetch the rows of the owner's tables that a query names."""
         self.declare_tables(query)
         for node in tables_of(query):
