@@ -103,8 +103,8 @@ class Database(BeforeRelease):
             release = Release(self, report.release, report)
             if publish is not None:
                 with clock.step(self.engine, "publish", "publishing") as counts, _kept(report.release):
-                    accept = preflight.FINDINGS  # the pipeline had them confirmed
                     rows = policy.modelled_rows
+                    accept = preflight.FINDINGS if rows else ()  # the pipeline had them confirmed
                     file = release.publish(publish, replace=replace, modelled_rows=rows, accept=accept, **publication)
                     counts["bytes"] = file.size
                 release._report = reports.published(dataclasses.replace(report, seconds=clock.report()), file)

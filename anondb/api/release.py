@@ -158,12 +158,10 @@ class Release:
                 what readers of both files learn (``PublishedFile.intersections``).
             proof: a directory for the proof pack: SQL that checks the promise without anondb, and a page that explains it.
             include_constraints: whether the proof may contain the owner's privacy constraints.
-            analysts, counters: for PostgreSQL: the roles that may read the release, and those that may only call
-                ``count_bounds``.
+            analysts, counters: the roles of PostgreSQL that may read the release, and that may only call ``count_bounds``.
             same_database: whether the release may lie in the database of the raw data; ``PublishedFile.remarks`` says
                 what shows then.
-            mode: the permissions of the file or of the files in the folder, such as 0o644 or "0644"; by default only their
-                owner can read them.
+            mode: the permissions of the file or of the files in the folder, such as 0o644 or "0644"; by default 0600.
             format: ``duckdb``, or ``parquet`` for a folder.
             sign: the file of the private key that signs it (``anondb keys new``).
             modelled_rows: whether it also has, in the schema ``modelled``, one table that the release permits, with the
@@ -177,6 +175,8 @@ class Release:
             from anondb.publications.modelled import confirm
 
             confirm(self._database.engine, self.name, accepted(accept))
+        elif accepted(accept):
+            raise InputError("--accept needs --modelled-rows.", code="bad_usage")
         return publish_release(
             self._database.engine,
             self.name,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from anondb.engine.limit import TimeLimit, current
+from anondb.engine.limit import TimeLimit, check_seconds, current
 from anondb.engine.memory import SHARE, bytes_of
 from anondb.errors import BudgetExceeded, EngineError, InputError
 
@@ -19,6 +19,7 @@ if sys.platform == "linux":
 
 DEFAULT_MEMORY, DEFAULT_SECONDS = "2GB", 60.0
 LEAST_BYTES = 1 << 26  # that an answer may take, whatever the limit
+_STARVED_BYTES = 1 << 24  # that a statement may take until it ends
 
 
 @dataclass(frozen=True)
@@ -33,10 +34,7 @@ class Limits:
     @classmethod
     def of(cls, memory_limit: str, max_seconds: Any) -> Limits:
         """The limits that an analyst states. Raises InputError: ``bad_parameter``."""
-        number = isinstance(max_seconds, int | float) and not isinstance(max_seconds, bool) and 0 < max_seconds < 10**6
-        if max_seconds is not None and not number:
-            raise InputError("max_seconds must be a number of seconds above 0.", code="bad_parameter")
-        return cls(memory_limit, max_seconds)
+        return cls(memory_limit, check_seconds(max_seconds, "max_seconds", 10**6))
 
     @contextlib.contextmanager
     def hold(self) -> Iterator[None]:
@@ -52,10 +50,11 @@ class Limits:
             return self._exceeded("out_of_memory") if grant.is_used_up() else None
 
         cpu, failure = self.seconds is None, ""
-        limit = TimeLimit(self.seconds or DEFAULT_SECONDS, self._exceeded("time_limit"), cpu=cpu, full=full)
+        seconds, error = self.seconds or DEFAULT_SECONDS, self._exceeded("time_limit")
+        limit = TimeLimit(seconds, error, cpu=cpu, full=full, starve=grant.starve)
         token = current.set(limit)
         try:
-            with grant.held(), limit.running():
+            with grant.held(limit), limit.running():
                 yield
             return
         except (MemoryError, RuntimeError, EngineError) as error:
@@ -96,6 +95,10 @@ def _memory() -> tuple[int, int] | None:
     return int(sizes[1]) * resource.getpagesize(), int(sizes[5]) * resource.getpagesize()
 
 
+_lock = threading.Lock()
+_held: list[tuple[int, int]] = []  # for each grant at hand, what the system refused before the first one
+
+
 class _Grant:
     """The bytes that may become resident: more ends the answer, and the system refuses to map more than a quarter above.
 
@@ -108,23 +111,35 @@ class _Grant:
     """
 
     def __init__(self, most: int | None) -> None:
-        self._most, self._lock = most or 0, threading.Lock()
+        self._most = most or 0
         self._start = None if most is None else _memory()
         self._before: tuple[int, int] | None = None
+        self._starved = False
 
     @contextlib.contextmanager
-    def held(self) -> Iterator[None]:
-        """Have the system refuse more during the block. This binds other threads, too, so only the main one does it."""
+    def held(self, limit: TimeLimit) -> Iterator[None]:
+        """Have the system refuse more during the block, and until what it leaves behind has ended. This binds other threads,
+        too, so only the main one does it."""
         if self._start is None or threading.current_thread() is not threading.main_thread():
             yield
             return
-        before = self._before = resource.getrlimit(resource.RLIMIT_DATA)
+        with _lock:
+            self._before = _held[0] if _held else resource.getrlimit(resource.RLIMIT_DATA)
+            _held.append(self._before)
         self._refuse(*self._start)
         try:
             yield
         finally:
-            with self._lock:
-                self._before = None
+            if limit.left_behind is None:
+                self._end()
+            else:
+                limit.left_behind.add_done_callback(lambda _: self._end())
+
+    def _end(self) -> None:
+        with _lock:
+            self._before = None
+            before = _held.pop()
+            if not _held:
                 resource.setrlimit(resource.RLIMIT_DATA, before)
 
     def is_used_up(self) -> bool:
@@ -135,10 +150,17 @@ class _Grant:
         self._refuse(*now)
         return now[0] - self._start[0] > self._most
 
+    def starve(self, starved: bool) -> None:
+        """Have the system refuse nearly all more, at which functions end that no interrupt ends; or as much as before."""
+        if starved != self._starved and (now := _memory()) is not None:
+            self._starved = starved
+            self._refuse(*now)
+
     def _refuse(self, resident: int, data: int) -> None:
-        with self._lock:
+        with _lock:
             if self._before is not None and self._start is not None:
                 soft, hard = self._before
-                most = data + max(self._most + self._most // 4 - (resident - self._start[0]), 0)
+                most = self._most + self._most // 4 - (resident - self._start[0])
+                most = data + (_STARVED_BYTES if self._starved else max(most, 0))
                 limit = most if soft == resource.RLIM_INFINITY else min(soft, most)
                 resource.setrlimit(resource.RLIMIT_DATA, (limit, hard))

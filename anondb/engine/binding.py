@@ -5,19 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
+from typing import TYPE_CHECKING
 
 import duckdb
 
-from anondb.engine.locked import NO_SECRETS_EXTENSIONS_OR_VARIABLES, Config
 from anondb.engine.trees import exp
 
-_CONFIG: Config = {
-    **NO_SECRETS_EXTENSIONS_OR_VARIABLES,
-    "enable_external_access": "false",
-    "memory_limit": "256MB",
-    "temp_directory": "",
-    "threads": 1,
-}
+if TYPE_CHECKING:
+    from anondb.engine.duckdb_engine import DuckDBEngine
 
 _numbers = count()
 
@@ -27,16 +22,16 @@ Shape = Sequence[tuple[str, Mapping[str, str]]]
 
 class Binder:
     """An in-memory database with locked settings and no file access, with a schema of empty tables for each shape. It is
-    added to the databases of a connection ``beside`` that is locked so, too: starting DuckDB once more takes 20 ms."""
+    added to the databases of an engine ``beside`` that is locked so, too: starting DuckDB once more takes 20 ms. The limits
+    of an answer bind what DuckDB computes of constants there."""
 
-    def __init__(self, shapes: Mapping[str, Shape], beside: duckdb.DuckDBPyConnection | None = None) -> None:
-        self._base = duckdb.connect(":memory:", config=_CONFIG) if beside is None else beside.cursor()
+    def __init__(self, shapes: Mapping[str, Shape], beside: DuckDBEngine) -> None:
+        self._beside = beside
+        self._base = beside.connection.cursor()
         self._catalog = f"shapes{next(_numbers)}"
         attach = exp.Attach(this=exp.alias_(exp.Literal.string(":memory:"), self._catalog))
         self._base.execute(attach.sql(dialect="duckdb"))
         self._places = {name: self._place(name, tables) for name, tables in shapes.items()}
-        if beside is None:
-            self._base.execute("SET lock_configuration = true")
 
     def close(self) -> None:
         """Remove the database."""
@@ -55,7 +50,8 @@ class Binder:
             statements = place.extract_statements(sql)
             if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
                 return None
-            bound = place.sql(statements[0].query)
+            query = statements[0].query
+            bound = self._beside.call(lambda: place.sql(query), place)
             return list(zip(bound.columns, map(str, bound.types), strict=True))
         except duckdb.InternalException:  # a bug in DuckDB, not a refusal
             return []

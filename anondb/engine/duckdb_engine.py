@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -51,12 +52,14 @@ class DuckDBEngine(Telling, Elsewhere, ForMany):
 
     Attributes:
         limit: the time limit of the work, if it has one.
+        is_lost: whether its worker has a statement that nothing ends.
         one_shot: whether this is the database of a single run over files, which keeps no ledger.
         names: refuses user macros that hide built-in functions of DuckDB, before anything else runs.
     """
 
     portable_only = False
     limit: TimeLimit | None = None
+    is_lost = False
 
     def __init__(
         self,
@@ -118,7 +121,14 @@ class DuckDBEngine(Telling, Elsewhere, ForMany):
 
     def close(self) -> None:
         """Stop the worker; close the connection and remove the spill directory if anondb made them."""
-        self._pool.shutdown(wait=True)
+        if self.is_lost:  # the worker does it when it can
+            self._pool.submit(self._end)
+            self._pool.shutdown(wait=False)
+        else:
+            self._pool.shutdown(wait=True)
+            self._end()
+
+    def _end(self) -> None:
         if self.owned:
             self._connection.close()
         if self.spill_directory is not None:
@@ -151,18 +161,26 @@ class DuckDBEngine(Telling, Elsewhere, ForMany):
         """Interrupt the statement that is running, from any thread."""
         self._connection.interrupt()
 
-    def call(self, work: Callable[[], _T]) -> _T:
-        """Run ``work`` in the worker thread; Ctrl-C and the time limit interrupt the running statement at once. Raises
+    def call(self, work: Callable[[], _T], connection: duckdb.DuckDBPyConnection | None = None) -> _T:
+        """Run ``work`` in the worker thread, on another ``connection`` if one is named; Ctrl-C and the time limit interrupt
+        the running statement at once. A statement of an answer that goes on all the same is left to its thread. Raises
         BudgetExceeded: the time limit was reached."""
-        future = self._pool.submit(work)
+        interrupt = (connection or self._connection).interrupt
+        limit = self.limit or current.get()
+        if self.is_lost and limit is not None:
+            raise TimeUp
+        future, woken = self._pool.submit(work), threading.Event()
+        future.add_done_callback(lambda _: woken.set())
+        leave = woken.set if self.limit is None else future.done
         try:
-            limit = self.limit or current.get()
-            with contextlib.nullcontext() if limit is None else limit.calling(self.interrupt):
-                return future.result(self._max_seconds)
+            with contextlib.nullcontext() if limit is None else limit.calling(interrupt, leave):
+                if woken.wait(self._max_seconds) and not future.done() and limit is not None:
+                    self.is_lost, limit.left_behind = True, future
+                return future.result(0)
         except (KeyboardInterrupt, TimeoutError, TimeUp) as error:
-            self.interrupt()
+            interrupt()
             with contextlib.suppress(Exception):
-                future.result()
+                future.result(0 if self.is_lost else None)
             if not isinstance(error, TimeoutError):
                 raise
         raise BudgetExceeded(f"A statement took longer than the limit of {self._max_seconds:g} seconds.")

@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextvars import ContextVar
 from functools import partial
 from typing import Any, Protocol
@@ -23,19 +24,20 @@ current: ContextVar[TimeLimit | None] = ContextVar("limit", default=None)
 _LOOK = 0.02  # seconds between two looks at the memory
 _AGAIN = 0.05  # seconds until a statement is interrupted again, which had not begun
 _LATE = 0.3  # of the time
+_PATIENCE = 0.5  # seconds, at least, for an interrupted statement
 
 
 class TimeUp(BaseException):
     """The time limit was reached: raised in the thread that works, which undoes its work as after Ctrl-C."""
 
 
-def check_seconds(seconds: Any) -> float | None:
-    """The seconds of a time limit; None for no limit. Raises InputError: ``bad_parameter``."""
+def check_seconds(seconds: Any, name: str = "time_limit", most: float = math.inf) -> float | None:
+    """The seconds of a time limit of this name; None for no limit. Raises InputError: ``bad_parameter``."""
     if seconds is None:
         return None
     number = math.nan if isinstance(seconds, bool) or not isinstance(seconds, numbers.Real) else float(seconds)
-    if not 0 < number < math.inf:
-        raise InputError(f"time_limit must be a number of seconds above 0, not {seconds!r}.", code="bad_parameter")
+    if not 0 < number < most:
+        raise InputError(f"{name} must be a number of seconds above 0, not {seconds!r}.", code="bad_parameter")
     return number
 
 
@@ -109,7 +111,7 @@ def _ended(limit: TimeLimit) -> bool:
 class TimeLimit:
     """Ends the work of the thread that makes it, once, when its time is up: the seconds ``left``, of CPU time of this
     process if ``cpu``, else of wall time. ``error`` says so to the user; ``full``, asked every few milliseconds, gives the
-    error if the work takes too much memory."""
+    error if the work takes too much memory. ``starve`` denies memory to a call that goes on, and grants it again."""
 
     def __init__(
         self,
@@ -118,9 +120,12 @@ class TimeLimit:
         *,
         cpu: bool = False,
         full: Callable[[], BudgetExceeded | None] | None = None,
+        starve: Callable[[bool], object] = lambda starved: None,
     ) -> None:
-        self.error = error
+        self.error, self._starve = error, starve
         self._interrupt: Callable[[], object] = lambda: None
+        self._leave: Callable[[], object] = lambda: None
+        self.left_behind: Future[Any] | None = None  # the call that goes on after the answer
         self._thread = threading.get_ident()
         self._lock = threading.Lock()
         self._calling = self._up = self._raised = self._over = False
@@ -155,11 +160,11 @@ class TimeLimit:
             raise self.error
 
     @contextlib.contextmanager
-    def calling(self, interrupt: Callable[[], object]) -> Iterator[None]:
+    def calling(self, interrupt: Callable[[], object], leave: Callable[[], object] = lambda: None) -> Iterator[None]:
         """The thread waits for a database or a process during the block; ``interrupt`` ends its work when the time is up,
-        and is called from another thread. Raises TimeUp: the time was up meanwhile."""
+        and is called from another thread, as is ``leave`` if the work goes on. Raises TimeUp: the time was up meanwhile."""
         with self._lock:
-            self._interrupt = interrupt
+            self._interrupt, self._leave = interrupt, leave
             self._calling = not self._over
         try:
             yield
@@ -167,6 +172,7 @@ class TimeLimit:
             with self._lock:
                 up, self._calling = self._calling and self._up, False
                 self._over = self._over or up
+                self._starve(False)
             if up:
                 raise TimeUp from None  # whatever DuckDB says of the interrupted statement
 
@@ -195,11 +201,15 @@ class TimeLimit:
             with self._lock:
                 if self._over:
                     return
-                self._up = True
+                if not self._up:
+                    self._up, self._end = True, min(self._end, self._now())
                 if self._raised:  # once: what the thread does now is its cleaning up
                     continue
                 if self._calling:
                     self._interrupt()
+                    self._starve(True)
+                    if self._now() - self._end > max(_LATE * self._all, _PATIENCE):
+                        self._leave()
                 else:
                     self._raised = True
                     self._raise()

@@ -8,6 +8,7 @@ from pathlib import Path
 import duckdb
 
 from anondb.engine.failures import open_error
+from anondb.engine.limit import check_seconds
 from anondb.engine.texts import Sql, Value, quoted, sql
 from anondb.errors import InputError
 
@@ -117,8 +118,7 @@ def _connected(config: Config, statements: Sequence[str]) -> duckdb.DuckDBPyConn
 
 def _milliseconds(max_seconds: float) -> int:
     """DuckDB's limit of the time of a statement."""
-    if isinstance(max_seconds, bool) or not isinstance(max_seconds, int | float) or not 0 < max_seconds < 10**6:
-        raise InputError("max_seconds must be a number of seconds above 0.", code="bad_parameter")
+    check_seconds(max_seconds, "max_seconds", 10**6)
     if not HAS_TIME_LIMIT:
         raise InputError(
             "max_seconds needs DuckDB 2.0 or newer.", code="bad_parameter", hint="Leave it out, or upgrade duckdb."

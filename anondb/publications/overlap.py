@@ -4,14 +4,12 @@ compared. The ledger knows the persons of each publication (``persons``). The co
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, Rows, reads
-from anondb.engine.trees import exp
 from anondb.errors import InputError, by_interface, quote_list
 from anondb.ledger import ledger
 from anondb.ledger.ledger import LedgerEntry
@@ -120,24 +118,25 @@ def measure(
         now is not None and b.entry.fingerprint == now and release.exact and other is not None and other.exact
         for b, other in zip(before, others, strict=True)
     ]
-    if any(same) and not release.one_image and release.digest is not None:  # of its rows, which are then read once
-        value = str(engine.select(release.digest, "the digest of the rows")["digest"][0])
-        release = replace(release, digest=exp.select(exp.convert(value).as_("digest")))
     results = [Intersection(b.entry.name, b.persons, b.entry.release_id) for b in before]
-    with contextlib.nullcontext(release) if all(same) else published.at_hand(engine, release) as once:
-        return [
-            _measured(engine, once, replace(result, **joint) if other in recodings else result, other, same_data)
-            for result, other, same_data in zip(results, others, same, strict=True)
-        ]
+    return [
+        _measured(engine, release, replace(result, **joint) if other in recodings else result, other, same_data)
+        for result, other, same_data in zip(results, others, same, strict=True)
+    ]
 
 
 def _measured(
-    engine: Engine, release: PublishedRows, result: Intersection, other: PublishedRows | None, same_data: bool
+    engine: Engine,
+    release: PublishedRows,
+    result: Intersection,
+    other: PublishedRows | None,
+    same_data: bool,
 ) -> Intersection:
     if other is None:
         return replace(result, reason=GONE)
     if (compared := published.compare(engine, release, other, same_data)) is None:
         return replace(result, reason=NOT_ALIKE)
+    engine.drop(*other.digests.values())
     result = replace(result, whole=compared[0], common=compared[1])
     if "item_supports" in release.manifest or "item_supports" in other.manifest:
         differ = engine.scalar(reads.differing(release.counts, other.counts, "item", "lower_bound, upper_bound"))

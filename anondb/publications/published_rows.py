@@ -4,13 +4,12 @@ exist. The kept rows were published; they contain nothing of the original data."
 
 from __future__ import annotations
 
-import contextlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from anondb.engine import AnyQuery, Engine, Query, Rows, query_of, reads
+from anondb.engine import AnyQuery, Engine, Rows, Table, query_of, reads
 from anondb.engine.texts import Sql, listed, quoted, sql
 from anondb.errors import InputError
 from anondb.ledger import ledger, tables
@@ -31,13 +30,14 @@ class PublishedRows:
     one_image: bool  # whether each item has the same image in all transactions (a global recoding, without records)
     attributes: tuple[str, ...]  # the columns of its records
     members: Rows  # ``(released_item, item)``
-    # its distinct transactions ``(persons, items, copies, attribute_values)``; None for an anatomy
-    rows: AnyQuery | None
+    # its transactions ``(row_id, persons, attribute_values)``, their items ``(row_id, item, copies)``; None for an anatomy
+    rows: tuple[AnyQuery, AnyQuery] | None
     counts: Rows  # ``(item, lower_bound, upper_bound)``: what it says of each item
     # ``(bucket_id, column_id, items, copies)`` of an anatomy; None for other releases
     buckets: Rows | None = None
-    # a query of the digest of its rows; None for an anatomy, and for rows in the ledger
-    digest: AnyQuery | None = None
+    # its distinct transactions ``(persons, items, copies, attribute_values)``, which the ledger may keep
+    distinct: AnyQuery | None = None
+    digests: dict[Any, Table] = field(default_factory=dict)  # work tables of its rows as they were compared
 
     @property
     def exact(self) -> bool:
@@ -72,20 +72,12 @@ def of_schema(engine: Engine, schema: objects.SchemaName) -> PublishedRows | Non
     source = schema.table("records" if kind.values else "transaction_ids")
     records = reads.rows(source, f"transaction_id, {_texts(kind.values)} AS attribute_values")
     stored = {name: schema.table(name) for name in ("transaction_ids", "transaction_items", "labels")}
-    queries = ("publications/published_rows", "publications/rows_digest")
-    rows, digest = (query_of(name, {**stored, "records": records}) for name in queries)
-    return PublishedRows(manifest, not kind.by_transaction, kind.values, members, rows, counts, digest=digest)
-
-
-@contextlib.contextmanager
-def at_hand(engine: Engine, release: PublishedRows) -> Iterator[PublishedRows]:
-    """Put the rows of a release into a work table, for several comparisons."""
-    if release.rows is None:
-        yield release
-        return
-    table = engine.create("overlap_rows", release.rows)
-    yield replace(release, rows=reads.rows(table, "persons, items, copies, attribute_values"))
-    engine.drop(table)
+    distinct = query_of("publications/published_rows", {**stored, "records": records})
+    held = reads.joined(
+        stored["transaction_items"], stored["labels"], "item_id", "one.transaction_id AS row_id, item, copies"
+    )
+    rows = reads.rows(records, "transaction_id AS row_id, 1 AS persons, attribute_values"), held
+    return PublishedRows(manifest, not kind.by_transaction, kind.values, members, rows, counts, distinct=distinct)
 
 
 def _texts(columns: Sequence[str] = ()) -> Sql:
@@ -103,7 +95,11 @@ def _from_ledger(engine: Engine, catalog: str, release_id: str) -> PublishedRows
         table.query(catalog, release_id)
         for table in (tables.KEPT_ITEMS, tables.KEPT_ROWS, tables.KEPT_COUNTS, tables.KEPT_BUCKETS)
     )
-    shown = (None, buckets) if shape["buckets"] else (rows, None)
+    in_order = "row_number() OVER (ORDER BY items, copies, attribute_values) AS row_id"
+    numbered = reads.rows(rows, f"{in_order}, persons, items, copies, attribute_values")
+    held = reads.rows(numbered, "row_id, unnest(items) AS item, unnest(copies) AS copies")
+    listed = reads.rows(numbered, "row_id, persons, attribute_values"), held
+    shown = (None, buckets) if shape["buckets"] else (listed, None)
     return PublishedRows(facts, shape["one_image"], tuple(shape["attributes"]), items, shown[0], counts, shown[1])
 
 
@@ -126,7 +122,7 @@ def keep(engine: Engine, catalog: str, schema: objects.SchemaName) -> None:
     for table, source in (
         (tables.KEPT_ITEMS, release.members),
         (tables.KEPT_COUNTS, release.counts),
-        (tables.KEPT_ROWS, release.rows),
+        (tables.KEPT_ROWS, release.distinct),
         (tables.KEPT_BUCKETS, release.buckets),
     ):
         if source is not None:
@@ -157,37 +153,63 @@ def compare(
     the rows of recodings that are not global it is only seen whether all are equal.
     """
     k = max(first.k, second.k)
-    if same_data:
-        shared_cells = {n for of_label in _cells(engine, first, second) for n in of_label.values()}
-        common = Difference("transactions", 0, 0, 0, 0, k, len(shared_cells))
-        if first.one_image and second.one_image:
-            return None, common
-        digests = [r.digest and engine.select(r.digest, "the digest of the rows")["digest"][0] for r in (first, second)]
-        return (replace(common, cells=None) if digests[0] and digests[0] == digests[1] else None), common
     if first.rows is None or second.rows is None:
         if first.buckets is None or second.buckets is None:
             return None
         return _compare_buckets(engine, first.buckets, second.buckets, k)
-    same = first.attributes == second.attributes
-    firsts, seconds = (
-        engine.create(name, rows if same else _without_values(rows))
-        for name, rows in (("overlap_firsts", first.rows), ("overlap_seconds", second.rows))
-    )
-    whole = _difference(engine, (firsts, seconds), "transactions", k)
-    cells = _cells(engine, first, second)
-    bags = all(r.manifest["semantics"] == "atomic" for r in (first, second))
-    numbers, in_common = [], []
-    for rows, name, of_label in zip((firsts, seconds), ("firsts", "seconds"), cells, strict=True):
-        columns: dict[str, tuple[str, Any]] = {
-            "released_item": ("VARCHAR", list(of_label)),
-            "cell": ("INTEGER", list(of_label.values())),
-        }
-        numbers.append(engine.put(f"overlap_cells_{name}", columns))
-        tables = {"published": rows, "cells": numbers[-1]}
-        in_common.append(query_of("publications/common_rows", tables, {"bags": bags}))
-    common = _difference(engine, in_common, "transactions", k, len({n for of_label in cells for n in of_label.values()}))
-    engine.drop(firsts, seconds, *numbers)
-    return whole, common
+    both = (first, second)
+    pairs = [_pairs(engine, release) for release in both]
+    opened = [release.manifest["suppression"] != "none" for release in both]
+    cells = common_cells(pairs[0], pairs[1], opened[0], opened[1])
+    number = len({n for of_label in cells for n in of_label.values()})
+    if same_data and first.one_image and second.one_image:
+        return None, Difference("transactions", 0, 0, 0, 0, k, number)
+    values = first.attributes == second.attributes
+    whole = _rows_apart(engine, both, k, values=values)
+    if same_data:
+        return None if whole.size else whole, Difference("transactions", 0, 0, 0, 0, k, number)
+    bags = {release.manifest["semantics"] == "atomic" for release in both}
+    labels = {label for each in pairs for label, _ in each}
+    if cells[0] == cells[1] and number == len(labels) and len(bags) == 1 and not (first.attributes or second.attributes):
+        return whole, replace(whole, cells=number)  # the cells are the released items
+    return whole, _rows_apart(engine, both, k, cells, bags=bags == {True})
+
+
+def _rows_apart(
+    engine: Engine,
+    both: Sequence[PublishedRows],
+    k: int,
+    cells: Sequence[Mapping[str, int]] | None = None,
+    *,
+    values: bool = False,
+    bags: bool = False,
+) -> Difference:
+    """The multiset difference of the transactions of two releases, with their relational ``values`` or without them; with
+    ``cells``, of their common generalization."""
+    rows = []
+    for release, of_label in zip(both, cells or (None, None), strict=True):
+        assert release.rows is not None
+        contents, held = release.rows
+        if not values:
+            contents = reads.rows(contents, f"row_id, persons, {_texts()} AS attribute_values")
+        key = (values, bags, of_label and tuple(of_label.items()))
+        if key not in release.digests:
+            numbers = []
+            if of_label is not None:
+                cell: dict[str, tuple[str, Any]] = {
+                    "released_item": ("VARCHAR", list(of_label)),
+                    "cell": ("INTEGER", list(of_label.values())),
+                }
+                numbers.append(engine.put("overlap_cells", cell))
+                held = query_of("publications/common_items", {"held": held, "cells": numbers[0]}, {"bags": bags})
+            tables = {"contents": contents, "held": held}
+            name = f"overlap_rows_{release is both[0]}_{len(release.digests)}"
+            release.digests[key] = engine.create(name, "publications/row_digests", tables)
+            engine.drop(*numbers)
+        rows.append(release.digests[key])
+    number = None if cells is None else len({n for of_label in cells for n in of_label.values()})
+    found = _difference(engine, rows, "transactions", k, number)
+    return found
 
 
 def _compare_buckets(engine: Engine, first: Rows, second: Rows, k: int) -> tuple[Difference, Difference]:
@@ -208,21 +230,9 @@ def _difference(engine: Engine, both: Sequence[Rows], unit: str, k: int, cells: 
     return Difference(unit, here, there, alone, below_k, k, cells)
 
 
-def _without_values(rows: Rows) -> Query:
-    """The published transactions without their relational values."""
-    return reads.rows(rows, f"persons, items, copies, {_texts()} AS attribute_values")
-
-
 def _pairs(engine: Engine, release: PublishedRows) -> Pairs:
     pairs = engine.select(reads.rows(release.members, "released_item, item", order="released_item, item"))
     return list(zip(pairs["released_item"].tolist(), pairs["item"].tolist(), strict=True))
-
-
-def _cells(engine: Engine, *both: PublishedRows) -> tuple[dict[str, int], dict[str, int]]:
-    """The cells of two releases (``common_cells``)."""
-    first, second = (_pairs(engine, release) for release in both)
-    opened = [release.manifest["suppression"] != "none" for release in both]
-    return common_cells(first, second, *opened)
 
 
 def common_cells(first: Pairs, second: Pairs, first_open: bool, second_open: bool) -> tuple[dict[str, int], dict[str, int]]:

@@ -47,7 +47,7 @@ class Original:
         self._binder: tuple[Shape, Binder] | None = None
         self.divided: Mapping[str, str] = {}
         """The name and the type of the column that divides the table into files, for a session over them."""
-        self.session_engine: DuckDBEngine | None = None
+        self.session_engine: DuckDBEngine
         """The engine of a session, beside whose tables queries are bound."""
 
     @cached_property
@@ -98,7 +98,7 @@ class Original:
 
     def _bind(self, beside: Shape) -> Binder:
         shapes = {kind: [*self._tables(kind), *beside] for kind in self._types}
-        return Binder(shapes, None if self.session_engine is None else self.session_engine.connection)
+        return Binder(shapes, self.session_engine)
 
     def tables(self) -> list[tuple[str, Mapping[str, str]]]:
         """The names of the tables, with the names and types of their columns."""

@@ -255,6 +255,10 @@ def _manifest_findings(manifest: Mapping[str, str], attributes: Sequence[str], e
         odd += part is None or len(part[1]) > _MOST_OF_NAME  # any text can be a value of the column
         names += part[:1] if part else ()
     odd += sum(not (0 < len(name) <= _MOST_OF_NAME and name.isprintable()) for name in names)
+    table, own, item, records = (manifest.get(key, "").lower() for key in _NAMES)
+    of_items, of_records = [item, *(partition_of(manifest) or ())[:1]], [*attributes, *[item] * (records == table)]
+    for columns in (of_items, of_records):  # beside the id: no two columns of a table differ in case only
+        odd += len({own, *map(str.lower, columns)}) <= len(columns)
     odd += "sensitive" in manifest and not _is_list(manifest["sensitive"])
     odd += "types" in manifest and not _are_types(manifest, attributes)
     odd += manifest.get("suppression") == "none" and manifest.get(SUPPRESSED, "0") != "0"

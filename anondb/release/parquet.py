@@ -146,10 +146,10 @@ def _has_scripts(folder: Path, files: Mapping[str, str], scripts: Mapping[str, s
 
 
 def _stated(folder: Path) -> dict[str, Any] | None:
-    """The content of ``manifest.json``; None if it has another form, or is a link."""
+    """The content of ``manifest.json``; None if it has another form, or is no plain file."""
     path = folder / MANIFEST_FILE
     try:
-        if path.is_symlink() or path.stat().st_size > _MOST_BYTES:
+        if path.is_symlink() or not path.is_file() or path.stat().st_size > _MOST_BYTES:
             return None
         text = path.read_bytes().decode()
         stated = json.loads(text)

@@ -101,6 +101,8 @@ class Conversation:
                 self._ready()
                 for message in received:
                     self._answer(message)
+                    if self._session.is_closed:
+                        return
 
     def _received(self) -> Iterator[pg.PGMessage]:
         """The client's messages, each read in the phase that the answer to the one before it led to."""

@@ -82,6 +82,7 @@ def converse(client: socket.socket, door: Door, key: int, slots: Sequence[int], 
     threading.Thread(target=_end_with_parent, daemon=True).start()
     with client, contextlib.suppress(BrokenPipeError):
         Conversation(client, door, key, cancel, full).run()
+    os._exit(0)  # Python's own exit waits for statements that nothing ends
 
 
 def _end_with_parent() -> None:

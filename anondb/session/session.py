@@ -356,8 +356,13 @@ class Session:
         self._changed()
         self._resources.close()
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether it was closed, or a statement of it goes on that nothing ends."""
+        return self._closed or any(engine.is_lost for engine in (self.engine, *(each.engine for each in self._opened)))
+
     def _check_open(self) -> None:
-        if self._closed:
+        if self.is_closed:
             raise InputError("The session is closed.", code="closed", hint="Open the file again with anondb.open.")
 
     def __enter__(self) -> Session:

@@ -60,7 +60,7 @@ def _session(path: str, trusted: str | None) -> anondb.Session:
     place = Path(path)
     state = place.stat() if place.is_file() else None
     key = (path, trusted, state and (state.st_ino, state.st_mtime_ns, state.st_size), None if state else object())
-    if _KEPT.get("key") != key:
+    if _KEPT.get("key") != key or _KEPT["session"].is_closed:
         if "session" in _KEPT:
             _KEPT.pop("session").close()
         _KEPT.update(session=anondb.open(path, trusted=trusted), key=key)

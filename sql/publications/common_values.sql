@@ -1,6 +1,6 @@
 -- reads: buckets(bucket_id, column_id, items, copies), cells(released_item, cell)
 -- params: none
--- returns: persons, items, copies, attribute_values
+-- returns: persons, digest
 -- grain: value of buckets, cell
 -- The values of an anatomy without their buckets, divided into parts that two anatomies have in common. Empty parts are
 -- omitted: their number follows from the others and N.
@@ -12,9 +12,7 @@ listed AS (
 )
 SELECT
     listed.copies AS persons,
-    list(listed.item ORDER BY listed.item ASC) AS items,
-    CAST([] AS INTEGER[]) AS copies,
-    CAST([] AS TEXT[]) AS attribute_values
+    md5_number(CAST(list(listed.item ORDER BY listed.item ASC) AS TEXT)) AS digest
 FROM listed
 JOIN cells ON listed.item = cells.released_item
 GROUP BY listed.row_id, listed.copies, cells.cell

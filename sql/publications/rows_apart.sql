@@ -1,4 +1,4 @@
--- reads: firsts(persons, items, copies, attribute_values), seconds(persons, items, copies, attribute_values)
+-- reads: firsts(persons, digest), seconds(persons, digest)
 -- params: k
 -- returns: only_first, only_second, alone, below_k
 -- grain: one row
@@ -7,11 +7,11 @@
 WITH counted AS (
     SELECT sum(here) - sum(there) AS surplus
     FROM (
-        SELECT persons AS here, 0 AS there, items, copies, attribute_values FROM firsts
+        SELECT persons AS here, 0 AS there, digest FROM firsts
         UNION ALL
-        SELECT 0 AS here, persons AS there, items, copies, attribute_values FROM seconds
+        SELECT 0 AS here, persons AS there, digest FROM seconds
     ) AS both_releases
-    GROUP BY items, copies, attribute_values
+    GROUP BY digest
 )
 SELECT
     CAST(coalesce(sum(surplus) FILTER (WHERE surplus > 0), 0) AS BIGINT) AS only_first,

@@ -252,6 +252,8 @@ def test_attributes_are_modelled_only_if_the_owner_confirms_it(tmp_path: Path) -
         assert refused.value.code == "unconfirmed" and "modelled-records" in str(refused.value)
         with pytest.raises(InputError, match="no finding"):
             release.publish(tmp_path / "a.duckdb", modelled_rows=True, accept="modelled_records")
+        with pytest.raises(InputError, match="accept needs modelled_rows"):
+            release.publish(tmp_path / "a.duckdb", accept="modelled-records")
         db = anondb.connect(con)
         options: dict[str, Any] = {**KINDS["kkm"].policy, "queries": 1, "name": "b", "modelled_rows": True}
         with pytest.raises(InputError) as refused:

@@ -112,6 +112,16 @@ def said(key: str, value: Any) -> Change:
     return text(lambda told: json.dumps({**json.loads(told), key: value}, ensure_ascii=False, indent=1) + "\n")
 
 
+def piped(name: str) -> Change:
+    """A pipe in the place of a file, which whoever reads it waits for."""
+
+    def change(folder: Path) -> None:
+        (folder / name).unlink()
+        os.mkfifo(folder / name)
+
+    return change
+
+
 def linked(name: str) -> Change:
     """A file elsewhere, and a link to it."""
 
@@ -230,6 +240,8 @@ HOSTILE: dict[str, Change] = {
     "a file that is not listed": lambda folder: (folder / "notes.txt").write_text("Ada", "utf-8") and None,
     "a folder more": lambda folder: (folder / "notes").mkdir(),
     "a folder for a file": as_folder,
+    "a pipe for manifest.json": piped("manifest.json"),
+    "a pipe for a SQL file": piped("bounds.spark.sql"),
     "a link for manifest.json": linked("manifest.json"),
     "a link for a table": linked("labels.parquet"),
     "a link for a SQL file": linked("bounds.spark.sql"),

@@ -39,6 +39,9 @@ SUPPORTS = {
     "no bound": "UPDATE item_supports SET at_most = NULL",
     "supports of nobody": f"INSERT INTO item_supports VALUES ('{SECRET}', 'x', 1, 2, 0)",
     "supports twice": "INSERT INTO item_supports FROM item_supports LIMIT 1",
+    "an item column that is the id": said("item_column", "'TID'")
+    + "; "
+    + said("types", "replace(value, '\"item\"', '\"TID\"')"),
     "a word behind the version": said("version", f"value || ' {SECRET}'"),
     "a local version": said("version", "value || '+milk.ada'"),
     "a long version": said("version", "value || '.77.105.108.107'"),

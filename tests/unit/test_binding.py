@@ -8,7 +8,7 @@ import pytest
 from each import each
 
 from anondb.engine import Binder, Shape
-from anondb.engine.locked import open_memory
+from anondb.engine.untrusted import memory_engine
 
 SHAPES: dict[str, Shape] = {
     "long": [("t", {"tid": "BIGINT", "item": "VARCHAR"})],
@@ -22,9 +22,9 @@ def accepts(binder: Binder, sql: str, shape: str) -> bool:
     return binder.columns(sql, shape) is not None
 
 
-@pytest.fixture(scope="module", params=["alone", "beside a database"])
-def binder(request: pytest.FixtureRequest) -> Binder:
-    return Binder(SHAPES, None if request.param == "alone" else open_memory())
+@pytest.fixture(scope="module")
+def binder() -> Binder:
+    return Binder(SHAPES, memory_engine())
 
 
 @each(
@@ -66,12 +66,12 @@ def test_a_bug_of_the_optimizer_on_empty_tables(binder: Binder) -> None:
 
 
 def test_the_tables_of_the_database_beside_are_no_tables_of_the_query() -> None:
-    beside = open_memory()
-    beside.execute("CREATE TABLE price (item VARCHAR)")
+    beside = memory_engine()
+    beside.connection.execute("CREATE TABLE price (item VARCHAR)")
     first, second = Binder(SHAPES, beside), Binder({"long": [("other", {"a": "BIGINT"})]}, beside)
     assert not accepts(first, "SELECT item FROM price", "long") and not accepts(first, "FROM other", "long")
     first.close()
     assert accepts(second, "SELECT a FROM other", "long") and not accepts(second, "SELECT tid FROM t", "long")
     second.close()
-    names = beside.execute("SELECT database_name FROM duckdb_databases() WHERE NOT internal").fetchall()
+    names = beside.connection.execute("SELECT database_name FROM duckdb_databases() WHERE NOT internal").fetchall()
     assert names == [("memory",)]
