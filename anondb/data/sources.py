@@ -19,8 +19,7 @@ from anondb.data.frames import check_frame, is_frame
 from anondb.engine import AnyQuery, Engine, Query, Table, is_binary, reads, tuples
 from anondb.engine.elsewhere import is_url, warehouse_at
 from anondb.engine.queries import source_text
-from anondb.engine.texts import Sql, listed, quoted, sql, type_text
-from anondb.engine.trees import exp
+from anondb.engine.texts import Sql, listed, parts_of, quoted, sql, type_text
 from anondb.errors import EngineError, InputError, InternalError, quote_list
 from anondb.reading.account import Account
 from anondb.reading.files import beside, open_file, text_records
@@ -224,17 +223,11 @@ def count_if(condition: str) -> Sql:
 
 def _candidates(text: str) -> list[tuple[str | None, str | None, str]]:
     """The possible meanings of a name: one unqualified name, schema.name, or catalog.schema.name."""
-    if re.fullmatch(r"\w+", text):
-        return [(None, None, text)]
-    from sqlglot.errors import SqlglotError
-
-    with contextlib.suppress(SqlglotError):
-        parsed = exp.maybe_parse(text, into=exp.Table, dialect="duckdb")
-        if isinstance(parsed, exp.Table) and isinstance(parsed.this, exp.Identifier) and not parsed.args.get("alias"):
-            meant = [(parsed.catalog or None, parsed.db or None, parsed.name)]
-            meant += [(parsed.db, "main", parsed.name)] if parsed.db and not parsed.catalog else []
-            return [(None, None, text), *meant]
-    return [(None, None, text)]
+    meant: list[tuple[str | None, str | None, str]] = [(None, None, text)]
+    if 1 <= len(parts := parts_of(text)) <= 3:
+        catalog, schema, name = [None, None, *parts][-3:]
+        meant += [(catalog, schema, str(name)), *([(schema, "main", str(name))] if len(parts) == 2 else [])]
+    return meant
 
 
 def resolve_table(engine: Engine, text: str, what: str) -> Table:

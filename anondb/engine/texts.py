@@ -13,6 +13,8 @@ from anondb.engine.trees import exp, light, parsed_query
 
 _PLAIN_TYPE = re.compile(r"[A-Z][A-Z ]*(\(\d+(, ?\d+)?\))?(\[\])*")
 
+_NAME = re.compile(r'(?:^|(?<=.)\.)(?:"((?:[^"]|"")+)"|([^\W\d]\w*))')
+
 Value = int | float | str | bool | None
 
 
@@ -83,6 +85,13 @@ def _written(part: Part) -> str:
 def quoted(name: str) -> Sql:
     """A name as a quoted identifier."""
     return Sql('"' + name.replace('"', '""') + '"')
+
+
+def parts_of(name: str) -> list[str]:
+    """The parts of a name such as ``schema."a table"``; none if it is no such name."""
+    found = list(_NAME.finditer(name))
+    whole = "".join(part[0] for part in found) == name
+    return [(part[1] or part[2]).replace('""', '"') for part in found] if whole else []
 
 
 def literal(value: Any) -> Sql:

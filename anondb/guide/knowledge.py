@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from anondb.data.transactions import Dataset
-from anondb.engine import Engine, Query, Rows, Table, load, reads
+from anondb.engine import Engine, Query, Rows, Table, query_of, reads
 from anondb.engine.telling import told
-from anondb.engine.trees import exp
+from anondb.engine.texts import Sql, sql
 from anondb.errors import BudgetExceeded
 from anondb.models.transactional import KmAnonymity
 from anondb.verify.km import verify_km
@@ -73,14 +73,14 @@ def alone_by_one(transactions: Rows) -> Query:
 def add_alone(engine: Engine, transactions: Table, alone: Table, m: int) -> None:
     """Add to the table ``alone``, which has the persons who stand alone by fewer than m items, those who do by m."""
     if m == 1:
-        single = load("guide/newly_alone_by_one").bind({"transactions": transactions, "alone": alone}, {})
-        engine.run(exp.Insert(this=alone.expression(), expression=single), "counting persons who stand alone")
+        single = query_of("guide/newly_alone_by_one", {"transactions": transactions, "alone": alone})
+        engine.run(sql("INSERT INTO {} {}", alone, Sql(single.text)), "counting persons who stand alone")
         return
     shared = engine.create("guide_shared", "guide/shared_items", {"transactions": transactions, "alone": alone})
-    query = load("guide/alone_by_two" if m == 2 else "guide/alone_by_three")
+    name = "guide/alone_by_two" if m == 2 else "guide/alone_by_three"
     for low, high in told(engine.progress, f"persons who stand alone by {m} items", ranges(engine, shared, m)):
-        rows = query.bind({"transactions": shared, "alone": alone}, {"low": low, "high": high})
-        engine.run(exp.Insert(this=alone.expression(), expression=rows), "counting persons who stand alone")
+        rows = query_of(name, {"transactions": shared, "alone": alone}, {"low": low, "high": high})
+        engine.run(sql("INSERT INTO {} {}", alone, Sql(rows.text)), "counting persons who stand alone")
     engine.drop(shared)
 
 

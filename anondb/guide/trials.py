@@ -19,7 +19,7 @@ from typing import Any
 from anondb.compare.merits import deletes_most, mean_error
 from anondb.compare.runs import Result, Run, Setting, run_one
 from anondb.data.transactions import Dataset
-from anondb.engine import Engine, Query, Table, load, reads
+from anondb.engine import Engine, Query, Table, query_of, reads
 from anondb.errors import InputError
 from anondb.guide.knowledge import Threat
 from anondb.guide.needs import order_of
@@ -92,7 +92,7 @@ def write_input(engine: Engine, dataset: Dataset, folder: Path, name: str, most:
     """Write the transactions of at most so many persons into a Parquet file, as lists of items."""
     chosen = choose(engine, dataset, most)
     tables = {"chosen": chosen, "transactions": dataset.transactions, "items": dataset.items}
-    hand_over_table(engine, load("guide/baskets").bind(tables, {}), folder / f"{name}.parquet")
+    hand_over_table(engine, query_of("guide/baskets", tables), folder / f"{name}.parquet")
     engine.drop(chosen)
     return folder / f"{name}.parquet"
 

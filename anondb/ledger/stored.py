@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,7 @@ from anondb.data.records import Records, load_records
 from anondb.data.sources import QuerySource, open_source, reading_as, resolve_table
 from anondb.data.transactions import Dataset, load_transactions
 from anondb.engine import DuckDBEngine, Engine, Table, reads
-from anondb.engine.texts import sql
-from anondb.engine.trees import exp
+from anondb.engine.texts import parts_of, sql
 from anondb.errors import InputError
 from anondb.ledger import ledger
 from anondb.ledger.ledger import View
@@ -122,10 +122,8 @@ def _here(engine: Engine, reference: str | None) -> str | None:
     tables of the same name."""
     if reference is None:
         return None
-    table = exp.to_table(reference, dialect="duckdb")
-    if not table.catalog:
-        table.set("catalog", exp.to_identifier(current_catalog(engine), quoted=True))
-    return table.sql(dialect="duckdb")
+    parts = parts_of(reference)
+    return Table(current_catalog(engine), *parts).sql() if len(parts) == 2 else reference
 
 
 def source_of(engine: Engine, entry: ledger.LedgerEntry, view: ledger.View | None) -> Any:
@@ -190,10 +188,7 @@ def reference_of(engine: Engine, table: Table | None) -> str | None:
     """The reference of a source: its name without the owner's database, whose file may be renamed."""
     if table is None or table.catalog == "temp":
         return None
-    name = table.expression()
-    if table.catalog == current_catalog(engine):
-        name.set("catalog", None)
-    return name.sql(dialect="duckdb")
+    return str((replace(table, catalog="") if table.catalog == current_catalog(engine) else table).sql())
 
 
 def asked_table(dataset: Dataset, name: str) -> str:

@@ -8,7 +8,7 @@ from anondb.answers.files import Column
 from anondb.answers.views import modelled_id
 from anondb.data import preflight
 from anondb.data.transactions import Dataset
-from anondb.engine import DuckDBEngine, Engine, Rows, load, reads
+from anondb.engine import DuckDBEngine, Engine, Rows, query_of, reads
 from anondb.engine.trees import exp
 from anondb.errors import InputError
 from anondb.ledger.stored import find_whole
@@ -42,7 +42,7 @@ def check_ids(engine: Engine, release: SchemaName) -> None:
 def check_ids_of(engine: Engine, dataset: Dataset) -> None:
     """Refuse modelled rows as ``check_ids`` does, by the ids of the data, where there is no ledger."""
     both: list[Rows] = [dataset.ids, _modelled(dataset.id_type, dataset.n_transactions)]
-    persons_here, persons_drawn = (load("publications/persons").bind({"ids": ids}, {"secret": ""}) for ids in both)
+    persons_here, persons_drawn = (query_of("publications/persons", {"ids": ids}, {"secret": ""}) for ids in both)
     _refuse(int(engine.scalar(reads.joined(persons_here, persons_drawn, "person", "count(*) AS n"))))
 
 

@@ -11,7 +11,7 @@ import secrets
 from collections.abc import Mapping
 
 from anondb.data.transactions import Dataset
-from anondb.engine import Engine, Rows, Table, load, reads
+from anondb.engine import Engine, Rows, Table, query_of, reads
 from anondb.ledger.tables import PERSONS, SECRETS
 
 
@@ -25,7 +25,7 @@ def brought(engine: Engine, digests: Table, secret: str) -> Table:
     and the ids that only DuckDB can digest."""
     shortened = reads.rows(digests, "CAST('0x' || digest AS BIGINT) AS person", where="digest IS NOT NULL")
     others = reads.rows(digests, "id", where="digest IS NULL")
-    rest = load("publications/persons").bind({"ids": others}, {"secret": secret})
+    rest = query_of("publications/persons", {"ids": others}, {"secret": secret})
     both = reads.union([shortened, reads.rows(rest, "person")])
     return engine.create("persons", reads.rows(both, "person", distinct=True))
 

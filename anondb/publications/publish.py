@@ -9,7 +9,7 @@ from typing import Any
 from anondb.data.sources import is_file, resolve_table
 from anondb.engine import DuckDBEngine, reads
 from anondb.engine.elsewhere import warehouse_at
-from anondb.engine.trees import exp
+from anondb.engine.texts import sql
 from anondb.errors import EngineError, InputError, InternalError, VerificationFailed
 from anondb.ledger import ledger, stored
 from anondb.ledger.tables import PUBLICATIONS
@@ -30,7 +30,7 @@ def without_ledger(engine: DuckDBEngine, catalog: str) -> tuple[str, ...]:
     if engine.one_shot:
         return ("A run over files has no ledger: earlier publications of these persons are unknown.",)
     unfiled = "coalesce(bool_and(path IS NULL OR path = ''), false) AS in_memory"
-    here = exp.column("database_name").eq(catalog)
+    here = sql("database_name = {}", catalog)
     if engine.runs_sql and engine.scalar(reads.rows(reads.system("duckdb_databases"), unfiled, where=here)):
         words = "The ledger is in memory and ends with the connection, so later publications of these persons are not"
         return (f"{words} compared with this one: keep it in a file.",)

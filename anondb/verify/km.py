@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from anondb.engine import Engine, Query, Rows, Runner, Table, put_integers, query_of, reads
 from anondb.engine.telling import told
 from anondb.engine.texts import sql
-from anondb.engine.trees import exp
 from anondb.errors import BudgetExceeded, InputError
 from anondb.models.transactional import KmAnonymity
 from anondb.verify import supersets
@@ -225,7 +224,7 @@ class _Search:
             return False
         return planned.candidates < rows and not supersets.few_supersets(self.place, self.codes, planned, self.k).count
 
-    def _candidates(self, s: int, occurrences: Table, low: int, high: int, most: int) -> exp.Query:
+    def _candidates(self, s: int, occurrences: Table, low: int, high: int, most: int) -> Query:
         """The candidates of one range whose supports are at most ``most``."""
         if s == 2:
             return bound("warehouse/verify/pairs", {"transactions": occurrences}, low=low, high=high, most=most)
@@ -233,7 +232,7 @@ class _Search:
 
     def _threats(self, s: int, candidates: Rows, subsets: Table) -> None:
         """Count the minimal threats among the candidates: those with a support below k and only frequent subsets."""
-        threats: Query | exp.Query = reads.rows(candidates, ITEMSETS, where=sql("support < {}", self.k))
+        threats = reads.rows(candidates, ITEMSETS, where=sql("support < {}", self.k))
         for position in range(1, s - 1):
             tables: Bound = {"candidates": threats, "subsets": subsets, "frequent": self.levels[-1]}
             threats = bound("warehouse/verify/with_subset", tables, position=position)

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterator, Mapping
 from typing import Generic, TypeVar
 
-from anondb.engine import Engine, Query, Rows, Runner, Table, load, reads
+from anondb.engine import Engine, Query, Rows, Runner, Table, query_of, reads
 from anondb.engine.trees import exp
 from anondb.errors import BudgetExceeded
 
@@ -65,9 +65,9 @@ def work(engine: R, chunk_rows: int | None = None) -> Iterator[Work[R]]:
     place.drop(*list(place._tables))
 
 
-def bound(name: str, tables: Bound, **values: int) -> exp.Query:
-    """The tree of a query (``named``), for use in another query."""
-    return load(named(name)).bind(tables, values)
+def bound(name: str, tables: Bound, **values: int) -> Query:
+    """A query (``named``), for use in another query."""
+    return query_of(named(name), tables, values)
 
 
 def named(name: str) -> str:
