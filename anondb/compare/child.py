@@ -14,7 +14,7 @@ from anondb.data.layouts import ITEMS, is_single
 from anondb.data.preflight import FINDINGS
 from anondb.data.sources import open_source, reading_as, resolve_table
 from anondb.engine import DuckDBEngine, Table, reads, tuples
-from anondb.engine.trees import exp
+from anondb.engine.texts import sql
 from anondb.errors import AnondbError, InfeasibleError, InputError, speaking
 from anondb.ledger.stored import current_catalog, find_release
 from anondb.models.named import make_model
@@ -97,8 +97,7 @@ def _open(engine: DuckDBEngine, job: dict[str, Any]) -> tuple[Any, dict[str, Any
     engine.attach(file)
     table = resolve_table(engine, job["transactions"], "transactions")
     view = Table(current_catalog(engine), "main", table.name)
-    body = exp.select("*").from_(table.expression())
-    engine.run(exp.Create(this=view.expression(), kind="VIEW", expression=body), "reading the source")
+    engine.run(sql("CREATE VIEW {} AS SELECT * FROM {}", view, table), "reading the source")
     return view, reading.texts()
 
 
@@ -120,7 +119,7 @@ def _answer_figures(engine: DuckDBEngine, prefix: str) -> dict[str, Any]:
     """The mean width of the bounds, the errors by size or statement of the queries, and a digest of the queries that shows
     whether two runs answered the same ones."""
     tables = {n: Table(current_catalog(engine), "anondb", n) for n in ("accuracy", "workloads")}
-    compared = exp.func("starts_with", exp.column("workload"), exp.convert(prefix), dialect="duckdb")
+    compared = sql("starts_with(workload, {})", prefix)
     width = engine.scalar(reads.rows(tables["accuracy"], "avg(upper_bound - lower_bound) AS width", where=compared))
     asked = engine.scalar("compare/asked_queries", tables, prefix=prefix)
     errors = engine.query("compare/symmetric_errors", tables, prefix=prefix)

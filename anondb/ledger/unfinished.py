@@ -19,9 +19,8 @@ from anondb.data.constraints import load_columns
 from anondb.data.layouts import arranged
 from anondb.data.sources import all_columns, open_source
 from anondb.data.transactions import Dataset
-from anondb.engine import Engine, Table, reads
+from anondb.engine import Engine, Query, Table, reads
 from anondb.engine.texts import quoted, sql
-from anondb.engine.trees import exp
 from anondb.errors import InputError, InternalError
 from anondb.ledger import ledger
 from anondb.policy import Policy
@@ -141,7 +140,7 @@ class Unfinished:
 def key_of_load(engine: Engine, policy: Policy) -> str:
     """A digest of the persons of a policy, which costs one scan and no sorting: ``load`` has the same result for the same
     key. DuckDB's hashes may change between its versions, so that its version is part of the key."""
-    version = engine.select(exp.select(exp.Anonymous(this="version").as_("version")), "the version of DuckDB")
+    version = engine.select(Query("SELECT version() AS version"), "the version of DuckDB")
     facts: list[Any] = [__version__, version["version"].tolist(), policy.id, policy.item, policy.bag_input]
     facts.append(policy.reading.texts())
     facts.append(_sums(engine, policy.rows, "transactions", policy.id, policy.item))

@@ -10,8 +10,8 @@ import numpy as np
 from anondb.algorithms.method import Task
 from anondb.data.sources import open_source
 from anondb.data.transactions import Dataset, fingerprint
-from anondb.engine import DuckDBEngine, Engine, reads
-from anondb.engine.trees import exp
+from anondb.engine import DuckDBEngine, Engine, Query, reads
+from anondb.engine.texts import quoted, sql
 from anondb.errors import InputError, InternalError
 from anondb.ledger import ledger
 from anondb.ledger.stored import check_writable, current_catalog, find_whole, load_source
@@ -137,9 +137,8 @@ def measure_rules(
     engine: Engine, dataset: Dataset, schema: SchemaName, thresholds: RuleThresholds, seed: int = 0
 ) -> RuleAccuracy:
     """Compare the association rules of one reconstruction of an anatomy with those of its data."""
-    call = exp.Anonymous(this="reconstruct", expressions=[exp.convert(seed)])
-    macro = exp.Table(this=call, db=exp.to_identifier(schema.name, quoted=True))
-    reconstructed = reads.rows(exp.select(exp.Star()).from_(macro), "transaction_id AS tid, unnest(items) AS item")
+    original = Query(sql("SELECT * FROM {}.reconstruct({})", quoted(schema.name), seed))
+    reconstructed = reads.rows(original, "transaction_id AS tid, unnest(items) AS item")
     coded = reads.joined(reconstructed, dataset.items, "item = label", "one.tid, other.item")
     rows = engine.create("reconstructed", coded)
     rules = rule_accuracy(engine, dataset.transactions, rows, thresholds)

@@ -18,7 +18,6 @@ from anondb.data.types import ID_TYPES, element_of
 from anondb.engine import Engine, Origin, Rows, Runner, Table, reads
 from anondb.engine.arrays import Ints
 from anondb.engine.texts import quoted
-from anondb.engine.trees import exp
 from anondb.errors import InputError
 from anondb.models import check_count
 from anondb.utility.counting import count_itemsets
@@ -310,8 +309,7 @@ def _refuse_nulls(engine: Engine, source: Source, every: Table, rows: Table, lis
     counts: dict[str, Any] = engine.query("transactions/null_counts", {"source": rows})
     ids, items = int(counts["null_ids"][0]), int(counts["null_items"][0])
     if listed:
-        text = exp.func("array_to_string", exp.column("items"), exp.Literal.string(""))
-        lists = exp.select("id", text.as_("item")).from_(every.expression())
+        lists = reads.rows(every, "id, array_to_string(items, '') AS item")
         counts = engine.query("transactions/null_counts", {"source": lists})
         ids, items = int(counts["null_ids"][0]), items + int(counts["null_items"][0])
     if ids:

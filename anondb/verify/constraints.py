@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from anondb.engine import Engine, Rows, Table, reads
-from anondb.engine.trees import exp
+from anondb.engine.texts import sql
 from anondb.models.transactional import ConstraintAnonymity
 from anondb.verify import work as limits
 from anondb.verify.result import Verification, Witness
@@ -112,7 +112,7 @@ def _violations(place: Work[Engine], transactions: Table, shapes: Table, k: int)
     number = "coalesce(max(one.part) + 1, 0) AS parts, count(*) AS rows_"
     size = place.row(reads.joined(open_lists, basket_items, "item", number))
     check_budget(size["rows_"], limits.MAX_JOINED_ROWS, "parts of privacy constraints")
-    few = exp.column("support", "one") < k
+    few = sql("one.support < {}", k)
     rare = reads.joined(whole, shapes, "id", "one.id, other.items, one.support", where=few)
     parts: list[Rows] = [rare]
     for part in range(size["parts"]):
@@ -144,7 +144,7 @@ def verify_utility(
         *(released_items, groups, "item", "one.released_item"), side="LEFT", group="one.released_item", having=several
     )
     suppressed = reads.among(originals, released_items, "label = item", "label", absent=True)
-    shown = exp.column("released_item").is_(exp.null()).not_()
+    shown = "released_item IS NOT NULL"
     n_mixed, n_suppressed = (
         int(engine.scalar(query)) for query in (reads.counted(mixed, where=shown), reads.counted(suppressed))
     )

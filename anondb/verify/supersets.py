@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from anondb.engine import Runner, Table, reads
 from anondb.engine.telling import told
 from anondb.engine.texts import sql
-from anondb.engine.trees import exp
 from anondb.verify import work as limits
 from anondb.verify.result import Witness
 from anondb.verify.work import Work, bound, check_budget
@@ -63,7 +62,7 @@ def few_supersets(place: Work[Runner], codes: Table, planned: Plan, k: int) -> S
     sets, set_items, anchors = planned.sets, planned.set_items, planned.anchors
     check_budget(planned.candidates, limits.MAX_JOINED_ROWS, "possible supersets")
     single = reads.rows(sets, "id, items[1] AS code", where="length = 1")
-    rare = exp.column("support", "other") < k
+    rare = sql("other.support < {}", k)
     few = [place.table("few_single", reads.joined(single, codes, "code", "one.id, other.support", where=rare))]
     if anchors is not None:
         anchored = place.table("anchored", "anchored", {"set_items": set_items, "anchors": anchors})

@@ -14,7 +14,6 @@ from anondb.data.transactions import Dataset
 from anondb.engine import Engine, Query, reads
 from anondb.engine.arrays import Floats, Ints32
 from anondb.engine.texts import sql
-from anondb.engine.trees import exp
 from anondb.errors import BudgetExceeded
 
 CHUNK_SETS = 25_000_000  # itemsets that one SQL statement counts: about 1 GB
@@ -33,7 +32,7 @@ def occurrences(engine: Engine, dataset: Dataset, of_item: Ints32) -> tuple[Ints
     step = max(CHUNK_READ * dataset.n_transactions // max(total, 1), 1)
     at = 0
     for first in range(1, dataset.n_transactions + 1, step):
-        chunk = exp.column("tid").between(first, first + step - 1)
+        chunk = sql("tid BETWEEN {} AND {}", first, first + step - 1)
         rows = engine.select(reads.rows(dataset.transactions, "tid, item", where=chunk))
         packed = rows["tid"].astype(np.int64) * max(dataset.n_items, 1) + rows["item"]
         order = np.argsort(packed) if (packed[1:] <= packed[:-1]).any() else slice(None)

@@ -15,7 +15,6 @@ from anondb.algorithms.hghs.pairs import Extension, PairCounter, Pairs, joined
 from anondb.algorithms.hghs.triangle import Triangle, restricted, rows_of_triangle
 from anondb.engine import Spread, Table, put_integers, reads
 from anondb.engine.arrays import Ints, Ints32, run_starts
-from anondb.engine.trees import exp
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -37,7 +36,7 @@ class SpreadPairs(PairCounter):
         nodes = np.flatnonzero(~self._taxonomy.is_leaf | (self.supports >= k))
         self._ranges = self._counted(extended, workers, nodes[nodes > 0], k)
         for pairs in self._ranges:
-            alone = reads.rows(pairs, "n1 AS node, support", where=exp.column("n1").eq(exp.column("n2")))
+            alone = reads.rows(pairs, "n1 AS node, support", where="n1 = n2")
             counted = self._engine.fetch(alone, most=len(nodes))
             self.supports[counted["node"]] = counted["support"]
         self.supports[0] = extended.dataset.non_empty

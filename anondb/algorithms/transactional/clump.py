@@ -27,7 +27,7 @@ from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, Rows, Table, put_integers, reads
 from anondb.engine.arrays import Floats, Ints, stretches
-from anondb.engine.trees import exp
+from anondb.engine.texts import sql
 from anondb.models.transactional import TransactionalK
 from anondb.recoding import LocalRecoding
 
@@ -91,9 +91,8 @@ def clump(
     blocks = []
     for low, high in pairwise(ends):
         engine.progress(f"{low:,} of {len(order):,} transactions in clusters", low / max(len(order), 1))
-        place = (exp.column("place") - exp.convert(low)).as_("place")
-        inside = exp.column("place").between(low, high - 1)
-        block = engine.create("block", exp.select(place, "node", "n").from_(extended.expression()).where(inside))
+        inside = sql("place BETWEEN {} AND {}", low, high - 1)
+        block = engine.create("block", reads.rows(extended, sql("place - {} AS place, node, n", low), where=inside))
         clusters = _Clusters(engine, taxonomy, up, model.k, block, length[order[low:high]], objective)
         blocks.append(clusters.run(candidates))
         engine.drop(block)
@@ -248,7 +247,7 @@ class _Clusters:
             high = min(low + FETCHED, number)
             if number > FETCHED:
                 self.engine.progress(f"{low:,} of {number:,} transactions in clusters", low / number)
-            block = exp.column("place").between(low, high - 1)
+            block = sql("place BETWEEN {} AND {}", low, high - 1)
             rows = self.engine.select(reads.rows(self._extended, "place, node, n", where=block, order="place, node"))
             node, count = rows["node"], rows["n"]
             starts = np.searchsorted(rows["place"], np.arange(low, high + 1)).tolist()
