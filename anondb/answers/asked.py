@@ -18,8 +18,8 @@ from anondb.answers.ranged.clauses import conditions_of
 from anondb.answers.ranged.equivalents import as_first_row
 from anondb.answers.ranged.joined_groups import without_dependent_keys
 from anondb.answers.ranged.leading import rows_kept
+from anondb.answers.role import Role
 from anondb.answers.role_reader import RoleReader
-from anondb.answers.roles import Role
 from anondb.engine import readable
 
 

@@ -7,19 +7,18 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from anondb.answers.ends import End
-from anondb.answers.first_rows import belonging, certain_first, of_any
+from anondb.answers.first_rows import belonging, certain_first, of_any, placed
 from anondb.answers.in_worlds import COPY, NUMBERS, PLACE, WORLD, InWorlds, finite, written
 from anondb.answers.ranged.aggregates import counts_rows
 from anondb.answers.ranged.relation import IN_WORLDS, INTEGERS, SURE, Column, Ranged
-from anondb.answers.roles import Role
+from anondb.answers.role import ZERO
 from anondb.answers.spread import HIGH, LOW, Spread, with_spread
 from anondb.engine import Table
 from anondb.query.parsing import bare
 
 TYPED = (*INTEGERS, "DOUBLE", "BOOLEAN", "DATE", "TIMESTAMP", "UUID")
 """Types of keys that rules may write as texts."""
-WORLDS, OUTSIDE = "worlds", "outside"
+WORLDS, OUTSIDE, LACKING = "worlds", "outside", "lacking"
 
 KEYLESS_NOTE = "No bounds: several rows have the same keys, so that rows do not match between worlds. One world answers."
 APART_NOTE = "No bounds: no key is in half of the worlds, though most have rows. One world answers; rows may be missing."
@@ -28,12 +27,17 @@ OUTSIDE_NOTE = (
     "please report the query."
 )
 ZERO_NOTE = "A number has no bounds in a row where it may be divided by 0. Divide by nullif(n, 0)."
+ENDS_NOTE = "A number has no bounds in a row where rules give it no ends, such as by a divisor that may be close to 0."
+SELDOM_NOTE = "No bounds: only rows that are in half of the worlds are listed; rows may be missing."
 FRAME_NOTE = "A number has no bounds where its window may reach a row that need not exist."
 _MEAN_LIST = (
     "list_transform(range(1, max(len(cell)) + 1), "
     "lambda place: list_avg(list_transform(list(cell ORDER BY w), lambda one: one[place])))"
 )
 """The mean of lists, place by place."""
+_MEAN_OF_ALL = """CASE WHEN absent IS NULL THEN total / found
+    ELSE (coalesce(total, 0) + (worlds - given) * absent) / nullif(found + worlds - given, 0) END"""
+"""The mean where worlds without a row have a value, too, if it is not NULL."""
 
 
 @dataclass(frozen=True)
@@ -128,23 +132,27 @@ class Estimator(InWorlds):
                 listed.append(cell)
                 continue
             ends = [exp.Min(this=cell.copy()).as_(f"c{n}_l"), exp.Max(this=cell.copy()).as_(f"c{n}_u")]
-            listed += [self._mean(cell, role, self.types[n]).as_(f"c{n}"), *ends]
+            listed += [self._mean(n).as_(f"c{n}"), *ends]
         each = exp.select("*", self.copies(WORLD)).from_(drawn).subquery("each")
         return exp.select(*listed).from_(each).group_by(COPY, *self.keys)
 
-    def _mean(self, cell: exp.Expr, role: Role, kind: str) -> exp.Expr:
-        """The mean over the worlds, of floating numbers in the worlds' order; of other types the most frequent value."""
+    def _mean(self, n: int) -> exp.Expr:
+        """The mean of a column over the worlds, of floating numbers in the worlds' order; of other types the most frequent
+        value."""
+        cell, kind, absent = exp.column(f"c{n}"), self.types[n], self.absent[n]
         if kind.endswith("[]") and kind.startswith(NUMBERS):
             return written(_MEAN_LIST, cell=cell)
         if kind.endswith("]") or not kind.startswith(NUMBERS):
-            return exp.Mode(this=exp.Order(this=cell.copy(), expressions=[exp.Ordered(this=exp.column(WORLD))]))
+            return exp.Mode(this=exp.Order(this=cell, expressions=[exp.Ordered(this=exp.column(WORLD))]))
         whole = kind in INTEGERS
-        number = cell.copy() if whole else finite(cell)
-        in_order = exp.Order(this=number, expressions=[exp.Ordered(this=exp.column(WORLD))])
+        number = cell if whole else finite(cell)
+        in_order = exp.Order(this=number.copy(), expressions=[exp.Ordered(this=exp.column(WORLD))])
         total = exp.cast(exp.Sum(this=number if whole else in_order), "DOUBLE")
-        everywhere = role is Role.TOTAL and not self.asked.conditioned
-        of: exp.Expr = exp.convert(self.worlds.count) if everywhere else exp.Count(this=number.copy())
-        return exp.Div(this=total, expression=of, typed=False, safe=False)
+        found, given = (exp.Count(this=one.copy()) for one in (number, cell))  # given: infinite and NaN, too
+        parts = {"total": total, "found": found, "given": given, "worlds": exp.convert(self.worlds.count)}
+        if absent == ZERO:
+            return written("total / worlds", **parts)
+        return written("total / found" if absent is None else _MEAN_OF_ALL, absent=finite(absent or ZERO), **parts)
 
     # ---------------------------------------------------------------- bounds
 
@@ -155,24 +163,20 @@ class Estimator(InWorlds):
         ruled_columns = [None] * len(self.types) if relation is None else relation.columns
         columns = tuple(self._column(n, column) for n, column in enumerate(ruled_columns))
         if relation is None:
-            cells = [cell for n, column in enumerate(columns) for cell in _without_bounds(n, column)]
-            listed = [exp.column(PLACE, "m"), exp.column(COPY, "m"), self._share(), *cells]
-            table = self.make("rows", exp.select(*listed).from_(drawn, copy=False).where(half, copy=False), tables)
-            table, columns = self._spread(table, columns, tables)
-            return Estimated(self._ended(Ranged(exp.select("*").from_(table.expression()), columns), table), tables)
+            return self._often(drawn, columns, tables)
         place = exp.Window(this=exp.RowNumber()).as_(PLACE)
         numbered = exp.select(place, "*").from_(relation.tree.subquery("k"), copy=False).subquery("k", copy=False)
         listing = exp.select("*", self.copies()).from_(numbered, copy=False)
-        listing, lacking = self._united(listing, relation), self._reasons()
-        if lacking or any(column.maybe for column in columns):
+        listing = self._united(listing, relation)
+        if any(column.maybe for column in columns):
             ruled = self.make("ruled", listing, tables)
-            listing = exp.select("*").from_(ruled.expression())
-            columns, lacking = self._marked(ruled, columns), lacking if lacking and self._lacks(ruled, columns) else []
+            listing, columns = exp.select("*").from_(ruled.expression()), self._marked(ruled, columns)
         table = self.make("rows", self._joined(drawn, listing, relation, half), tables)
         table, columns = self._spread(table, columns, tables)
-        outside = exp.select(exp.LogicalOr(this=exp.column(OUTSIDE)).as_(OUTSIDE)).from_(table.expression())
+        some = [exp.LogicalOr(this=exp.column(name)).as_(name) for name in (OUTSIDE, LACKING)]
+        found = self.engine.select(exp.select(*some).from_(table.expression()), "answers outside of bounds, and without any")
+        bad, lacking = (found[name].tolist() == [True] for name in (OUTSIDE, LACKING))
         flagged = replace(relation, flagged=relation.flagged or relation.open, columns=columns)
-        bad = self.engine.select(outside, "answers of worlds outside of bounds")[OUTSIDE].tolist() == [True]
         whole = not (bad or relation.open or self.asked.leading or relation.cut) and len(self.asked.ends) == 1
         notes = certain_first(self.engine, self.asked.ends[0], flagged, table) if whole else []
         ends = [end for end in self.asked.ends if end.ranked is not None or (whole and flagged.flagged)]
@@ -185,7 +189,9 @@ class Estimator(InWorlds):
         table = table if united is None else self.make("rows", united, tables)
         end = self.asked.ends[0] if len(belong) == len(self.asked.ends) == 1 else None
         told = end is not None and (end.ranked is None or not (end.limit or end.offset))
-        return Estimated(self._ended(flagged, table, told=told), tables, bad, [*lacking, *notes])
+        return Estimated(
+            self._ended(flagged, table, told=told), tables, bad, [*(self._reasons() if lacking else []), *notes]
+        )
 
     def _united(self, rows: exp.Select, relation: Ranged) -> exp.Select:
         """The rows that rules list. Where several that need not exist have the same keys, each has the bounds of all of
@@ -235,14 +241,20 @@ class Estimator(InWorlds):
         ruled = self.asked.ruled
         divisors = (bare(quotient.expression) for quotient in ruled.find_all(exp.Div))
         notes = [] if all(isinstance(divisor, exp.Nullif | exp.Literal) for divisor in divisors) else [ZERO_NOTE]
-        return notes + [FRAME_NOTE] * any(map(counts_rows, ruled.find_all(exp.WindowSpec)))
+        return notes + [FRAME_NOTE] * any(map(counts_rows, ruled.find_all(exp.WindowSpec))) or [ENDS_NOTE]
 
-    def _lacks(self, ruled: Table, columns: tuple[Column, ...]) -> bool:
-        """Whether a number of a column with bounds has none in some row."""
-        numbers = [n for n, column in enumerate(columns) if column.bounded and not column.unknown]
-        without = exp.LogicalOr(this=exp.or_(exp.false(), *map(_has_no_bounds, numbers))).as_("without")
-        rows = self.engine.select(exp.select(without).from_(ruled.expression()), "numbers without bounds")
-        return bool(rows["without"].tolist() == [True])
+    def _often(self, drawn: exp.Subquery, columns: tuple[Column, ...], tables: list[Table]) -> Estimated:
+        """The rows of half of the worlds, without bounds."""
+        cells = [cell for n, column in enumerate(columns) for cell in _without_bounds(n, column)]
+        listed = [exp.column(PLACE, "m"), exp.column(COPY, "m"), self._share(), *cells]
+        every = self.make("rows", exp.select(*listed).from_(drawn, copy=False), tables)
+        often = self._is_half(exp.column(IN_WORLDS) * exp.convert(self.worlds.count))
+        seldom = exp.select(PLACE).from_(every.expression()).where(exp.not_(often)).limit(1)
+        notes = [SELDOM_NOTE] * len(self.engine.select(seldom, "rows of few worlds")[PLACE])
+        table = self.make("rows", exp.select("*").from_(every.expression()).where(often), tables) if notes else every
+        table, columns = self._spread(table, columns, tables)
+        rows = Ranged(exp.select("*").from_(table.expression()), columns)
+        return Estimated(self._ended(rows, table), tables, notes=notes)
 
     def _share(self) -> exp.Expr:
         """The share of the worlds that have a row."""
@@ -274,6 +286,8 @@ class Estimator(InWorlds):
             sure = exp.column(SURE, "b") if relation.flagged else here.copy()
             listed.append(exp.func("coalesce", sure, exp.false()).as_(SURE))
         wrong = exp.func("coalesce", exp.or_(*outside), exp.false()) if outside else exp.false()
+        numbers = (n for n, column in enumerate(relation.columns) if column.bounded and not column.unknown)
+        listed.append(exp.and_(here.copy(), exp.or_(exp.false(), *(_has_no_bounds(n, "b") for n in numbers))).as_(LACKING))
         tree = exp.select(*listed, wrong.as_(OUTSIDE, copy=False)).from_(ruled.subquery("b", copy=False), copy=False)
         how = "full" if self.asked.first else "left"
         tree = tree.join(drawn, on=exp.and_(*on, copy=False), join_type=how, copy=False)
@@ -287,9 +301,7 @@ class Estimator(InWorlds):
         mean, least, most = (exp.column(f"c{n}{end}", "m") for end in ("", "_l", "_u"))
         role = self.asked.roles[n]
         if not (column.bounded or column.unknown):
-            kind = self.types[n]
-            if not role.computed and (kind in TYPED or (kind.startswith("DECIMAL(") and kind.endswith(")"))):
-                value = exp.cast(value, kind, dialect="duckdb")
+            value = value if role.computed else self._key(n)
             if self.asked.first and not role.computed:
                 value = exp.func("coalesce", value, mean)
             return [value.as_(f"c{n}")]
@@ -301,12 +313,11 @@ class Estimator(InWorlds):
             if self.worlds.possible:
                 outside.append(exp.or_(exp.LT(this=least, expression=lower), exp.GT(this=most, expression=upper)))
             return [mean, lower, upper]
-        absent = role is Role.TOTAL and not self.asked.conditioned
-        if absent and self.types[n].startswith(NUMBERS):
-            nowhere = exp.column(COPY, "m").is_(exp.null())
-            least_likely = _clipped(exp.Literal.number("0.0"), lower, upper)
-            mean = exp.Case(ifs=[exp.If(this=nowhere, true=least_likely)], default=mean)
-        there = mean.copy().is_(exp.null()).not_()  # a row that is not in all worlds counts 0 in the others
+        if (absent := self.absent[n]) is not None and self.types[n].startswith(NUMBERS):
+            keys = {key: self._key(int(key[1:])) for key in self.keys}
+            nowhere = _clipped(written(exp.cast(absent, "DOUBLE"), **keys), lower, upper)
+            mean = exp.Case(ifs=[exp.If(this=exp.column(COPY, "m").is_(exp.null()), true=nowhere)], default=mean)
+        there = mean.copy().is_(exp.null()).not_()
         if not self.worlds.possible:
             return [exp.Case(ifs=[exp.If(this=there, true=_clipped(mean, lower, upper))]).as_(f"c{n}"), lower, upper]
         bad = exp.or_(
@@ -318,6 +329,12 @@ class Estimator(InWorlds):
         if self.types[n].startswith(NUMBERS):
             mean = exp.Case(ifs=[exp.If(this=there, true=_clipped(mean, *within))])
         return [mean.as_(f"c{n}"), *(end.as_(f"c{n}{name}") for end, name in zip(within, ("_l", "_u"), strict=True))]
+
+    def _key(self, n: int) -> exp.Expr:
+        """A key of the rows that rules list, which may write it as a text."""
+        kind, key = self.types[n], exp.column(f"c{n}", "b")
+        typed = kind in TYPED or (kind.startswith("DECIMAL(") and kind.endswith(")"))
+        return exp.cast(key, kind, dialect="duckdb") if typed else key
 
     # ---------------------------------------------------------------- the end
 
@@ -333,7 +350,7 @@ class Estimator(InWorlds):
         if self.asked.single:
             relation = replace(relation, flagged=False, asked=False, unsure=False)
         for end in self.asked.ends:
-            rows = self._placed(end, rows)
+            rows = placed(end, rows)
         cut = any(end.cuts for end in self.asked.ends)
         columns = tuple(relation.columns[n] for n in self.asked.shown)
         listed: list[exp.Expr] = []
@@ -349,30 +366,6 @@ class Estimator(InWorlds):
             shown = exp.select("shown.*").from_(one).join(shown.subquery("shown"), on=exp.true(), join_type="left")
         return replace(relation, tree=shown, columns=columns, unsure=relation.unsure and not cut)
 
-    @staticmethod
-    def _placed(end: End, rows: exp.Expr) -> exp.Subquery:
-        """The rows that an end leaves, with their places in its order."""
-        order = exp.Order(expressions=[*(term.copy() for term in end.order), exp.Ordered(this=exp.column(PLACE))])
-        place = exp.Window(this=exp.RowNumber(), order=order).as_(PLACE)
-        ordered = exp.select(exp.Star(replace=[place])).from_(rows)
-        if end.ranked is not None:
-            ordered.set("qualify", exp.Qualify(this=_tied(end.ranked)))
-        tree = exp.select("*").from_(ordered.subquery("ordered")).order_by(PLACE)
-        for key, part in (("limit", end.limit), ("offset", end.offset)):
-            tree.set(key, part.copy() if part is not None else None)
-        return tree.subquery("ended")
-
-
-def _tied(ranked: exp.Expr) -> exp.Expr:
-    """A condition on ranks in which equal rows are numbered in their order."""
-    condition = ranked.copy()
-    for window in condition.find_all(exp.Window):
-        if isinstance(window.this, exp.RowNumber):
-            order = window.args.get("order") or exp.Order(expressions=[])
-            order.append("expressions", exp.Ordered(this=exp.column(PLACE)))
-            window.set("order", order)
-    return condition
-
 
 def _without_bounds(n: int, column: Column) -> list[exp.Expr]:
     """The columns of a column of the query as worlds have it; if it has columns for bounds, these are NULL."""
@@ -380,9 +373,9 @@ def _without_bounds(n: int, column: Column) -> list[exp.Expr]:
     return [exp.column(f"c{n}", "m").as_(f"c{n}"), *bounds]
 
 
-def _has_no_bounds(n: int) -> exp.Expr:
+def _has_no_bounds(n: int, source: str | None = None) -> exp.Expr:
     """The condition that a column has no bounds in a row."""
-    return exp.and_(*(exp.column(f"c{n}{end}").is_(exp.null()) for end in ("_l", "_u")))
+    return exp.and_(*(exp.column(f"c{n}{end}", source).is_(exp.null()) for end in ("_l", "_u")))
 
 
 def _clipped(mean: exp.Expr, lower: exp.Expr, upper: exp.Expr) -> exp.Expr:

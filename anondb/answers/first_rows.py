@@ -1,4 +1,4 @@
-"""How many rows of a list of the first ones belong to it, whatever the original is."""
+"""The first rows of a list, and how many of them belong to it, whatever the original is."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from sqlglot import exp
 
 from anondb.answers.ends import End
+from anondb.answers.in_worlds import PLACE
 from anondb.answers.ranged.equivalents import terms_of_order
 from anondb.answers.ranged.leading import rows_kept
 from anondb.answers.ranged.relation import SURE, Ranged
@@ -160,3 +161,27 @@ def _first_places(end: End) -> tuple[exp.Window | None, int]:
         return None, 0
     places = whole(number) - isinstance(condition, exp.LT) if isinstance(number, exp.Literal) and number.is_int else 0
     return (None if isinstance(condition, exp.EQ) and places != 1 else window), places
+
+
+def placed(end: End, rows: exp.Expr) -> exp.Subquery:
+    """The rows that an end leaves, with their places in its order."""
+    order = exp.Order(expressions=[*(term.copy() for term in end.order), exp.Ordered(this=exp.column(PLACE))])
+    place = exp.Window(this=exp.RowNumber(), order=order).as_(PLACE)
+    ordered = exp.select(exp.Star(replace=[place])).from_(rows)
+    if end.ranked is not None:
+        ordered.set("qualify", exp.Qualify(this=_tied(end.ranked)))
+    tree = exp.select("*").from_(ordered.subquery("ordered")).order_by(PLACE)
+    for key, part in (("limit", end.limit), ("offset", end.offset)):
+        tree.set(key, part.copy() if part is not None else None)
+    return tree.subquery("ended")
+
+
+def _tied(ranked: exp.Expr) -> exp.Expr:
+    """A condition on ranks in which equal rows are numbered in their order."""
+    condition = ranked.copy()
+    for window in condition.find_all(exp.Window):
+        if isinstance(window.this, exp.RowNumber):
+            order = window.args.get("order") or exp.Order(expressions=[])
+            order.append("expressions", exp.Ordered(this=exp.column(PLACE)))
+            window.set("order", order)
+    return condition

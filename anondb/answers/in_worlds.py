@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -12,10 +13,12 @@ from sqlglot import exp
 from anondb.answers.asked import Asked, without_filters, without_rows
 from anondb.answers.ranged.equivalents import common_table
 from anondb.answers.ranged.relation import INTEGERS, failed, fresh
+from anondb.answers.role import ZERO, value_of
 from anondb.answers.views import current_world
 from anondb.engine import DuckDBEngine, Table
 from anondb.engine.texts import creation, text_of
 from anondb.engine.untrusted import executed
+from anondb.errors import InputError
 
 if TYPE_CHECKING:
     from anondb.answers.tables import Drawn
@@ -150,6 +153,22 @@ class InWorlds:
             self.worlds.use(None)
         return table
 
+    @cached_property
+    def absent(self) -> list[exp.Expr | None]:
+        """What each column is in a world without the row, of the columns of keys; None where it has no value there."""
+        return [self._absent(None if self.asked.conditioned else role.absent) for role in self.asked.roles]
+
+    def _absent(self, absent: exp.Expr | None) -> exp.Expr | None:
+        if absent is None or absent == ZERO or isinstance(absent, exp.Placeholder):
+            return absent if absent == ZERO else None
+        value = value_of(absent, self.keys)
+        try:
+            asked = exp.select(value).from_(without_rows({}, self.types, kept=False).subquery("none"))
+            executed(self.engine, text_of(asked), failed)
+        except InputError:  # DuckDB has no such value of a number that is unknown
+            return None
+        return value
+
     @property
     def keys(self) -> list[str]:
         """The columns by which rows of several worlds match."""
@@ -184,8 +203,8 @@ def finite(cell: exp.Expr) -> exp.Expr:
     return exp.Case(ifs=[exp.If(this=exp.Anonymous(this="isfinite", expressions=[number]), true=number.copy())])
 
 
-def written(text: str, **parts: exp.Expr) -> exp.Expr:
-    """The expression of a text, with expressions in place of the columns of these names."""
+def written(text: str | exp.Expr, **parts: exp.Expr) -> exp.Expr:
+    """An expression, or that of a text, with expressions in place of the columns of these names."""
 
     def inserted(node: exp.Expr) -> exp.Expr:
         part = parts.get(node.name) if isinstance(node, exp.Column) else None

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from anondb.answers.ranged.clauses import conditions_of
-from anondb.answers.roles import Person, Role, Scope
+from anondb.answers.role import Role
+from anondb.answers.roles import Person, Scope
 from anondb.query.parsing import bare, conjoined, lowered
 
 JOINED = "a join without equal ids, of the rows of different persons"

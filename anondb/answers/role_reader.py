@@ -8,7 +8,8 @@ from sqlglot import exp
 
 from anondb.answers.linked import persons_of, unlinked
 from anondb.answers.ranged.clauses import is_same_key, selected
-from anondb.answers.roles import AnalystTables, Env, Relation, Role, Scope, ValueRoles, parts_of
+from anondb.answers.role import Role, absent_row
+from anondb.answers.roles import AnalystTables, Env, Relation, Scope, ValueRoles, parts_of
 from anondb.query.parsing import dotted, lowered
 from anondb.query.refusals import name_of
 
@@ -56,11 +57,12 @@ class RoleReader(ValueRoles):
         self.by_person: set[int] = set()
         self.named: dict[int, set[str]] = {}
         self.keys: dict[int, list[exp.Column]] = {}
+        self.roles: dict[int, Role] = {}
         self._outermost: exp.Expr | None = None
 
     def relation(self, tree: exp.Expr) -> Relation:
         """The columns of a query."""
-        for of_last in (self.chosen, self.qualified, self.linked, self.keys, self.by_person, self.named):
+        for of_last in (self.chosen, self.qualified, self.linked, self.keys, self.by_person, self.named, self.roles):
             of_last.clear()
         self._outermost = tree
         tables = tree.find_all(exp.Table)
@@ -124,7 +126,7 @@ class RoleReader(ValueRoles):
         for (name, one), (_, two) in zip(*(side.columns for side in sides), strict=False):
             if (one is Role.ID) != (two is Role.ID):
                 self.misuse(f"{name_of(node)} of an id and a value that is not an id")
-            columns.append((name, one if one is two else _either(one, two)))
+            columns.append((name, one if one == two else _either(one, two)))
         repeated = isinstance(node, exp.Union) and not node.args.get("distinct")
         of_persons = any(side.of_persons for side in sides)
         return Relation(tuple(columns), of_persons and (repeated or any(role is Role.ID for _, role in columns)))
@@ -176,6 +178,8 @@ class RoleReader(ValueRoles):
         joins = node.args.get("joins") or []
         for source in [*([clause.this] if clause else []), *joins, *(node.args.get("laterals") or [])]:
             self._source(source, scope, env)
+        if len(scope.sources) > 1:
+            scope.sources = [(alias, relation.beside_others()) for alias, relation in scope.sources]
         self.keys[id(node)] = _keys(scope, {lowered(u.name) for join in joins for u in join.args.get("using") or ()})
         self.unread = self.unread or unlinked(node, scope)
         of_outer = any(person[0] != id(scope) for person in scope.persons.values())  # the person of a query around it
@@ -188,6 +192,7 @@ class RoleReader(ValueRoles):
         distinct = node.args.get("distinct") is not None and not aggregated
         columns: list[tuple[str, Role]] = []
         sure: int | None = None
+        keys = self._shown_keys(node, grouped or ()) if node is self._outermost else {}
         for each in node.expressions:
             inner = each.unalias()
             if _is_star(inner):
@@ -200,6 +205,8 @@ class RoleReader(ValueRoles):
                 sure = len(columns)
             whole = node is self._outermost and self._is_row_with_id(inner, scope, env)
             role = Role.ID if whole else self.value(inner, scope, env)
+            if role.computed:
+                role = absent_row(inner, self.roles, keys)
             name = lowered(each.alias_or_name)
             key = grouped is not None and (
                 (not grouped and not self.has_aggregate(inner))
@@ -220,10 +227,17 @@ class RoleReader(ValueRoles):
                     self._clause(part, scope, env)
         shows_ids = any(role is Role.ID for _, role in columns)
         if grouped is None:
-            return Relation(tuple(columns), rows and not aggregated and (shows_ids or not distinct), sure)
+            of_persons = rows and not aggregated and (shows_ids or not distinct)
+            return Relation(tuple(columns), of_persons, sure, single=aggregated and node.args.get("having") is None)
         if of_persons := by_id or (rows and shows_ids):
             self.by_person.add(id(node))
         return Relation(tuple(columns), of_persons, sure)
+
+    @staticmethod
+    def _shown_keys(node: exp.Select, grouped: Collection[exp.Expr]) -> dict[int, exp.Expr]:
+        """The keys that a SELECT shows, by the numbers of their columns; none where it shows all columns of a source."""
+        shown = [] if any(map(_is_star, node.expressions)) else [each.unalias() for each in node.expressions]
+        return {n: one for n, one in enumerate(shown) if any(is_same_key(key, one) for key in grouped)}
 
     def _is_row_with_id(self, node: exp.Expr, scope: Scope, env: Env) -> bool:
         """Whether a selected expression is a whole row with an id, or a struct of columns with one.
@@ -339,7 +353,7 @@ def _keys(scope: Scope, shared: Collection[str]) -> list[exp.Column]:
 
 def _either(one: Role, two: Role) -> Role:
     """The role of a column of a set operation whose sides have different ones."""
-    return Role.VALUE if Role.VALUE in (one, two) else Role.TOTAL if Role.TOTAL in (one, two) else one
+    return Role.VALUE if one.computed and two.computed else one if one.computed else two
 
 
 def _named(name: str, sources: Iterable[tuple[str, Relation]]) -> list[Role | None]:

@@ -4,7 +4,7 @@ A query is read from its text and the columns of the tables that it names. Ids o
 anything but ids of the original's tables: the number of a real person would find a modelled row. ``RoleReader.misused`` says
 which construct of a query does so, or uses an id in another way than to count, to group and to match persons.
 
-A value is a key, an id of a person, a total, or another computed value."""
+A value is a key, an id of a person, or computed of several rows."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ import itertools
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from enum import Enum
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from sqlglot import exp
@@ -21,29 +20,9 @@ from sqlglot import exp
 from anondb.answers.ranged.aggregates import has_aggregate
 from anondb.answers.ranged.clauses import conditions_of, places_of
 from anondb.answers.ranged.equivalents import link, terms_of_order
+from anondb.answers.role import AGGREGATE, Role, of_others
 from anondb.query.parsing import bare, lowered, operands
 from anondb.query.refusals import name_of
-
-
-class Role(Enum):
-    """What the values of a column are.
-
-    Attributes:
-        KEY: values that no aggregate computes, by which rows match.
-        ID: ids of persons.
-        TOTAL: counts and sums, which are 0 where there is no row.
-        VALUE: what else is computed from several rows.
-    """
-
-    KEY = "key"
-    ID = "id"
-    TOTAL = "total"
-    VALUE = "value"
-
-    @property
-    def computed(self) -> bool:
-        """Whether it is computed from several rows."""
-        return self in (Role.TOTAL, Role.VALUE)
 
 
 @dataclass(frozen=True)
@@ -55,11 +34,13 @@ class Relation:
         of_persons: whether its rows belong to single persons.
         sure: how many of the first columns have their places for certain; None for all. Behind them, one may be several in
             DuckDB, such as the fields of a structure.
+        single: whether it has one row, whatever the tables are.
     """
 
     columns: tuple[tuple[str, Role], ...]
     of_persons: bool = False
     sure: int | None = None
+    single: bool = False
 
     @property
     def has_ids(self) -> bool:
@@ -78,7 +59,14 @@ class Relation:
         if self.has_moved_ids and named:
             known = min(known, self.sure or 0)
             roles = [*roles[:known], *[Role.ID] * (len(named) - known)]
-        return Relation((*zip(named, roles, strict=False), *self.columns[known:]), self.of_persons, self.sure)
+        return replace(self, columns=(*zip(named, roles, strict=False), *self.columns[known:]))
+
+    def beside_others(self) -> Relation:
+        """The relation as one of several sources: its single row is there where a row of another one is not."""
+        if not self.single:
+            return self
+        listed = ((name, of_others(exp.column(name)) if role.computed else role) for name, role in self.columns)
+        return replace(self, columns=tuple(listed))
 
     def under(self, name: str) -> Role | None:
         """The role of a column by a name that DuckDB gives it: ``x_1`` of a second ``x``, or the text of an expression."""
@@ -175,8 +163,6 @@ def parts_of(part: object) -> list[exp.Expr]:
     return [node for node in part if isinstance(node, exp.Expr)] if isinstance(part, list) else []
 
 
-_LINEAR = (exp.Add, exp.Sub, exp.Neg, exp.Paren, exp.Cast, exp.TryCast, exp.Round, exp.Coalesce, exp.Alias)
-_SCALED = (exp.Mul, exp.Div, exp.IntDiv)
 _COMPARED = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ, exp.NullSafeNEQ)
 
 _WHOLE = (exp.Distinct, exp.Group, exp.Ordered, exp.Window, exp.Count)  # what distinguishes tuples, and reads no part
@@ -189,11 +175,13 @@ class ValueRoles(ABC):
     Attributes:
         functions: DuckDB's.
         ids: the names of the id columns, in lower case.
+        roles: those of the expressions of the last query, by their identity.
     """
 
     functions: AnalystTables
     ids: set[str]
     chosen: set[int]
+    roles: dict[int, Role]
 
     @abstractmethod
     def query(self, node: exp.Expr, env: Env, outer: Scope | None) -> Relation:
@@ -209,6 +197,10 @@ class ValueRoles(ABC):
 
     def value(self, node: exp.Expr, scope: Scope, env: Env) -> Role:
         """The role of an expression."""
+        role = self.roles[id(node)] = self._role(node, scope, env)
+        return role
+
+    def _role(self, node: exp.Expr, scope: Scope, env: Env) -> Role:
         if isinstance(node, exp.Column) and not isinstance(node.this, exp.Star):
             return self._column(node, scope)
         if isinstance(node, exp.Identifier) and node.find_ancestor(exp.Dot) is not None:
@@ -225,7 +217,7 @@ class ValueRoles(ABC):
         if isinstance(node, exp.Query):
             columns = self.query(node, env, scope).columns
             role = columns[0][1] if columns else Role.KEY
-            return Role.VALUE if role is Role.TOTAL and scope.sources and not _is_of_row(node) else role
+            return of_others(node) if role.computed and scope.sources and not _is_of_row(node) else role
         if isinstance(node, exp.Dot):
             return self._dot(node, scope, env)
         if isinstance(node, exp.In):
@@ -244,23 +236,18 @@ class ValueRoles(ABC):
             )
         parts = [self.value(part, scope, env) for part in node.iter_expressions() if not isinstance(part, exp.DataType)]
         if isinstance(node, exp.Count | exp.ApproxDistinct):
-            return Role.TOTAL if isinstance(node, exp.Count) else Role.VALUE
+            return Role.TOTAL
         if isinstance(node, exp.Grouping | exp.Typeof):
             return Role.KEY
         if Role.ID in parts:
             return self._role_with_ids(node, parts)
         if isinstance(node, exp.Sum | exp.CountIf):
-            return Role.VALUE if _is_of_other_rows(node, scope) else Role.TOTAL
+            return of_others(node) if _is_of_other_rows(node, scope) else Role.TOTAL
         if isinstance(node, exp.Filter):
             return parts[0]
         if isinstance(node, exp.AggFunc) or (isinstance(node, exp.Anonymous) and self.functions.is_aggregate(node.name)):
-            return Role.VALUE
-        if not any(part.computed for part in parts):
-            return Role.KEY
-        linear = isinstance(node, _LINEAR) and Role.VALUE not in parts
-        product = isinstance(node, exp.Mul) and parts == [Role.KEY, Role.TOTAL]
-        scaled = isinstance(node, _SCALED) and (product or parts == [Role.TOTAL, Role.KEY])
-        return Role.TOTAL if linear or scaled else Role.VALUE
+            return of_others(node, AGGREGATE)
+        return _together(parts)
 
     def _column(self, node: exp.Column, scope: Scope) -> Role:
         role = scope.role(node)
@@ -341,7 +328,7 @@ class ValueRoles(ABC):
             return Role.KEY
         rows = isinstance(node.this, exp.Count) and not node.this.find(exp.Window) and not ordered  # those of its row
         own = rows and not any(self.has_aggregate(part) for part in node.this.iter_expressions())
-        return Role.TOTAL if role is Role.TOTAL and own else Role.VALUE
+        return role if role.computed and own else of_others(node)
 
     def _case(self, node: exp.Case | exp.If, scope: Scope, env: Env) -> Role:
         """CASE: ids, if all results are ids or NULL."""
@@ -389,7 +376,7 @@ def _is_of_row(node: exp.Query) -> bool:
 
 
 def _together(roles: Iterable[Role]) -> Role:
-    """The role of what is computed from values with these roles, none of which counts."""
+    """The role of what is computed from values with these roles."""
     return Role.VALUE if any(role.computed for role in roles) else Role.KEY
 
 

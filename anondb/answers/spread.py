@@ -24,7 +24,6 @@ from anondb.answers.expected import Members
 from anondb.answers.files import DRAWN, DRAWN_COLUMNS, FIRST_MASKED, ROWS, File, begin, make_empty, of_worlds, place
 from anondb.answers.hashing import MASKED, PAIRED, h
 from anondb.answers.in_worlds import COPY, WORLD, InWorlds, finite, written
-from anondb.answers.roles import Role
 from anondb.engine import DuckDBEngine, Table, reads
 from anondb.engine.arrays import Floats, Ints
 
@@ -37,7 +36,7 @@ RANGE_NOTE = f"From {{low}} to {{high}} is a modelled range: most plausible tabl
 SPREAD_NOTE = f"From {{low}} to {{high}} is a spread: how far plausible tables differ. {ONLY_BOUNDS}"
 NO_SPREAD_NOTE = "{low} and {high} are NULL: {reason}."
 _LISTED = "list(cell) FILTER (WHERE cell IS NOT NULL)"
-_FILLED = "list_resize(coalesce(listed, []), worlds, 0.0)"
+_FILLED = "CASE WHEN absent IS NULL THEN listed ELSE list_resize(coalesce(listed, []), worlds, absent) END"
 _QUANTILE = "list_aggregate(listed, 'quantile_cont', share)"
 _LOG = "sign(number) * ln(1 + 2 * abs(number))"
 _FAR = "center + factor * (log - center)"
@@ -92,11 +91,12 @@ def with_spread(query: InWorlds, spread: Spread, rows: Table, columns: Sequence[
 
 
 def _values(query: InWorlds, worlds: int, n: int) -> exp.Expr:
-    """The answers of all worlds; of counts and sums, 0 where a world has no such row."""
-    values = exp.column(f"c{n}_v", "v")
-    if query.asked.roles[n] is not Role.TOTAL or query.asked.conditioned:
+    """The answers of all worlds, also of those without such a row, where the number has a value there."""
+    values, absent = exp.column(f"c{n}_v", "v"), query.absent[n]
+    if absent is None:
         return values
-    return written(_FILLED, listed=values, worlds=exp.convert(worlds))
+    absent = written(exp.cast(absent, "DOUBLE"), **{key: exp.column(key, "r") for key in query.keys})
+    return written(_FILLED, listed=values, worlds=exp.convert(worlds), absent=absent)
 
 
 def _logs(n: int) -> list[exp.Expr]:

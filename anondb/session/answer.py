@@ -12,8 +12,8 @@ from anondb.answers.asked import Asked, asked
 from anondb.answers.estimates import OUTSIDE_NOTE, Estimated, Estimator
 from anondb.answers.ranged.relation import Ranged
 from anondb.answers.ranged.windows import ORDER_NOTE
+from anondb.answers.role import Role
 from anondb.answers.role_reader import FIELDS
-from anondb.answers.roles import Role
 from anondb.answers.spread import Spread, note_of
 from anondb.errors import InputError
 from anondb.query.refusals import HINT, REFUSED, unsupported

@@ -14,7 +14,7 @@ from difflib import get_close_matches
 from sqlglot import exp
 
 from anondb.answers.ranged.relation import failed
-from anondb.answers.roles import Role
+from anondb.answers.role import Role
 from anondb.engine import DuckDBEngine, Shape, reads
 from anondb.engine.binding import empty, nulls
 from anondb.engine.untrusted import materialized, memory_engine

@@ -58,9 +58,10 @@ def bad_type(column: str, kind: str, *, several: bool = False) -> InputError:
     return InputError(f"The column {column!r} has the type {kind}.", code="bad_type", hint=hint)
 
 
-def text_in(dialect: str, statement: exp.Expr) -> str:
-    """The text of a tree of DuckDB's dialect in another dialect."""
-    return statement.sql(dialect=_dialect(dialect), comments=False)
+def text_in(dialect: str, statement: exp.Expr | Query) -> str:
+    """The text of a query, or of a tree, of DuckDB's dialect in another dialect."""
+    tree = statement.tree() if isinstance(statement, Query) else statement
+    return tree.sql(dialect=_dialect(dialect), comments=False)
 
 
 @lru_cache(maxsize=8)

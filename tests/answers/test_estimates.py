@@ -131,6 +131,50 @@ def test_without_a_rule_bounds_are_null_and_a_note_names_the_construct(session: 
     assert sum("o bounds, since no rule reads this: " in note for note in result.notes) == 1
 
 
+FLAGS = "SELECT tid, max((item = 'pasta')::INT) AS x, max((item = 'olive oil')::INT) AS y FROM sales GROUP BY tid"
+NOTED = [
+    (
+        "SELECT l.k, count(*) AS n FROM (SELECT DISTINCT tid FROM sales) p, LATERAL (SELECT count(*) AS k FROM sales s "
+        "WHERE s.tid = p.tid AND s.item IN ('milk', 'butter', 'yogurt', 'brie')) l GROUP BY l.k",
+        "rows may be missing",
+    ),
+    (f"SELECT corr(x, y) AS r FROM ({FLAGS})", "where rules give it no ends"),
+    (
+        "SELECT count(*) AS n FROM customers c WHERE c.age > (SELECT avg(d.age) FROM customers d WHERE d.town = c.town)",
+        "the column 'town' in this place",
+    ),
+]
+
+
+@each("sql, words", NOTED)
+def test_a_note_says_why_bounds_or_rows_are_missing(session: anondb.Session, sql: str, words: str) -> None:
+    result = session.sql(sql)
+    assert all(row[-2:] == (None, None) for row in result.fetchall())
+    assert any(words in note for note in result.notes), result.notes
+
+
+OF_FEW = [
+    "count(*) + 1",
+    "count(*) - age",
+    "greatest(count(*), 0)",
+    "abs(sum(age) - 160)",
+    "CASE WHEN count(*) > 0 THEN count(*) * age ELSE -1 END",
+    "count(*) * max(age)",
+    "6000 * count(*) / (SELECT count(*) FROM customers)",
+    "sum(age) / count(*)",
+    "coalesce(avg(age), 7)",
+]
+
+
+@each("number", OF_FEW)
+def test_in_a_world_without_a_group_its_counts_are_0(session: anondb.Session, number: str) -> None:
+    """The estimate is that without GROUP BY, where the row is in all worlds."""
+    rows = "FROM customers JOIN sales USING (tid) WHERE item = 'jam' AND age = 80"
+    ((_, grouped, *_),) = session.sql(f"SELECT age, {number} AS n {rows} GROUP BY age").fetchall()
+    ((alone, *_),) = session.sql(f"SELECT {number.replace('- age', '- 80').replace('* age', '* 80')} AS n {rows}").fetchall()
+    assert grouped == pytest.approx(alone, rel=1e-9)
+
+
 def test_rows_of_persons_are_modelled(session: anondb.Session) -> None:
     """Their ids are of no person, and a note says so."""
     result = session.sql("SELECT * FROM sales LIMIT 5")

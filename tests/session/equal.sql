@@ -598,3 +598,25 @@ SELECT item, count(*) AS n FROM sales GROUP BY item;
 -- aggregates over groups have plain words
 SELECT f.parent, count(tid) AS n FROM food f LEFT JOIN sales s ON s.item = f.node GROUP BY f.parent;
 SELECT f.parent, count(s.tid) AS n FROM food f LEFT JOIN sales s ON s.item = f.node GROUP BY f.parent;
+-- a number of a group that a world lacks is one of counts and sums that are 0
+SELECT k, greatest(count(*), 0) AS n FROM (SELECT tid, count(*) AS k FROM sales GROUP BY tid) GROUP BY k;
+SELECT k, count(*) AS n FROM (SELECT tid, count(*) AS k FROM sales GROUP BY tid) GROUP BY k;
+-- a number of a group that a world lacks is one of counts and sums that are 0
+SELECT k, CASE WHEN count(*) > 0 THEN count(*) + 1 ELSE 1 END - 1 AS n FROM (SELECT tid, count(*) AS k FROM sales GROUP BY tid) GROUP BY k;
+SELECT k, count(*) AS n FROM (SELECT tid, count(*) AS k FROM sales GROUP BY tid) GROUP BY k;
+-- a number of a group that a world lacks is one of counts and sums that are 0
+SELECT k, n / t AS n FROM (SELECT k, count(*) AS n FROM (SELECT tid, count(*) AS k FROM sales GROUP BY tid) GROUP BY k), (SELECT count(DISTINCT tid) AS t FROM sales);
+SELECT k, count(*) / (SELECT count(DISTINCT tid) FROM sales) AS n FROM (SELECT tid, count(*) AS k FROM sales GROUP BY tid) GROUP BY k;
+-- a number of a group that a world lacks is one of counts and sums that are 0
+SELECT o.item, 100.0 * count(*) / (SELECT count(DISTINCT tid) FROM sales) AS n FROM sales s JOIN sales o USING (tid) WHERE s.item = 'milk' GROUP BY o.item HAVING count(*) > 0;
+SELECT item, 100.0 * count(*) FILTER (WHERE tid IN (SELECT tid FROM sales WHERE item = 'milk')) / (SELECT count(DISTINCT tid) FROM sales) AS n FROM sales GROUP BY item HAVING count(*) FILTER (WHERE tid IN (SELECT tid FROM sales WHERE item = 'milk')) > 0;
+-- a condition on the number by which persons are grouped keeps whole groups
+SELECT k, count(*) AS n FROM (SELECT tid, count(*) AS k FROM sales GROUP BY tid) WHERE k < 4 GROUP BY k HAVING count(*) > 0;
+SELECT k, count(*) AS n FROM (SELECT tid, count(*) AS k FROM sales GROUP BY tid HAVING count(*) < 4) GROUP BY k HAVING count(*) > 0;
+SELECT k, count(*) AS n FROM (SELECT tid, count(*) AS k FROM sales GROUP BY tid) GROUP BY k HAVING k < 4 AND count(*) > 0;
+-- a condition on the number by which persons are grouped keeps whole groups [listed]
+SELECT count(*) AS n FROM (SELECT k FROM (SELECT tid, count(*) AS k FROM sales GROUP BY tid) WHERE k < 4 GROUP BY k);
+SELECT count(DISTINCT k) AS n FROM (SELECT tid, count(*) AS k FROM sales GROUP BY tid) WHERE k < 4;
+-- a condition on the number by which persons are grouped keeps whole groups
+SELECT k, count(*) AS n FROM (SELECT tid, count_if(item IN ('milk', 'bread', 'figs')) AS k FROM sales GROUP BY tid) WHERE k BETWEEN 1 AND 2 GROUP BY k HAVING count(*) > 0;
+SELECT k, count(*) AS n FROM (SELECT tid, count_if(item IN ('milk', 'bread', 'figs')) AS k FROM sales GROUP BY tid) GROUP BY k HAVING k BETWEEN 1 AND 2 AND count(*) > 0;

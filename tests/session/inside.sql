@@ -145,3 +145,7 @@ WITH a AS (SELECT item FROM prices), prices AS (SELECT 'milk' AS item) SELECT co
 WITH a AS (SELECT item FROM prices), prices AS (SELECT 'milk' AS item) SELECT item AS k0, count(*) AS c0 FROM sales JOIN a USING (item) GROUP BY item;
 WITH a AS (SELECT item FROM prices), prices AS (SELECT item FROM sales WHERE item LIKE 'm%') SELECT (SELECT count(*) FROM prices) + (SELECT count(*) FROM a) AS n0;
 SELECT count(*) AS c0 FROM sales WHERE item IN (WITH a AS (SELECT item FROM sales WHERE item LIKE 'm%'), sales AS (SELECT 'bread' AS item) SELECT item FROM a);
+-- conditions on the number by which persons are grouped
+SELECT k AS k0, count(*) AS c0 FROM (SELECT tid, count(*) AS k, bool_or(item <> 'dates') AS m FROM sales GROUP BY tid) WHERE (k = 1 AND NOT m) OR k > 3 GROUP BY k;
+SELECT k AS k0, count(*) AS c0, count_if(m) AS c1 FROM (SELECT tid, count(*) AS k, bool_or(item = 'milk') AS m FROM sales GROUP BY tid) WHERE k < 3 AND NOT m GROUP BY k;
+SELECT k AS k0, count(*) AS c0 FROM (SELECT tid, count_if(item IN ('milk', 'bread')) AS k, count(*) AS c FROM sales GROUP BY tid) WHERE k <> 1 AND (c > 2 OR k = 2) GROUP BY k;

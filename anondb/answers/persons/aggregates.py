@@ -14,6 +14,7 @@ from typing import Any
 from sqlglot import exp
 
 from anondb.answers.persons.counts import NONE, Bounds, Row, average_of, both_of, quotient
+from anondb.answers.persons.quantities import with_number
 from anondb.answers.persons.rows import FLIPPED
 from anondb.answers.persons.sums import FEW, MERGED_NOTE, Sums
 from anondb.answers.persons.terms import Item, Looked, Number, Of, PersonRows, Scope
@@ -28,6 +29,7 @@ from anondb.query.predicates import (
     NEVER,
     PAIRS,
     Condition,
+    Constant,
     Plan,
     Weights,
     at_least,
@@ -320,6 +322,19 @@ class Aggregates(Sums):
         else:
             parts = self.alone(rows, row)
         return self.by_key([Plan(ITEMS, self._plain(person), test, notes=notes) for person, test in parts])
+
+    def persons_by_number(self, condition: Condition, of: Number) -> dict[Row, Bounds]:
+        """The number of persons for each number of items; a part of the condition that this number decides keeps or leaves
+        out all persons of a number, so that those who are kept lie within the bounds without it, too."""
+        plan = Plan(MEASURE, condition, measure=of.weights, aggregate="histogram")
+        found, parts = self.by_key([plan]), [p for p in conjuncts(condition) if p != at_least(1, of.weights.test)]
+        known = {leaf for leaf in leaves(condition) if isinstance(with_number(leaf, of, 0), Constant)}
+        rest = [part for part in parts if not known.issuperset(leaves(part))]
+        if len(rest) == len(parts):
+            return found
+        every = self.by_key([replace(plan, condition=both(*rest))])
+        kept = [key for key in found if with_number(condition, of, key[0]) != NEVER]
+        return {key: both_of(found[key], every.get(key, found[key])) for key in kept}
 
     def pair_plans(self, rows: PersonRows, keys: Sequence[int], *, ids: bool) -> list[Plan]:
         """The plans for the number of rows of each two items of two variables; each pair is in one plan at most."""

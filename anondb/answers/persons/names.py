@@ -81,7 +81,7 @@ class Names(Numbers):
             if here is scope and not table and name in scope.aliases:
                 inner = replace(scope, aliases={k: v for k, v in scope.aliases.items() if k != name})
                 return wrapped(self._visit(scope.aliases[name].copy(), inner))
-        raise unsupported(f"the column {node.name!r}", "No table of the FROM clause has it.")
+        raise unsupported(f"the column {node.name!r} in this place")
 
     @abstractmethod
     def _special(self, node: exp.Expr, scope: Scope) -> exp.Expr | None:

@@ -25,7 +25,7 @@ from anondb.errors import InputError
 from anondb.query.aggregates import SPREADS
 from anondb.query.item_tests import Labels, finite
 from anondb.query.parsing import lowered
-from anondb.query.predicates import ALWAYS, IDS, ITEMS, MEASURE, NEVER, ROWS, OnSum, Plan, both, leaves, negate, on_item
+from anondb.query.predicates import ALWAYS, IDS, ITEMS, NEVER, ROWS, OnSum, Plan, both, leaves, negate, on_item
 from anondb.query.refusals import REFUSED, only, too_complex, unsupported
 from anondb.query.summed import SUM, VALUES
 from anondb.query.values import TEXT
@@ -332,10 +332,9 @@ class _Grouped(Aggregates):
         if isinstance(what, Of):
             return self._by_attribute(rows, what, ids=ids)
         if ids or not rows.rows:
-            met = both(self.closed(rows), what.present)
             if not ids:
                 self.check_exact(rows)
-            return self.by_key([Plan(MEASURE, met, measure=what.weights, aggregate="histogram")])
+            return self.persons_by_number(both(self.closed(rows), what.present), what)
         raise unsupported("a number of rows for each number of items")
 
     def _by_attribute(self, rows: PersonRows, what: Of, *, ids: bool) -> dict[Row, Bounds]:

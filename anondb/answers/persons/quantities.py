@@ -18,7 +18,21 @@ from anondb.answers.persons.terms import Number, Truth, values_of, weights_of
 from anondb.answers.ranged.equivalents import MIRRORED
 from anondb.query.item_tests import ItemTest, Labels, choices, passing
 from anondb.query.parsing import bare, is_null
-from anondb.query.predicates import ALWAYS, NEVER, Condition, OnSum, Weights, at_least, both, either, negate, on_sum
+from anondb.query.predicates import (
+    ALWAYS,
+    NEVER,
+    AtLeast,
+    Condition,
+    Constant,
+    OnSum,
+    Weights,
+    at_least,
+    both,
+    either,
+    negate,
+    on_sum,
+    replaced,
+)
 from anondb.query.refusals import name_of, too_complex, unsupported
 from anondb.query.summed import MAX, MIN, SUM, VALUES
 from anondb.query.summed import MAX_VALUES as MOST_BITS
@@ -310,3 +324,16 @@ def with_part(tree: exp.Expr, part: exp.Expr, value: exp.Expr) -> exp.Expr:
     same = next(b for a, b in zip(tree.walk(), copy.walk(), strict=True) if a is part)
     same.replace(exp.paren(value.copy()))
     return copy
+
+
+def with_number(condition: Condition, atom: Number, number: float) -> Condition:
+    """A condition on persons of whom a number of items is known."""
+
+    def decided(leaf: Condition) -> Condition:
+        if isinstance(leaf, AtLeast) and atom.weights.kind == SUM and leaf.test == atom.weights.test:
+            return Constant(number >= leaf.count)
+        if isinstance(leaf, OnSum) and leaf.weights == atom.weights:
+            return Constant(number > leaf.least if leaf.open else number >= leaf.least)
+        return leaf
+
+    return replaced(condition, decided)

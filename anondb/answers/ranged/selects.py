@@ -201,7 +201,7 @@ class SelectRows:
             raise unsupported(f"the column {node.name!r} outside of aggregates and GROUP BY")
         if self._around is not None:
             return self._around.column(node)
-        raise unsupported(f"the column {node.name!r}", "No table of the FROM clause has it.")
+        raise unsupported(f"the column {node.name!r} in this place")
 
     # ---------------------------------------------------------------- the result
 
