@@ -17,7 +17,7 @@ from anondb.answers.ranged.listed import with_aggregates, with_queried_rows, wit
 from anondb.answers.ranged.originals import Originals
 from anondb.answers.ranged.over_groups import as_one, with_joined_totals
 from anondb.answers.ranged.plain_sources import with_chosen_groups, with_named_tables, without_inner_rows
-from anondb.answers.ranged.plain_words import with_outer_ctes, with_plain_words, without_idle_distinct
+from anondb.answers.ranged.plain_words import with_outer_ctes, with_plain_words, with_rows_counted, without_idle_distinct
 from anondb.answers.ranged.quantified import with_extremes
 from anondb.answers.ranged.rows_of_records import with_sums_of_records
 from anondb.answers.ranged.running_joins import with_totals
@@ -25,7 +25,16 @@ from anondb.answers.ranged.unions import with_all
 from anondb.query.parsing import lowered
 
 _FIRST = (with_plain_words, with_written_rows, with_queried_rows, with_all)
-_FORMS = without_idle_distinct, with_named_tables, with_totals, with_aggregates, with_joins, with_item_windows, with_groups
+_FORMS = (
+    without_idle_distinct,
+    with_rows_counted,
+    with_named_tables,
+    with_totals,
+    with_aggregates,
+    with_joins,
+    with_item_windows,
+    with_groups,
+)
 _OF_SOURCES = (
     *(with_joined_totals, without_inner_rows, with_chosen_groups, with_sums_of_records, with_values_beside, with_one_select),
     with_having,

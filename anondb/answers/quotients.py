@@ -51,11 +51,16 @@ def quotient_of(node: exp.Div) -> Quotient:
     filled = len(rest) == 1 and isinstance(rest[0], exp.Coalesce) and rest[0].expressions == [exp.convert(0)]
     rest = [plain(rest[0].this)] if filled else rest
     above = filtered(rest[0]) if len(rest) == 1 else (node.this, None)
-    (one, wanted), (other, also) = above, filtered(below)
+    (one, wanted), (other, also) = ((_summed(call), of) for call, of in (above, filtered(below)))
     ones = isinstance(other, exp.Sum) and other.this == exp.Literal.number(1)
     if ones and isinstance(one, exp.Sum) and wanted == also:
         other = exp.Count(this=exp.Star())  # without rows both quotients are NULL
     return Quotient(one, wanted, other, also, tuple(factors), never_zero, filled)
+
+
+def _summed(call: exp.Expr) -> exp.Expr:
+    """``count_if(x)`` as the sum of x as 1 and 0, which it is: NULL where x is never there; others as they are."""
+    return exp.Sum(this=exp.cast(exp.paren(call.this), "INTEGER")) if isinstance(call, exp.CountIf) else call
 
 
 def filtered(node: exp.Expr) -> tuple[exp.Expr, exp.Expr | None]:

@@ -34,14 +34,17 @@ from anondb.query.predicates import (
     at_least,
     both,
     conjuncts,
+    negate,
 )
 from anondb.query.refusals import too_complex, unsupported
 from anondb.query.relational import group_values
 from anondb.query.sizes import Sizes, are_whole, histogram, sizes_of, span_of
 from anondb.query.summed import SUM
+from anondb.query.supported import narrowed
 from anondb.query.values import DAY, Attribute, OneOf, OnValue, Value
 
 MORE_NOTE = "Items were suppressed, so somebody may have any number more: greater numbers than the listed ones are possible."
+FEW_NUMBERS = 8  # of items, each of which is asked for
 Row = tuple[Any, ...]
 
 
@@ -217,13 +220,21 @@ def _sizes(release: Opened, weights: Weights, condition: Condition) -> Sizes | N
 
 
 def _histogram(release: Opened, plan: Plan) -> list[Row]:
-    """The number of persons for each number of items."""
+    """The number of persons for each number of items: of few, item supports tell more of those with as many and no more."""
     assert isinstance(plan.measure, Weights)
-    sizes = _sizes(release, plan.measure, plan.condition)
+    sizes, test = _sizes(release, plan.measure, plan.condition), plan.measure.test
     if sizes is None:
-        return [(number, *ends) for number, ends in histogram(release, plan).items()]
-    numbers = range(int(sizes.ends[0]), int(sizes.ends[1]) + 1)
-    return [(number, *ends) for number in numbers if (ends := sizes.within(number, number))[1]]
+        rows = [(number, *ends) for number, ends in histogram(release, plan).items()]
+    else:
+        numbers = range(int(sizes.ends[0]), int(sizes.ends[1]) + 1)
+        rows = [(number, *ends) for number in numbers if (ends := sizes.within(number, number))[1]]
+    few = finite(test) is not None and plan.measure == Weights(test) and len(rows) <= FEW_NUMBERS
+    if not few or release.supported is None:
+        return rows
+    of = [both(plan.condition, at_least(n, test), negate(at_least(n + 1, test))) for n, *_ in rows]
+    answers = (answer_plan(release, Plan(IDS, condition)).bounds for condition in of)
+    listed = [(n, *narrowed(ends, *answer)) for (n, *ends), answer in zip(rows, answers, strict=True)]
+    return [row for row in listed if row[2]]
 
 
 def _within_rest(release: Opened, plan: Plan, bounds: Bounds) -> Bounds:

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import combinations
 from math import ceil, floor, fsum
 from typing import Any
 
@@ -200,7 +201,8 @@ def _merged(kind: type[And] | type[Or], parts: list[Condition]) -> list[Conditio
 def both(*conditions: Condition) -> Condition:
     """The conjunction of conditions."""
     parts = _merged(And, _flat(And, conditions))
-    if NEVER in parts:
+    values = combinations((p for p in parts if isinstance(p, OnValue)), 2)
+    if NEVER in parts or any(a.attribute == b.attribute and a.excludes(b) for a, b in values):
         return NEVER
     parts = [p for p in parts if p != ALWAYS]
     for leaf in [p for p in parts if isinstance(p, AtLeast) and (len(parts) <= MAX_PARTS or p == NOT_EMPTY)]:

@@ -12,6 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import combinations
 
 import numpy as np
 from sqlglot import exp
@@ -23,10 +24,23 @@ from anondb.query.cached_release import Opened
 from anondb.query.classes import NO_CLASSES, Classes, Holding, passing_of
 from anondb.query.evaluate import Passed, Question, unnamed_items
 from anondb.query.held_sums import Bounds
-from anondb.query.item_tests import mentioned
-from anondb.query.kinds import BY_ITEM, LEVELS, Kinds, kinds_of
+from anondb.query.item_tests import Labels, finite, mentioned
+from anondb.query.kinds import BY_ITEM, LEVELS, MAX_KINDS, Kinds, kinds_of
 from anondb.query.pairs import beside
-from anondb.query.predicates import ALWAYS, ITEMS, ROWS, And, AtLeast, Condition, Constant, Not, Or, Plan, conjuncts
+from anondb.query.predicates import (
+    ALWAYS,
+    ITEMS,
+    ROWS,
+    And,
+    AtLeast,
+    Condition,
+    Constant,
+    Not,
+    Or,
+    Plan,
+    at_least,
+    conjuncts,
+)
 from anondb.query.reading import holdings
 from anondb.query.values import OnValue
 
@@ -182,6 +196,7 @@ class SupportedAnswers:
             low, high = int(least[n]), min(size, int(most[n]))
             if condition.count > 1:
                 low, high = 0, high if self.lost else min(high, int(rows[n]) // condition.count)
+            low = max(low, self._of_few(condition)) if deep else low
             return low, size if outside[n] and not release.differing else high
 
         low, high = ends(question.condition)
@@ -190,6 +205,15 @@ class SupportedAnswers:
         if bounds is not None and single and not (any(outside) or release.local):  # the rows show who may hold them all
             low = max(low, bounds[1] - int(self.supports.lacking(chosen).sum()))
         return low, high
+
+    def _of_few(self, condition: AtLeast) -> int:
+        """At least how many have as many of a few items, of those that most have for certain: they have as many of all."""
+        labels = finite(condition.test) or frozenset()
+        if len(labels) <= MAX_KINDS:
+            return 0
+        most = sorted(labels, key=lambda item: (-self.alone.get(item, (0, 0))[0], item))[: MAX_KINDS + 1]
+        parts = (at_least(condition.count, Labels(frozenset(few))) for few in combinations(most, MAX_KINDS))
+        return max(self.of_question(Question.of(part), None)[0] for part in parts)
 
     # ------------------------------------------------------------------ what the release says
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from functools import partial
+from itertools import pairwise
 
 from sqlglot import exp
 
@@ -195,6 +196,17 @@ class OnValue:
         if value is None:
             return self.null is True
         return _passes(self.test, value) != self.negated
+
+    def excludes(self, other: OnValue) -> bool:
+        """Whether no value, and no NULL, lets a condition on the same attribute be true, or unknown, beside this one: both
+        are constant between their marks, and for all that they do not name, so one value of each such part tells."""
+        tests = [test for test in (self.test, other.test) if isinstance(test, OneOf)]
+        if len(tests) == 2 and not self.negated and not other.negated:
+            return False in (self.null, other.null) and tests[0].values.isdisjoint(tests[1].values)
+        marks = sorted({*self.marks, *other.marks}) or [Fraction()]
+        between = [(low + high) / 2 for low, high in pairwise(marks)]
+        values = [value for test in tests for value in test.values] + [*marks, *between, marks[0] - 1, marks[-1] + 1]
+        return False in (self.null, other.null) and not any(self.holds(v) and other.holds(v) for v in values)
 
     def among(self, numbers: Sequence[Fraction]) -> list[bool]:
         """For which of these numbers, in ascending order, the condition is true."""

@@ -247,9 +247,10 @@ class Session:
 
     def _originals(self, releases: Releases) -> Originals:
         """What the rules of the normal form take from the tables of releases, and from the analyst's."""
-        nullable = {lowered(a.name) for a in releases.attributes if a.may_be_null}
         item = lowered(releases.manifest["item_column"])
-        return Originals(releases.persons_tables, self._own_columns, releases.persons, item, nullable, self._database)
+        nullable = {lowered(a.name) for a in releases.attributes if a.may_be_null} | ({item} if releases.lists else set())
+        of = releases.persons, item, not (releases.bags or releases.lists), nullable
+        return Originals(releases.persons_tables, self._own_columns, *of, self._database)
 
     @property
     def _own_columns(self) -> dict[str, list[str]]:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
+import pandas as pd
 import pytest
 import reference_supports as ref
 from portions import portions, some
@@ -157,6 +160,26 @@ def test_real_algorithms(algorithm: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.slow
+def test_a_longer_list_of_items_has_no_smaller_lower_bound(tmp_path: Path) -> None:
+    """Of seven items, each six are asked for alone; of more, each six of the seven that most have."""
+    draw = random.Random(0)
+    items = [f"i{n}" for n in range(14)]
+    held = [(tid, item) for tid in range(120) for item in draw.sample(items, draw.randint(1, 3))]
+    nodes = [*((item, f"g{n % 5}") for n, item in enumerate(items)), *((f"g{n}", "all") for n in range(5))]
+    sales, tree = pd.DataFrame(held, columns=["tid", "item"]), pd.DataFrame(nodes, columns=["node", "parent"])
+    options: dict[str, Any] = {"algorithm": "similar", "item_supports": True, "name": "r", "queries": 1}
+    with anondb.connect() as db:
+        db.anonymize(sales, taxonomy=tree, model=KmAnonymity(5, 2), **options).publish(tmp_path / "r.duckdb")
+    with anondb.open(tmp_path / "r.duckdb") as session:
+        for _ in range(12):
+            listed = draw.sample(items, 7)
+            tests = [", ".join(f"'{item}'" for item in listed[:n]) for n in (6, 7)]
+            asked = [f"SELECT count(DISTINCT tid) AS n FROM transactions WHERE item IN ({test})" for test in tests]
+            few, more = (session.sql(sql).bounds[0] for sql in asked)
+            assert few <= more, listed
+
+
 def test_against_the_source() -> None:
     """Counts that are not those of the current source are reported."""
     with anondb.connect() as database:

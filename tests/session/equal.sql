@@ -620,3 +620,48 @@ SELECT count(DISTINCT k) AS n FROM (SELECT tid, count(*) AS k FROM sales GROUP B
 -- a condition on the number by which persons are grouped keeps whole groups
 SELECT k, count(*) AS n FROM (SELECT tid, count_if(item IN ('milk', 'bread', 'figs')) AS k FROM sales GROUP BY tid) WHERE k BETWEEN 1 AND 2 GROUP BY k HAVING count(*) > 0;
 SELECT k, count(*) AS n FROM (SELECT tid, count_if(item IN ('milk', 'bread', 'figs')) AS k FROM sales GROUP BY tid) GROUP BY k HAVING k BETWEEN 1 AND 2 AND count(*) > 0;
+-- ROWS up to a row of a key are those of RANGE
+SELECT k, sum(c) OVER (ORDER BY k ROWS UNBOUNDED PRECEDING) AS n FROM (SELECT k, count(*) AS c FROM (SELECT tid, count(*) AS k FROM sales GROUP BY tid) GROUP BY k);
+SELECT k, sum(c) OVER (ORDER BY k RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS n FROM (SELECT k, count(*) AS c FROM (SELECT tid, count(*) AS k FROM sales GROUP BY tid) GROUP BY k);
+SELECT k, sum(c) OVER (ORDER BY k) AS n FROM (SELECT k, count(*) AS c FROM (SELECT tid, count(*) AS k FROM sales GROUP BY tid) GROUP BY k);
+-- rows of an item that exclude each other are listed together
+SELECT s.item, count(*) AS n FROM sales s LEFT JOIN sales b ON b.tid = s.tid AND b.item = 'bread' GROUP BY s.item;
+SELECT item, count(*) AS n FROM sales GROUP BY item;
+-- each number of few items is that of the persons with as many and no more
+SELECT k, count(*) AS n FROM (SELECT tid, count_if(item IN ('milk', 'bread', 'figs')) AS k FROM sales GROUP BY tid) GROUP BY k;
+SELECT k, count(*) AS n FROM (SELECT p.tid, coalesce(d.k, 0) AS k FROM (SELECT DISTINCT tid FROM sales) p LEFT JOIN (SELECT tid, count(*) AS k FROM sales WHERE item IN ('milk', 'bread', 'figs') GROUP BY tid) d USING (tid)) GROUP BY k;
+-- a number of rows by that of more rows is an average
+SELECT count_if(a) / nullif(count_if(a OR b), 0) AS n FROM (SELECT tid, bool_or(item = 'figs') AS a, bool_or(item = 'milk') AS b FROM sales GROUP BY tid);
+SELECT avg(a::INTEGER) AS n FROM (SELECT tid, bool_or(item = 'figs') AS a, bool_or(item = 'milk') AS b FROM sales GROUP BY tid) WHERE a OR b;
+-- a sum by the number of rows that have a value is an average
+SELECT sum(CASE item WHEN 'milk' THEN 3 WHEN 'figs' THEN 5 END) / nullif(count_if(item IN ('milk', 'figs')), 0) AS n FROM sales;
+SELECT sum(CASE item WHEN 'milk' THEN 3 WHEN 'figs' THEN 5 END) / nullif(count(*) FILTER (WHERE item IN ('milk', 'figs')), 0) AS n FROM sales;
+SELECT avg(CASE item WHEN 'milk' THEN 3 WHEN 'figs' THEN 5 END) AS n FROM sales;
+-- an average over groups is their sum by their number
+WITH c AS (SELECT item, count(tid) AS k FROM sales GROUP BY 1) SELECT sum(k) / nullif(count(item), 0) AS n FROM c;
+SELECT sum(k) / count(*) AS n FROM (SELECT item, count(*) AS k FROM sales GROUP BY item);
+SELECT avg(k) AS n FROM (SELECT item, count(*) AS k FROM sales GROUP BY item);
+-- an average over groups is their sum by their number
+SELECT avg(k) FILTER (WHERE k > 9) AS n FROM (SELECT item, count(*) AS k FROM sales GROUP BY item);
+SELECT sum(k) / count(*) AS n FROM (SELECT item, count(*) AS k FROM sales GROUP BY item) WHERE k > 9;
+-- plain words are read for others
+SELECT count(DISTINCT s.tid) AS n FROM sales a RIGHT JOIN sales s ON a.tid = s.tid AND a.item = 'milk' WHERE a.tid IS NULL;
+SELECT count(DISTINCT tid) AS n FROM sales WHERE tid NOT IN (SELECT tid FROM sales WHERE item = 'milk');
+-- plain words are read for others
+SELECT count(*) AS n FROM sales s, LATERAL (SELECT 1 AS one FROM sales o WHERE o.tid = s.tid AND o.item = 'milk') l WHERE s.item = 'figs';
+SELECT count(*) AS n FROM sales WHERE item = 'figs' AND tid IN (SELECT tid FROM sales WHERE item = 'milk');
+-- plain words are read for others
+SELECT count(*) AS n FROM (SELECT DISTINCT ON (tid) tid FROM sales WHERE item IN ('milk', 'figs'));
+SELECT count(DISTINCT tid) AS n FROM sales WHERE item IN ('milk', 'figs');
+-- plain words are read for others
+SELECT item = 'milk' AS f, count(DISTINCT (tid, item)) AS n FROM sales GROUP BY f;
+SELECT item = 'milk' AS f, count(*) AS n FROM sales GROUP BY f;
+-- plain words are read for others
+SELECT first(n ORDER BY n DESC) AS n FROM (SELECT count(*) AS n FROM sales GROUP BY item);
+SELECT max(n) AS n FROM (SELECT count(*) AS n FROM sales GROUP BY item);
+-- plain words are read for others
+WITH f AS (SELECT item FROM sales GROUP BY item HAVING count(*) > 9) SELECT count(DISTINCT tid) AS n FROM sales SEMI JOIN f USING (item);
+SELECT count(DISTINCT tid) AS n FROM sales WHERE item IN (SELECT item FROM sales GROUP BY item HAVING count(*) > 9);
+-- plain words are read for others
+SELECT f.parent, count_if(s.tid IS NOT NULL) AS n FROM food f LEFT JOIN sales s ON s.item = f.node GROUP BY f.parent;
+SELECT f.parent, count(s.tid) AS n FROM food f LEFT JOIN sales s ON s.item = f.node GROUP BY f.parent;

@@ -165,3 +165,16 @@ def test_products_of_differences_have_bounds(release: tuple[Session, Ranges]) ->
         products = [one * other for one in (lower, upper) for other in (low, high)]
         lower, upper = min(products), max(products)
     assert ends(session.sql(f"SELECT {' * '.join(['(m - n)'] * 8)} AS d FROM ({counts})")) == (lower, upper)
+
+
+@each("divisor", [2, 3, 5, 100])
+def test_a_remainder_is_within_one_multiple_or_less_than_the_divisor(release: tuple[Session, Ranges], divisor: int) -> None:
+    session, _ = release
+    for asked in ("count(*) FROM transactions WHERE item = 'milk'", "sum(n) FROM " + SIZES):
+        ((_, low, high),) = session.sql(f"SELECT {asked}").fetchall()
+        ((_, *ends),) = session.sql(
+            f"SELECT n % {divisor} AS m FROM (SELECT {asked.replace(' FROM', ' AS n FROM', 1)})"
+        ).fetchall()
+        every = [int(n) % divisor for n in range(int(low), int(high) + 1)]
+        inside = low // divisor == high // divisor
+        assert ends == ([min(every), max(every)] if inside else [0, divisor - 1])

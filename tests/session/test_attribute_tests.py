@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ from each import each
 
 import anondb
 from anondb import Session
+from anondb.query.values import OneOf, OnValue, Span, Stretches
 
 PEOPLE = [("Bergen", 20, "2026-03-02"), ("Cork", 31, "2026-03-03"), (None, 42, "2026-03-08"), ("Bonn", None, None)]
 
@@ -176,6 +179,64 @@ SHARES = [
         f"SELECT item, avg(CASE WHEN {OLD} THEN 1 ELSE 0 END) AS m FROM transactions GROUP BY item",
     ),
 ]
+
+
+TOWNS = "(VALUES ('Cork', 'west'), ('Bonn', 'east'), ('Bergen', 'east')) v(town, side)"
+AGES = "(VALUES (20, 'a'), (31, 'b'), (32, 'b')) v(x, y)"
+SIDES = "CASE WHEN town = 'Cork' THEN 'west' WHEN town IN ('Bonn', 'Bergen') THEN 'east'"
+JOINED = [
+    (
+        f"SELECT count(*) AS n FROM records JOIN {AGES} ON age = x",
+        "SELECT count(*) AS n FROM records WHERE age IN (20, 31, 32)",
+    ),
+    (
+        "SELECT count(*) AS n FROM records JOIN range(20, 32) g(x) ON age = x",
+        "SELECT count(*) AS n FROM records WHERE age < 32",
+    ),
+    (
+        f"SELECT count(*) AS n FROM records JOIN transactions USING (tid) JOIN {TOWNS} USING (town)",
+        "SELECT count(*) AS n FROM records JOIN transactions USING (tid) WHERE town IS NOT NULL",
+    ),
+    (
+        f"SELECT side, count(*) AS n FROM records JOIN {TOWNS} USING (town) GROUP BY side",
+        f"SELECT {SIDES} END AS side, count(*) AS n FROM records WHERE town IS NOT NULL GROUP BY side",
+    ),
+    (
+        f"SELECT coalesce(side, 'none') AS side, count(*) AS n FROM records LEFT JOIN {TOWNS} USING (town) GROUP BY 1",
+        f"SELECT {SIDES} ELSE 'none' END AS side, count(*) AS n FROM records GROUP BY side",
+    ),
+    (
+        f"SELECT count(*) AS n FROM records SEMI JOIN {TOWNS} ON records.town = v.town AND side = 'east'",
+        "SELECT count(*) AS n FROM records WHERE town IN ('Bonn', 'Bergen')",
+    ),
+    (
+        f"SELECT count(*) AS n FROM records ANTI JOIN {AGES} ON x = age",
+        "SELECT count(*) AS n FROM records WHERE age NOT IN (20, 31, 32) OR age IS NULL",
+    ),
+]
+
+
+@each("sql, plain", JOINED)
+def test_a_join_with_unique_values_of_an_attribute_is_a_condition(session: Session, sql: str, plain: str) -> None:
+    """Of rows of the table that exclude each other, a person has one."""
+    one, two = (sorted(session.sql(text).fetchall(), key=str) for text in (sql, plain))
+    assert one == [pytest.approx(row) for row in two] and None not in one[0]
+
+
+def test_values_of_an_attribute_that_meet_no_two_conditions_exclude_each_other() -> None:
+    """All pairs of conditions on a few values, and on NULL."""
+    numbers = [Fraction(n, 2) for n in range(-1, 8)]
+    ends = [None, Fraction(1), Fraction(2), Fraction(3)]
+    tests = [Span(low, high, is_open) for low in ends for high in ends for is_open in (False, True)]
+    tests = [test for test in tests if None in (test.low, test.high) or test.low <= test.high]
+    one_of = [OneOf(frozenset(of)) for size in range(4) for of in combinations(ends[1:], size)]
+    stretches = [Stretches(((None, ends[1]), (ends[2], ends[3]))), Stretches(((ends[1], ends[2]), (ends[3], None)))]
+    every = [
+        OnValue("x", t, n, null) for t in (*tests, *one_of, *stretches) for n in (False, True) for null in (None, False)
+    ]
+    for one, two in product(every, repeat=2):
+        apart = not any(one.holds(n) and two.holds(n) for n in numbers) and False in (one.null, two.null)
+        assert one.excludes(two) == apart, (one, two)
 
 
 NAMED = "SELECT town AS {}, count(*) AS n FROM records GROUP BY town"

@@ -15,8 +15,8 @@ from sqlglot import exp
 
 from anondb.answers.persons.counts import NONE, Bounds, Row, average_of, both_of, quotient
 from anondb.answers.persons.quantities import with_number
-from anondb.answers.persons.rows import FLIPPED
-from anondb.answers.persons.sums import FEW, MERGED_NOTE, Sums
+from anondb.answers.persons.rows import FLIPPED, Cell
+from anondb.answers.persons.sums import FEW, MERGED_NOTE, Sums, joined, merged
 from anondb.answers.persons.terms import Item, Looked, Number, Of, PersonRows, Scope
 from anondb.answers.ranged.aggregates import aggregates
 from anondb.query.aggregates import CONT, DISC
@@ -147,12 +147,14 @@ class Aggregates(Sums):
 
     # ---------------------------------------------------------------- several together
 
-    def implied(self, one: exp.Expr, other: exp.Expr | None, scope: Scope) -> bool:
-        """Whether each row that satisfies a condition satisfies another one, as far as their forms show."""
-        parts = conjoined(one)
-        if all(part in parts for part in conjoined(other)):
+    def implied(self, one: exp.Expr | None, other: exp.Expr | None, scopes: Sequence[Scope]) -> bool:
+        """Whether each row that satisfies a condition satisfies another one, as far as their forms show; None is none."""
+        if all(part in conjoined(one) for part in conjoined(other)):
             return True
-        (first, second) = (self.filtered(scope, [condition]).rows for condition in (one, other) if condition is not None)
+        return one is not None and other is not None and all(self._implied(one, other, scope) for scope in scopes)
+
+    def _implied(self, one: exp.Expr, other: exp.Expr, scope: Scope) -> bool:
+        (first, second) = (self.filtered(scope, [condition]).rows for condition in (one, other))
         same = (first.compared, first.rows) == (second.compared, second.rows)
         return same and both(first.where, negate(second.where)) == NEVER
 
@@ -290,7 +292,7 @@ class Aggregates(Sums):
             tree = self.resolved(value, scope)
             atom = self.atom(tree)
             if isinstance(atom, Item):
-                listed = {item: bounds for (item,), bounds in self.by_item(scope.rows, atom.row, ids=True).items()}
+                listed = {item: bounds for (item,), bounds in self.by_item([scope.rows], atom.row, ids=True).items()}
                 open_ = open_ or self.releases.suppressed
                 if self.releases.summable:  # somebody has as many
                     own = frozenset({atom.row})
@@ -314,14 +316,15 @@ class Aggregates(Sums):
 
     # ---------------------------------------------------------------- groups
 
-    def by_item(self, rows: PersonRows, row: int, *, ids: bool) -> dict[Row, Bounds]:
+    def by_item(self, alternatives: Sequence[PersonRows], row: int, *, ids: bool) -> dict[Row, Bounds]:
         """The number of rows, or of persons, for each item of a variable."""
         notes = (LISTED_NOTE,) if ids else (LISTED_NOTE, MERGED_NOTE)
         if ids:
-            parts = [(rest, test) for test, rest in self.divided(settled(self.closed_but(rows, frozenset({row}))), row)]
+            met = settled(either(*(self.closed_but(rows, frozenset({row})) for rows in alternatives)))
+            cells = [Cell(rest, test) for test, rest in self.divided(met, row)]
         else:
-            parts = self.alone(rows, row)
-        return self.by_key([Plan(ITEMS, self._plain(person), test, notes=notes) for person, test in parts])
+            cells = joined(merged([Cell(*part) for rows in alternatives for part in self.alone(rows, row)]))
+        return self.by_key([Plan(ITEMS, self._plain(cell.person), cell.test, notes=notes) for cell in cells])
 
     def persons_by_number(self, condition: Condition, of: Number) -> dict[Row, Bounds]:
         """The number of persons for each number of items; a part of the condition that this number decides keeps or leaves

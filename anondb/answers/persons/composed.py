@@ -11,11 +11,11 @@ from sqlglot import exp
 
 from anondb.answers.persons.aggregates import OF_ONE, Aggregates, Basic, items_of
 from anondb.answers.persons.terms import Id, Item, Looked, Number, Of, Scope, Truth
-from anondb.answers.persons.values import PAIRS, counted, ends_of, is_flag, spread_of_flags
+from anondb.answers.persons.values import CONDITIONS, PAIRS, counted, ends_of, is_flag, spread_of_flags
 from anondb.answers.quotients import Quotient, filtered, quotient_of, terms_of
 from anondb.answers.ranged.aggregates import aggregates
 from anondb.answers.ranged.expressions import children_of, is_filled
-from anondb.answers.ranged.values import of_value, when
+from anondb.answers.ranged.values import COMPARISONS, of_value, when
 from anondb.errors import InputError
 from anondb.query.aggregates import QUANTILES, SPREADS, one_by_one, quantile_of
 from anondb.query.parsing import bare, is_null
@@ -183,6 +183,11 @@ class Composer:
             return wanted
         return _both(wanted, exp.Not(this=exp.paren(is_null(value))))
 
+    def _decides(self, value: exp.Expr) -> bool:
+        """Whether an expression is a condition that is NULL in no row."""
+        truths = (isinstance(t.unnest(), CONDITIONS) or isinstance(self._reader.atom(t), Truth) for t in self._trees(value))
+        return self._where_present(value.unnest(), None) is None and all(truths)
+
     def _is_present(self, value: exp.Expr, scope: Scope) -> bool:
         """Whether a value is NULL in no row, by its form, or as the values are that rows look up for their items."""
         tree = self._reader.resolved(value, scope)
@@ -203,7 +208,8 @@ class Composer:
             return self._reader.attribute(atom).may_be_null
         if isinstance(atom, Item) or isinstance(tree, exp.Literal):
             return False
-        parts = [child for _, child in children_of(tree)] if is_filled(tree) else []
+        strict = is_filled(tree) or isinstance(tree, exp.Connector | exp.Not | COMPARISONS)
+        parts = [child for _, child in children_of(tree)] if strict else []
         if isinstance(tree, exp.Case) and tree.args.get("default") is not None:
             parts = [tree.args["default"], *(branch.args["true"] for branch in tree.args["ifs"])]
         return not parts or any(self._may_be_null(part.unnest()) for part in parts)
@@ -254,7 +260,7 @@ class Composer:
         """A sum by its number of rows as an average, and a number of rows by that of its persons; None for others."""
         of = quotient_of(node)
         if self._keys or of.never_zero:
-            of = counted(of, self._trees)
+            of = counted(of, self._trees, self._decides)
         terms = terms_of(of.above)
         others = [(factor, term) for factor, term in terms if filtered(term) != (of.below, of.also)]
         if len(others) == 1 < len(terms):  # (a + n * b) / b
@@ -274,6 +280,10 @@ class Composer:
         """The average that a quotient of two aggregates is; None for other quotients."""
         above, counted, wanted = of.above, of.below.this or exp.Star(), of.wanted  # count() is count(*)
         every, of_ids = self._counts_every(counted, of.also), self._counts_ids(counted)
+        present = self._where_present(bare(above.this), wanted) if every and isinstance(above, exp.Sum) else None
+        implied = partial(self._reader.implied, scopes=self._scopes)
+        if present is not None and implied(present, of.also) and implied(of.also, present):
+            return self._average(bare(above.this), wanted)
         if isinstance(above, exp.Sum) and wanted == of.also and (every or bare(counted) == bare(above.this)):
             value = bare(above.this)
             if not every or (present := self._where_present(value, wanted)) is wanted:
@@ -287,7 +297,7 @@ class Composer:
             return None
         if above.this is not None and not isinstance(above.this, exp.Star | exp.Literal):
             wanted = self._where_present(above.this.unnest(), wanted)
-        if every and wanted is not None and all(self._reader.implied(wanted, of.also, scope) for scope in self._scopes):
+        if wanted is not None and every and implied(wanted, of.also):
             return self._average(when(wanted, exp.convert(1), exp.convert(0)), of.also)
         if wanted == of.also and of_ids:
             return self._unless_empty(self._basic(Basic("of_each", wanted=wanted)), wanted)
@@ -359,12 +369,9 @@ class Composer:
 
     def _number(self, call: exp.Expr, wanted: exp.Expr | None) -> exp.Expr:
         """An extreme, a quantile or a deviation."""
-        kind, share = call.key, None
-        if isinstance(call, QUANTILES):
-            kind, share = quantile_of(call)
-        else:
+        if not isinstance(call, QUANTILES):
             only(call, "this")
-            kind = SPREADS.get(type(call), kind)
+        kind, share = quantile_of(call) if isinstance(call, QUANTILES) else (SPREADS.get(type(call), call.key), None)
         value = call.this.unnest()
         number = self._measured(kind, value, wanted, share)
         if isinstance(call, exp.Min | exp.Max):

@@ -313,9 +313,7 @@ class Conditions(Quantities, ABC):
             truths = self.of_values(tree, atom, [value for value, _ in listed])
             if len(set(truths)) == 1:  # whatever it is, also NULL
                 return constant_truth(truths[0])
-            ways = [
-                either(*(c for (_, c), met in zip(listed, truths, strict=True) if met is truth)) for truth in (True, False)
-            ]
+            ways = [self.in_runs(atom, [met is truth for met in truths]) for truth in (True, False)]
             if None not in truths and len(set(truths)) == 2:
                 return self._at_threshold(atom, truths) or Truth(*ways)
             return Truth(*ways) if None in truths else certain(ways[0])

@@ -130,7 +130,15 @@ class Joins(PerPerson):
         rows = {r for t in trees for r in self.rows_of(t)}
         if len(rows) == 1 and not any(map(self._has_persons, trees)):
             return self._looked_up(relation, next(iter(rows)), trees, placed, scope, kind=kind.lower() or "left")
-        raise unsupported(f"{join.side or kind} JOIN with the table {alias!r} on other columns than an item")
+        if len(rows) > 1 or any(isinstance(atom, Id) for t in trees for atom in self.atoms_of(t)):
+            raise unsupported(f"{join.side or kind} JOIN with the table {alias!r} on several items, or on an id")
+        matched = self._by_constants(relation, alias, scope, inner, trees, shared)
+        found = either(*(settled(one.rows.where) for one in matched))
+        if kind in ("SEMI", "ANTI"):
+            return [scope.restricted(negate(found) if kind == "ANTI" else found)]
+        nulls = [replace(c, value=exp.null()) for c in placed]
+        alone = replace(scope.rows.restricted(negate(found)), columns=(*scope.rows.columns, *nulls))
+        return [*matched, replace(scope, rows=alone)]
 
     def _links(self, tree: exp.Expr) -> bool:
         """Whether an expression is of the table that is joined and the item of one row alone."""
@@ -146,14 +154,14 @@ class Joins(PerPerson):
     ) -> Scope:
         """The rows of a scope whose items are in a list of groups, each item once, that counts choose; the groups' numbers
         have no rule here but in conditions of WHERE, which choose groups, too."""
-        listed = shared_names(join)
+        listed, kind = shared_names(join), join.kind.upper()
         conditions: list[exp.Expr] = [exp.EQ(this=exp.column(n), expression=exp.column(n, alias)) for n in listed]
         conditions += conjoined(join.args.get("on"))
         ctes = {name: cte.node for name, cte in scope.env.items()}
         keys, _ = group_columns(node, ctes)
         names = {lowered(c.name) for c in relation.columns}
         link = _link_of(conditions[0], alias) if len(conditions) == 1 else None
-        if link is None or keys != {lowered(link[1].name)} or join.side or join.kind not in ("", "INNER"):
+        if link is None or keys != {lowered(link[1].name)} or join.side or kind not in ("", "INNER", "SEMI"):
             raise unsupported("a join of persons with estimates", "Join the results of two queries.")
         left, key = self.resolved(link[0], scope), link[1]
         taken = [c for c in pool if id(c) not in scope.done and _is_of_source(c, alias, names - set(listed), scope)]
@@ -162,7 +170,9 @@ class Joins(PerPerson):
         query = exp.select(exp.column(key.name, alias)).from_(source).where(*(c.copy() for c in taken))
         number = self.column(Refused("a join of persons with estimates", "Join the results of two queries."))
         placed = [
-            Column(alias, name, left if name == lowered(key.name) else number, name in listed) for name in sorted(names)
+            Column(alias, name, left if name == lowered(key.name) else number, name in listed)
+            for name in sorted(names)
+            if kind != "SEMI"
         ]
         rows = self._where(self.among_chosen(left, query, scope), scope.rows)
         rows = replace(rows, columns=(*rows.columns, *placed))

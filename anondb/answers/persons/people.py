@@ -162,7 +162,8 @@ class _Grouped(Aggregates):
         groups: dict[tuple[Any, ...], Group] = {}
         for scope, of in zip(scopes, trees, strict=True):
             for group in self._divided_groups(scope, of, kinds):
-                apart = any(not isinstance(what, Of) for _, what in group.listed)
+                whats = {what for _, what in group.listed}
+                apart = len(whats) > 1 or any(isinstance(what, Number) for what in whats)
                 same = group.values, group.listed, group.scopes if apart else None
                 before = groups.get(same)
                 groups[same] = group if before is None else replace(before, scopes=before.scopes + group.scopes)
@@ -249,10 +250,11 @@ class _Grouped(Aggregates):
                 return {}
             return {group.values: [*(self._read(basic, group.scopes) for basic in basics), there]}
         scopes, whats = group.scopes, list(dict.fromkeys(what for _, what in group.listed))
+        alternatives = [scopes] if isinstance(whats[0], Item) else [[scope] for scope in scopes]
         persons: dict[Row, Bounds] = {}
-        for scope in scopes:
-            persons |= self._listing(whats, scope, Basic("ids"), most)
-        persons = persons if len(scopes) == 1 else self._by_value(whats, scopes, Basic("ids"), persons)
+        for one in alternatives:
+            persons |= self._listing(whats, one, Basic("ids"), most)
+        persons = persons if len(alternatives) == 1 else self._by_value(whats, scopes, Basic("ids"), persons)
         answers = [self._aggregate_by_value(whats, scopes, basic, persons) for basic in basics]
         rows: dict[Row, list[Bounds]] = {}
         for cells, there in persons.items():
@@ -284,7 +286,7 @@ class _Grouped(Aggregates):
         self, whats: Sequence[Any], scopes: Sequence[Scope], basic: Basic, persons: Mapping[Row, Bounds]
     ) -> Mapping[Row, Bounds]:
         """An aggregate for each listed value; those of numbers, and of rows of several kinds, are asked one by one."""
-        alone = len(scopes) == 1
+        alone, what = len(scopes) == 1, whats[0]
         each = alone and self._each_row(basic, scopes[0], whats)
         if each and basic.wanted is None:
             return persons
@@ -293,9 +295,11 @@ class _Grouped(Aggregates):
                 (n,): (None if low is None else n * low, None if high is None else n * high)
                 for (n,), (low, high) in persons.items()
             }
-        listed = alone and basic.how == "rows" and (each if len(whats) == 2 else self.is_listed(whats[0], basic, scopes[0]))
-        if listed or (alone and basic.how == "ids"):
-            numbers = self._listing(whats, scopes[0], basic, None)
+        listed = basic.how == "ids" or (
+            basic.how == "rows" and (each if len(whats) == 2 else all(self.is_listed(what, basic, of) for of in scopes))
+        )
+        if listed and (alone or isinstance(what, Item)):
+            numbers = self._listing(whats, scopes, basic, None)
             parts = self.releases.suppressed and basic.wanted is not None and len(self.releases.parts()) > 1
             return numbers if not parts else {key: numbers.get(key, (0, None)) for key in persons}
         return self._by_value(whats, scopes, basic, persons)
@@ -319,16 +323,16 @@ class _Grouped(Aggregates):
                 scope = scope.restricted(what.present, *ends)
         return scope
 
-    def _listing(self, whats: Sequence[Any], scope: Scope, basic: Basic, most: int | None) -> dict[Row, Bounds]:
-        """The number of rows or persons for each value that a release lists."""
-        (scope,) = self.wanted(basic, [scope])
-        rows, ids = scope.rows, basic.how == "ids"
+    def _listing(self, whats: Sequence[Any], scopes: Sequence[Scope], basic: Basic, most: int | None) -> dict[Row, Bounds]:
+        """The number of rows or persons for each value that a release lists, of alternatives for one item alone."""
+        rows, *others = [scope.rows for scope in self.wanted(basic, scopes)]
+        ids = basic.how == "ids"
         if len(whats) == 2:
             plans = self.pair_plans(rows, [what.row for what in whats], ids=ids)
             return self.by_key([replace(plan, most=most) for plan in plans])
         (what,) = whats
         if isinstance(what, Item):
-            return self.by_item(rows, what.row, ids=ids)
+            return self.by_item([rows, *others], what.row, ids=ids)
         if isinstance(what, Of):
             return self._by_attribute(rows, what, ids=ids)
         if ids or not rows.rows:

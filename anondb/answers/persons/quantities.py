@@ -7,6 +7,7 @@ from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import reduce
+from itertools import pairwise
 from math import isfinite
 from operator import or_
 from typing import Any
@@ -89,6 +90,14 @@ class Quantities(Attributes):
         reached = [self._reaches(atom, weight) for weight, _ in places]
         beyond = [*map(negate, reached[1:]), ALWAYS]
         return [(value, both(*ends)) for (_, value), *ends in zip(places, reached, beyond, strict=True)]
+
+    def in_runs(self, atom: Number, chosen: Sequence[bool]) -> Condition:
+        """The condition that the least or the greatest weight is a chosen one: it reaches the first of a run of such, and
+        nothing after the last."""
+        reached = [self._reaches(atom, weight) for weight, _ in atom.values[:: 1 if atom.weights.kind == MAX else -1]]
+        changes = [n for n, (one, other) in enumerate(pairwise([False, *chosen, False])) if one != other]
+        runs = zip(changes[::2], changes[1::2], strict=True)
+        return either(*(both(reached[n], negate([*reached, NEVER][end])) for n, end in runs))
 
     def _reaches(self, atom: Number, weight: float) -> Condition:
         """The condition that somebody has an item of this weight or more, or less for the least one."""

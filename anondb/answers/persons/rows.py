@@ -38,7 +38,7 @@ MAX_LABELS = 12  # of a row that is divided into its items
 MOST_OUTER = 120  # items of a row around a subquery, each of which its items are compared with
 FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "<>": "<>"}
 _SIGNS: Mapping[str, type[exp.Expr]] = {"<": exp.LT, "<=": exp.LTE, ">": exp.GT, ">=": exp.GTE, "<>": exp.NEQ}
-MOST_CELLS = 8  # whose persons are compared
+MOST_CELLS = 30  # whose persons are compared
 
 
 @dataclass(frozen=True)

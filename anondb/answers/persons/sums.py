@@ -92,16 +92,15 @@ class Sums(Values):
         return self._rows_of([rows])
 
     def _rows_of(self, parts: Sequence[PersonRows]) -> Bounds:
-        """The number of rows of alternatives."""
+        """The number of rows of alternatives; that of persons, where nobody has two."""
         cells = merged([cell for rows in parts for cell in self.cells(rows)])
         if len(cells) > MAX_TERMS:
             raise too_complex("a number of rows of too many kinds")
         total = self.total([self.rows_of_cell(cell) for cell in cells])
-        one = [self.of_one(cell) for cell in cells] if 1 < len(cells) <= MOST_CELLS else [None]
-        persons = [condition for condition in one if condition is not None]
-        if len(persons) < len(one) or any(both(*pair) != NEVER for pair in combinations(persons, 2)):
-            return total  # else each person has one row at most
-        return self.within(total, lambda: self.persons(either(*persons)))
+        persons, fewer = [one for cell in cells if (one := self.of_one(cell)) is not None], joined(cells)
+        if len(persons) == len(cells) and are_apart(persons):
+            return self.within(total, lambda: self.persons(either(*persons)))
+        return self.within(total, lambda: self.total([self.rows_of_cell(cell) for cell in fewer]))
 
     def rows_of_cell(self, cell: Cell) -> Bounds:
         """The number of rows of one kind."""
@@ -368,14 +367,29 @@ class Sums(Values):
         return done
 
 
+def are_apart(conditions: Sequence[Condition]) -> bool:
+    """Whether no two of several conditions hold together, which are not too many."""
+    return 1 < len(conditions) <= MOST_CELLS and all(both(*pair) == NEVER for pair in combinations(conditions, 2))
+
+
+def joined(cells: Sequence[Cell]) -> list[Cell]:
+    """Rows that pass the same test, of persons of whom nobody meets the conditions of two, in one cell."""
+    kinds: dict[Cell, list[Condition]] = {}
+    for cell in cells:
+        kinds.setdefault(replace(cell, person=ALWAYS), []).append(cell.person)
+    listed = ((kind, [either(*of)] if are_apart(of) else of) for kind, of in kinds.items())
+    return [replace(kind, person=person) for kind, of in listed for person in of]
+
+
 def merged(cells: Sequence[Cell]) -> list[Cell]:
     """The same rows in fewer cells: those for a condition and those for its negation together."""
     done: list[Cell] = []
     for cell in cells:
         for n, other in enumerate(done):
+            if (cell.test, cell.second, cell.signs) != (other.test, other.second, other.signs):
+                continue
             mine, its = set(conjuncts(cell.person)), set(conjuncts(other.person))
-            same = (cell.test, cell.second, cell.signs) == (other.test, other.second, other.signs)
-            if same and negate(both(*(mine - its))) == both(*(its - mine)):
+            if negate(both(*(mine - its))) == both(*(its - mine)):
                 del done[n]
                 return merged([*done, replace(cell, person=both(*(mine & its))), *cells[cells.index(cell) + 1 :]])
         done.append(cell)

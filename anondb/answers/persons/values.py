@@ -226,15 +226,16 @@ def spread_of_flags(call: exp.Expr, average: Callable[[exp.Expr], exp.Expr], row
     return exp.Sqrt(this=spread) if kind.startswith("stddev") else spread
 
 
-def counted(of: Quotient, trees: Callable[[exp.Expr], Sequence[exp.Expr]]) -> Quotient:
+def counted(of: Quotient, trees: Callable[[exp.Expr], Sequence[exp.Expr]], decides: Callable[[exp.Expr], bool]) -> Quotient:
     """A quotient by a sum of flags as one by the number of rows that have the flag; others stay as they are.
 
     Args:
         of: the quotient, which is not asked where there are no rows.
         trees: what an expression is in each kind of rows.
+        decides: whether an expression is a condition that is NULL in no row.
     """
     value = bare(of.below.this) if isinstance(of.below, exp.Sum) and of.also is None else None
-    met = _met(value, trees) if value is not None and of.wanted is None and isinstance(of.above, exp.Sum) else None
+    met = _met(value, trees, decides) if value is not None and of.wanted is None and isinstance(of.above, exp.Sum) else None
     if value is None or met is None:
         return of
     every, factors = exp.Count(this=exp.Star()), [bare(part) for part in product_of(of.above.this)]
@@ -242,12 +243,17 @@ def counted(of: Quotient, trees: Callable[[exp.Expr], Sequence[exp.Expr]]) -> Qu
     if len(rest) < len(factors):
         product = reduce(lambda one, other: exp.Mul(this=one, expression=other), [part.copy() for part in rest or [value]])
         return replace(of, above=exp.Sum(this=product), wanted=met, below=every, also=met, filled=True)
-    both = _met(bare(of.above.this), trees)
-    return of if both is None else replace(of, above=every, wanted=both, below=every.copy(), also=met)
+    both = _met(bare(of.above.this), trees, decides)
+    of = of if both is None else replace(of, above=every, wanted=both)
+    return replace(of, below=every.copy(), also=met)
 
 
-def _met(value: exp.Expr, trees: Callable[[exp.Expr], Sequence[exp.Expr]]) -> exp.Expr | None:
+def _met(
+    value: exp.Expr, trees: Callable[[exp.Expr], Sequence[exp.Expr]], decides: Callable[[exp.Expr], bool]
+) -> exp.Expr | None:
     """The condition that a flag is 1; None for other expressions."""
+    if isinstance(value, exp.Cast) and decides(value.this):
+        return exp.paren(value.this.copy())
     cases = [tree.unnest() for tree in trees(value)]
     if not all(map(is_flag, cases)):
         return None

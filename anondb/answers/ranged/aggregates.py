@@ -84,6 +84,18 @@ def as_average(node: exp.Div, resolve: Resolve) -> Value | None:
     return None if average.exact else average
 
 
+def as_quotient(node: exp.Expr) -> exp.Div:
+    """An average, with its FILTER and OVER, as the sum by the number of rows in which the value is not NULL."""
+
+    call, wanted = filtered(node.this if isinstance(node, exp.Window) else node)
+
+    def of(kind: type[exp.AggFunc]) -> exp.Expr:
+        made = filtered_by(kind(this=call.this.copy()), wanted)
+        return values.of_value(node, made) if isinstance(node, exp.Window) else made
+
+    return exp.Div(this=of(exp.Sum), expression=exp.Nullif(this=of(exp.Count), expression=exp.convert(0)))
+
+
 @dataclass(frozen=True)
 class Rows:
     """The rows that aggregates see.

@@ -63,10 +63,11 @@ def with_known_names(tree: exp.Expr, originals: Originals) -> exp.Expr:
         elif (rows := _rows_compared(node)) is not None:
             among = exp.In(this=node.this, query=exp.Subquery(this=rows))
             node.replace(among if isinstance(node, exp.EQ) else exp.paren(exp.Not(this=among), copy=False))
-    for window in copy.find_all(exp.Window):
-        if (extreme := _first_of_order(window)) is not None:
-            window.set("this", extreme)
-            window.set("order", None)
+    for first in list(copy.find_all(exp.FirstValue, exp.First)):
+        within = first.this if isinstance(first, exp.First) else first.parent
+        if isinstance(within, exp.Order | exp.Window) and (extreme := _first_of_order(within, first)) is not None:
+            first.replace(extreme)
+            within.set("order", None)
     for select in list(copy.find_all(exp.Select)):
         write_windows(select)
         _write_tuples(select)
@@ -96,13 +97,16 @@ def _rows_compared(node: exp.Expr) -> exp.Query | None:
     return query if isinstance(query, exp.Query) else None
 
 
-def _first_of_order(window: exp.Window) -> exp.Expr | None:
-    """``first_value(n) OVER (ORDER BY n DESC)`` as the greatest n: NULL comes last; None for other windows."""
-    order = terms_of_order(window)
-    plain = len(order) == 1 and not order[0].args.get("nulls_first") and not window.args.get("spec")
-    if not plain or not isinstance(window.this, exp.FirstValue) or bare(order[0].this) != bare(window.this.this):
+def _first_of_order(within: exp.Order | exp.Window, call: exp.Expr) -> exp.Expr | None:
+    """``first_value(n) OVER (ORDER BY n DESC)`` and ``first(n ORDER BY n DESC)`` as the greatest n: NULL comes last; None
+    for others."""
+    order, value = (
+        (within.expressions, within.this) if isinstance(within, exp.Order) else (terms_of_order(within), call.this)
+    )
+    plain = len(order) == 1 and not order[0].args.get("nulls_first") and not within.args.get("spec")
+    if not plain or bare(order[0].this) != bare(value):
         return None
-    return (exp.Max if order[0].args.get("desc") else exp.Min)(this=window.this.this.copy())
+    return (exp.Max if order[0].args.get("desc") else exp.Min)(this=value.copy())
 
 
 def _write_tuples(select: exp.Select) -> None:
@@ -212,6 +216,19 @@ def are_apart(parts: Iterable[exp.Expr], aliases: Collection[str], names: Collec
     return all(
         lowered(c.table) not in aliases if c.table else names is not None and lowered(c.name) not in names for c in inner
     )
+
+
+FRAME = ("RANGE", "UNBOUNDED", "PRECEDING", "CURRENT ROW", "")
+"""The frame of a window that names none: the rows up to the current one, and those that are equal to it."""
+
+
+def frame_of(window: exp.Window) -> tuple[str, ...]:
+    """The kind of a window's frame, where it starts and ends, and what it leaves out, as DuckDB takes what is not said."""
+    frame = window.args.get("spec")
+    if frame is None:
+        return FRAME
+    kind, *start, end, out = (frame.text(key).upper() for key in ("kind", "start", "start_side", "end", "exclude"))
+    return kind, *start, end or "CURRENT ROW", out
 
 
 def is_itself(shown: exp.Expr) -> bool:

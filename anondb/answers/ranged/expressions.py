@@ -39,7 +39,9 @@ NEVER_WRAPPED = (
 )
 """Operands that stand without parentheses; no tree says where the text had some."""
 
-STRICT = exp.Add | exp.Sub | exp.Mul | exp.Div | exp.IntDiv | exp.Pow | exp.Neg | exp.Abs | exp.Cast | values.RISING
+STRICT = (
+    exp.Add | exp.Sub | exp.Mul | exp.Div | exp.IntDiv | exp.Mod | exp.Pow | exp.Neg | exp.Abs | exp.Cast | values.RISING
+)
 """Operations that give NULL if and, but for division by 0 and values that do not fit, only if an operand is NULL."""
 
 Resolve = Callable[[exp.Expr], Value | None]
@@ -169,6 +171,8 @@ def _ranged(node: exp.Expr, of: dict[int, Value]) -> Value:
 
     if isinstance(node, exp.Add | exp.Sub | exp.Mul | exp.Div | exp.IntDiv):
         return values.arithmetic(node, part("this"), part("expression"))
+    if isinstance(node, exp.Mod):
+        return values.remainder(node, part("this"), part("expression"))
     if isinstance(node, values.COMPARISONS):
         if isinstance(node.expression, exp.Any | exp.All) or (
             isinstance(node.expression, exp.Anonymous) and node.expression.name.upper() == "ALL"

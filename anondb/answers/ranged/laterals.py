@@ -90,6 +90,7 @@ def _write_join(select: exp.Select, join: exp.Join, query: exp.Select, tables: M
 
     shown = shown_by_name(query)
     columns = {name: moved(of.copy()) for name, of in shown.items() if isinstance(of, exp.Column) and moved(of) is not of}
+    columns |= {name: of for name, of in shown.items() if isinstance(of, exp.Literal) and not join.side}
     nested = where is not None and where.find(exp.Query) is not None
     if nested or len(columns) < len(query.expressions) or not _is_replaceable(select, join, columns):
         return

@@ -24,7 +24,8 @@ class Originals:
         columns: the columns of each table of the original, in lower case, and whether one is the id.
         own: the columns of the analyst's tables, in lower case.
         persons: the table of persons and their items; others have one row for each person.
-        item: its column of items, in lower case: a person has each item once, and none is NULL.
+        item: its column of items, in lower case.
+        once: whether a person has a row for each item, once.
         nullable: the columns of the original's tables that may be NULL, in lower case.
         analyst: the analyst's tables.
     """
@@ -33,6 +34,7 @@ class Originals:
     own: Mapping[str, Collection[str]]
     persons: str
     item: str
+    once: bool
     nullable: Collection[str]
     analyst: AnalystTables
 

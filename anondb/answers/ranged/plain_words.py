@@ -7,8 +7,9 @@ from collections.abc import Collection
 from sqlglot import exp
 
 from anondb.answers.ranged.aggregates import has_aggregate
-from anondb.answers.ranged.clauses import clauses_of, conditions_of, places_of, set_conditions
-from anondb.answers.ranged.originals import Originals, rule
+from anondb.answers.ranged.clauses import clauses_of, conditions_of, only_source, places_of, set_conditions
+from anondb.answers.ranged.equivalents import FRAME, common_table, frame_of
+from anondb.answers.ranged.originals import Originals, is_present, rule
 from anondb.query.parsing import bare, lowered
 
 _CONDITIONS = (exp.Where, exp.Having, exp.Qualify)
@@ -20,10 +21,10 @@ _ALWAYS = (exp.true(), exp.EQ(this=exp.convert(1), expression=exp.convert(1)))
 
 def with_plain_words(tree: exp.Expr) -> exp.Expr:
     """A query with ``count(*)`` in place of other words for a number of rows, without double negations, without parentheses
-    that change nothing around conditions that AND connects, and without conditions that all meet: ``WHERE 1 = 1``, and
-    ``HAVING count(*) >= 1`` of groups; with LIMIT in place of ``FETCH FIRST 3 ROWS ONLY``, the schema in which the
-    original's tables are for the current one, ``x COLLATE c = 'l'`` for ``x = 'l' COLLATE c``, and IN and ``(a, b)`` for
-    ``list_contains`` and ``row``."""
+    that change nothing around conditions that AND connects, without the frames that windows have anyway, and without
+    conditions that all meet: ``WHERE 1 = 1``, and ``HAVING count(*) >= 1`` of groups; with LIMIT in place of ``FETCH FIRST 3
+    ROWS ONLY``, the schema in which the original's tables are for the current one, ``x COLLATE c = 'l'`` for ``x = 'l'
+    COLLATE c``, and IN and ``(a, b)`` for ``list_contains`` and ``row``."""
     copy = tree.copy()
     for schema in list(copy.find_all(exp.CurrentSchema)):
         schema.replace(exp.Literal.string("main"))
@@ -35,9 +36,11 @@ def with_plain_words(tree: exp.Expr) -> exp.Expr:
             row.replace(exp.Tuple(expressions=row.expressions))
     for collated in list(copy.find_all(exp.Collate)):
         _collate_other_side(collated)
+    for window in [window for window in copy.find_all(exp.Window) if frame_of(window) == FRAME]:
+        window.set("spec", None)
     for fetch in [fetch for fetch in copy.find_all(exp.Fetch) if _is_of_rows(fetch)]:
         fetch.replace(exp.Limit(expression=fetch.args.get("count") or exp.convert(1)))
-    for number in list(copy.find_all(exp.Count, exp.Sum)):
+    for number in list(copy.find_all(exp.Count, exp.CountIf, exp.Sum)):
         if (counted := _rows_counted(number)) is not None:
             number.replace(counted)
     for negated in reversed(list(copy.find_all(exp.Not))):
@@ -49,6 +52,8 @@ def with_plain_words(tree: exp.Expr) -> exp.Expr:
             paren.replace(paren.this)
     for select in copy.find_all(exp.Select):
         _join_where_told(select)
+        _join_left(select)
+        _write_distinct(select)
         for clause, met in (("where", _ALWAYS), ("having", _OF_EACH_GROUP if _has_groups(select) else ())):
             parts = conditions_of(select, clause)
             if any(part in met for part in parts):
@@ -94,6 +99,26 @@ def _join_where_told(select: exp.Select) -> None:
         before.add(name)
 
 
+def _write_distinct(select: exp.Select) -> None:
+    """Write ``SELECT DISTINCT ON (x) x`` as the different rows that it is."""
+    distinct, order = select.args.get("distinct"), select.args.get("order")
+    keys = None if distinct is None else distinct.args.get("on")
+    terms = {term.this for term in order.expressions} if order is not None else set()
+    if keys is not None and {*keys.expressions} == {*select.expressions} >= terms:
+        select.set("distinct", exp.Distinct())
+
+
+def _join_left(select: exp.Select) -> None:
+    """Write ``a RIGHT JOIN b`` as ``b LEFT JOIN a``, where nothing depends on the order of columns."""
+    joins, sources = select.args.get("joins") or [], select.args.get("from_")
+    plain = len(joins) == 1 and joins[0].side == "RIGHT" and isinstance(joins[0].this, exp.Table | exp.Subquery)
+    if sources is not None and plain and not joins[0].method and not any(e.is_star for e in select.expressions):
+        first, second = sources.this.copy(), joins[0].this.copy()
+        sources.set("this", second)
+        joins[0].set("this", first)
+        joins[0].set("side", "LEFT")
+
+
 def _is_link(part: exp.EQ, name: str, before: Collection[str]) -> bool:
     """Whether a condition compares a column of a source with one of those before it."""
     sides = [side for side in (part.left, part.right) if isinstance(side, exp.Column) and side.table]
@@ -109,9 +134,14 @@ def _has_groups(select: exp.Expr | None) -> bool:
 
 
 def _rows_counted(call: exp.Expr) -> exp.Expr | None:
-    """``count(CASE WHEN c THEN 1 END)`` as the number of rows with c, ``count(1)`` and ``sum(1)`` of groups as that of
-    rows; None for other calls."""
+    """``count(CASE WHEN c THEN 1 END)`` as the number of rows with c, ``count(1)`` and ``sum(1)`` of groups as that of rows,
+    ``count_if(x IS NOT NULL)`` of groups as ``count(x)``; None for other calls."""
     every, what, alone = exp.Count(this=exp.Star(), big_int=True), call.this, not isinstance(call.parent, exp.Filter)
+    if isinstance(call, exp.CountIf):
+        test = bare(what.this) if isinstance(what, exp.Not) else None
+        null = isinstance(test, exp.Is) and isinstance(test.expression, exp.Null) and isinstance(test.this, exp.Column)
+        groups = alone and _has_groups(call.parent_select) and not isinstance(call.parent, exp.Window)
+        return exp.Count(this=test.this.copy(), big_int=True) if test is not None and null and groups else None
     if isinstance(call, exp.Sum):
         groups = what == exp.convert(1) and alone and not isinstance(call.parent, exp.Window)
         return every if groups and _has_groups(call.parent_select) else None
@@ -131,6 +161,21 @@ def without_idle_distinct(select: exp.Select, originals: Originals) -> None:
     if single and any(has_aggregate(e, originals.analyst.is_aggregate) for e in select.expressions):
         distinct = select.args.get("distinct")
         select.set("distinct", distinct if distinct is not None and distinct.args.get("on") else None)
+
+
+@rule(exp.Count)
+def with_rows_counted(select: exp.Select, originals: Originals) -> None:
+    """A query with ``count(*)`` in place of ``count(x)``, where x is NULL in no row, and of ``count(DISTINCT (id, item))``
+    of the table of persons who have each item once."""
+    alone = only_source(select)
+    persons = isinstance(alone, exp.Table) and lowered(alone.name) == originals.persons and common_table(alone) is None
+    for call in [c for c in select.find_all(exp.Count) if c.parent_select is select]:
+        rows = call.this.expressions if persons and originals.once and isinstance(call.this, exp.Distinct) else []
+        parts = rows[0].expressions if len(rows) == 1 and isinstance(rows[0], exp.Tuple) else []
+        names = {lowered(part.name) for part in parts if isinstance(part, exp.Column)}
+        once = names == {originals.id_of(originals.persons), originals.item}
+        if once or (isinstance(call.this, exp.Column) and is_present(call.this, select, originals.present)):
+            call.replace(_ROWS.copy())
 
 
 def with_outer_ctes(tree: exp.Expr, originals: Originals) -> exp.Expr:

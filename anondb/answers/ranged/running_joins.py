@@ -11,8 +11,10 @@ from anondb.answers.ranged.aggregates import aggregates
 from anondb.answers.ranged.clauses import GROUPED, clauses_of, conditions_of, put_value
 from anondb.answers.ranged.compiler import Compiler, Env
 from anondb.answers.ranged.equivalents import (
+    FRAME,
     are_same,
     common_table,
+    frame_of,
     link,
     query_of,
     resolved,
@@ -28,7 +30,8 @@ def with_counts_up_to(node: exp.Select, env: Env, compiler: Compiler) -> exp.Sel
     """A SELECT of persons by a number with ``(SELECT count(*) FROM p u WHERE u.n <= p.n)`` in place of ``sum(count(*)) OVER
     (ORDER BY n)``; None for others.
 
-    More is known of the persons up to a number than of those with each number.
+    More is known of the persons up to a number than of those with each number. The number of a row is its key, so ROWS up to
+    it are those of RANGE, and it has a person itself.
     """
     clause, group, where = node.args.get("from_"), node.args.get("group"), node.args.get("where")
     if clause is None or group is None or not clauses_of(node) <= {*GROUPED, "qualify"} - {"joins", "having"}:
@@ -46,7 +49,8 @@ def with_counts_up_to(node: exp.Select, env: Env, compiler: Compiler) -> exp.Sel
     for window in [w for w in copy.find_all(exp.Window) if w.parent_select is copy]:
         terms = terms_of_order(window)
         total = isinstance(window.this, exp.Sum) and window.this.this == exp.Count(this=exp.Star(), big_int=True)
-        plain = total and not any(window.args.get(part) for part in ("partition_by", "spec", "alias"))
+        up_to = frame_of(window)[1:] == FRAME[1:]
+        plain = total and up_to and not any(window.args.get(part) for part in ("partition_by", "alias"))
         if not plain or len(terms) != 1 or resolved(terms[0].this, node) != key:
             continue
         place = clause.this.copy()
@@ -57,7 +61,7 @@ def with_counts_up_to(node: exp.Select, env: Env, compiler: Compiler) -> exp.Sel
         rows = rows.where(least(this=exp.column(key.this.copy(), alias), expression=of_row))
         for part in conditions_of(node):
             rows = rows.where(part.transform(lambda n: exp.column(n.this.copy(), alias) if isinstance(n, exp.Column) else n))
-        window.replace(rows.subquery())
+        window.replace(exp.Greatest(this=exp.convert(1), expressions=[rows.subquery()]))
     return None if copy == before or (where is not None and where.find(exp.Query)) else copy
 
 

@@ -8,7 +8,8 @@ from itertools import takewhile
 
 from sqlglot import exp
 
-from anondb.answers.ranged.aggregates import Rows, aggregates, as_average
+from anondb.answers.quotients import filtered
+from anondb.answers.ranged.aggregates import Rows, aggregates, as_average, as_quotient
 from anondb.answers.ranged.clauses import aliased, conditions_of, is_same_key, places_of, set_conditions
 from anondb.answers.ranged.compiler import ROWS_HINT, Compiler, Env, Grouped
 from anondb.answers.ranged.expressions import Around, computed, read
@@ -19,7 +20,7 @@ from anondb.answers.ranged.relation import ONE_GROUP, SURE, Ranged, Sources, des
 from anondb.answers.ranged.rollups import sum_of_rows
 from anondb.answers.ranged.sources import check_one, grouped, source_rows
 from anondb.answers.ranged.subqueries import among, beside_rows, exists, rows_around, scalar
-from anondb.answers.ranged.values import Value, ambiguous, arithmetic, holds, narrowed
+from anondb.answers.ranged.values import Value, ambiguous, holds, narrowed
 from anondb.answers.ranged.windows import Windows
 from anondb.query.parsing import bare, conjoined, lowered, whole
 from anondb.query.refusals import name_of, only, unsupported
@@ -133,9 +134,11 @@ class SelectRows:
         if isinstance(node, exp.AggFunc) or (isinstance(node, exp.Filter) and isinstance(node.this, exp.AggFunc)):
             alone = sum_of_rows(node, self.node, self.env)
             value = self._rows.aggregate(node, self.resolve)
+            if isinstance(filtered(node)[0], exp.Avg) and not value.exact:
+                return narrowed(value, computed(as_quotient(node), self.resolve))
             return value if alone is None else narrowed(value, scalar(alone, self.compiler, self.env))
         if isinstance(node, exp.Div) and self.grouped is None and (average := as_average(node, self.resolve)) is not None:
-            return narrowed(average, arithmetic(node, *(read(side, self.resolve) for side in (node.left, node.right))))
+            return average
         if isinstance(node, exp.Anonymous):
             self._check_function(node)
         if isinstance(node, exp.Subquery):

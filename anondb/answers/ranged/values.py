@@ -243,8 +243,10 @@ def negated(node: exp.Expr, value: Value) -> Value:
 
 
 def _plain(end: exp.Expr) -> exp.Expr:
-    """A bound without conversions to other types of numbers."""
+    """A bound without conversions to other types of numbers, and where it is one, as NULLIF has it."""
     end = end.unnest()
+    if isinstance(end, exp.Case) and len(end.args["ifs"]) == 1 and end.args.get("default") is None:
+        return _plain(end.args["ifs"][0].args["true"])
     return _plain(end.this) if isinstance(end, exp.Cast | exp.TryCast) else end
 
 
@@ -296,6 +298,20 @@ def _quotient(node: exp.Expr, left: Value, right: Value, *, unsigned: bool) -> V
     return Value(*(when(away, end) for end in ends), least=floor, step=step)
 
 
+def remainder(node: exp.Expr, left: Value, right: Value) -> Value:
+    """The remainder of a number that is never negative by one above 0: it rises with the number from one multiple to the
+    next, and is at least 0 and less than the divisor."""
+    number = constant_of(right)
+    if floor_of(left) is None or number is None or number <= 0:
+        return Value(why="the operator % of an estimate that may be negative, or by an estimate")
+    whole = is_whole(left) and is_whole(right)
+    multiples = [exp.Floor(this=paren(end) / paren(right.expression)) for end in left.bounds]
+    among = exp.EQ(this=multiples[0], expression=multiples[1])
+    low, high = (with_operands(node, end, right.expression) for end in left.bounds)
+    ends = when(among, low, exp.convert(0)), when(among, high, exp.convert(number - whole))
+    return Value(*(when(none_null(*left.bounds), end) for end in ends), least=0, whole=whole)
+
+
 def _combined(node: exp.Expr, one: exp.Expr | None, other: exp.Expr | None) -> exp.Expr | None:
     """An operation on two numbers, if both are there."""
     return None if one is None or other is None else with_operands(node, one, other)
@@ -303,8 +319,8 @@ def _combined(node: exp.Expr, one: exp.Expr | None, other: exp.Expr | None) -> e
 
 def _share(node: exp.Expr) -> float | None:
     """The factor by which a quotient multiplies ``x / sum(x) OVER (...)``, whose window has the row; None for others."""
-    whole = bare(node.expression)
-    whole = bare(whole.this) if isinstance(whole, exp.Nullif) else whole
+    whole = _plain(node.expression)
+    whole = _plain(whole.this) if isinstance(whole, exp.Nullif) else whole
     if not isinstance(whole, exp.Window) or not isinstance(whole.this, exp.Sum) or whole.args.get("spec"):
         return None
     factors = product_of(node.this)

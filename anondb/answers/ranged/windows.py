@@ -24,10 +24,10 @@ from sqlglot import exp
 
 from anondb.answers.persons.counts import Counts
 from anondb.answers.quotients import filtered
-from anondb.answers.ranged.aggregates import AGGREGATES, PLACES, Rows, over_all
+from anondb.answers.ranged.aggregates import AGGREGATES, PLACES, Rows, as_quotient, over_all
 from anondb.answers.ranged.compiler import Compiler, Env
-from anondb.answers.ranged.equivalents import terms_of_order
-from anondb.answers.ranged.expressions import Resolve, read
+from anondb.answers.ranged.equivalents import FRAME, frame_of, terms_of_order
+from anondb.answers.ranged.expressions import Resolve, computed, read
 from anondb.answers.ranged.relation import ONE_GROUP, Sources, fresh, star_of
 from anondb.answers.ranged.rollups import total_of_rows
 from anondb.answers.ranged.subqueries import scalar
@@ -69,6 +69,7 @@ class Windows:
         """
         if self.every and over_all(node):
             value, total = self._over_all(node), self._total(node)
+            total = computed(as_quotient(node), self.resolve) if isinstance(filtered(node.this)[0], exp.Avg) else total
             value = value if total is None else narrowed(value, total)
             counts = isinstance(node.this, exp.Sum) and isinstance(node.this.this, exp.Count)
             return replace(value, sure=None) if counts else value  # each row is one of those that are added up
@@ -98,8 +99,8 @@ class Windows:
 
     def _has_ties(self, node: exp.Window) -> bool:
         """Whether a value depends on the places of rows that the window's order, of exact values, does not tell apart."""
-        (function, _), frame, tree = filtered(node.this), node.args.get("spec"), self.sources.tree
-        by_rows = frame is not None and frame.text("kind").upper() == "ROWS" and not _is_whole(frame)
+        (function, _), (kind, start, _, end, out), tree = filtered(node.this), frame_of(node), self.sources.tree
+        by_rows = kind == "ROWS" and (start, end, out) != ("UNBOUNDED", "UNBOUNDED", "")
         if not by_rows and not isinstance(function, _BY_PLACE):
             return False
         own = [read(part, self.resolve) for part in node.args.get("partition_by") or ()]
@@ -126,11 +127,6 @@ class Windows:
         (low, high), (least, most), (fewest, all_) = (v.not_null for v in (value, self._over_all(node), total))
         rest = [greatest(exp.convert(0), exp.paren(one - other)) for one, other in ((most, high), (least, low))]
         return narrowed(value, Value(*(exp.paren(end - part) for end, part in zip((fewest, all_), rest, strict=True))))
-
-
-def _is_whole(frame: exp.Expr) -> bool:
-    """Whether the frame of a window has all rows, wherever the current one is."""
-    return frame.text("start").upper() == frame.text("end").upper() == "UNBOUNDED" and not frame.args.get("exclude")
 
 
 MOST_ROWS = 2_000  # each of them is compared with each
@@ -176,8 +172,8 @@ def running(node: exp.Window, rows: Rows, sources: Sources, resolve: Resolve, ta
     within = [read(part, resolve) for part in node.args.get("partition_by") or ()]
     exact = [value for value, _ in terms if value.exact]
     place = sources.tree.args["from_"].this
-    frame = node.args.get("spec") or exp.WindowSpec()
-    by_rows, others = frame.text("kind").upper() == "ROWS", frame.args.get("exclude") is not None
+    kind, *_, out = frame_of(node)
+    by_rows, others = kind == "ROWS", bool(out)
     own = [*within, *exact, *(v for _, v in sources.by_alias[0][1] if v.exact)]
     ends_of = [end for value in (*within, *(v for v, _ in terms)) for end in value.ends]
     plain = all(c.table == place.alias for end in ends_of for c in end.find_all(exp.Column)) and all(v.exact for v in within)
@@ -205,14 +201,9 @@ def running(node: exp.Window, rows: Rows, sources: Sources, resolve: Resolve, ta
 
 def _is_up_to_row(node: exp.Window) -> bool:
     """Whether a window is an aggregate from the first row to the current one, or to those that are equal to it."""
-    (function, _), frame = filtered(node.this), node.args.get("spec")
+    (function, _), (kind, *ends, out) = filtered(node.this), frame_of(node)
     plain = isinstance(function, AGGREGATES) and not isinstance(function.this, exp.Distinct)
-    ends = ("UNBOUNDED", "PRECEDING", "CURRENT ROW") if frame is None else (
-        *(frame.text(key).upper() for key in ("start", "start_side")), frame.text("end").upper() or "CURRENT ROW"
-    )  # fmt: skip
-    excluded = "" if frame is None else frame.text("exclude").upper()
-    kinds = frame is None or (frame.text("kind").upper(), excluded) in (("ROWS", ""), ("RANGE", ""), ("RANGE", "GROUP"))
-    return plain and kinds and ends == ("UNBOUNDED", "PRECEDING", "CURRENT ROW")
+    return plain and ends == [*FRAME[1:-1]] and (kind, out) in (("ROWS", ""), ("RANGE", ""), ("RANGE", "GROUP"))
 
 
 def _is_ordered(term: Term) -> bool:
