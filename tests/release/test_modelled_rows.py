@@ -89,7 +89,7 @@ def test_a_folder_has_the_same_rows(name: str, place: Path, tmp_path: Path) -> N
     assert inspect_folder(folder, redrawn=modelled_rows_hold).clean
     with duckdb.connect() as con:
         script = (folder / "bounds.duckdb.sql").read_text("utf-8")
-        con.execute(script.replace("READ_PARQUET('", f"READ_PARQUET('{folder}/"))
+        con.execute(script.replace("read_parquet('", f"read_parquet('{folder}/"))
         con.execute("USE modelled")
         found = con.execute("FROM sales").fetchall()
         assert found and found == con.execute(f"FROM read_parquet('{folder}/modelled_rows.parquet')").fetchall()
