@@ -14,7 +14,8 @@ from sqlglot import exp
 
 from anondb.answers.files import Attribute, File, make_empty, of_worlds, place
 from anondb.answers.hashing import MASK, hashed
-from anondb.engine import DuckDBEngine, Table, load, reads
+from anondb.engine import DuckDBEngine, Table, load
+from anondb.engine.trees import united
 
 VALUES = place("drawn values")
 _TWICE = 1 << 33  # 2^32 times the 2 of (2 h + 1) / 2^33 = u
@@ -81,7 +82,7 @@ def _shown(file: File, records: Table) -> exp.Query:
             value, count = exp.column(_named(attribute, "")), exp.Count(this=exp.Star())
             columns = (exp.Literal.string(attribute.column.name).as_("attribute"), value.as_("released_value"))
             parts.append(exp.select(*columns, count.as_("records")).from_(records.expression()).group_by(value.copy()))
-    return reads.union(parts).tree()
+    return united(parts)
 
 
 def _with_hash(persons: exp.Query, n: int, seed: int) -> exp.Query:

@@ -3,6 +3,7 @@ run, and most commands compose texts alone (``texts.py``)."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -36,6 +37,11 @@ def parsed_query(text: str, dialect: str = "duckdb") -> exp.Query:
     if not isinstance(tree := parsed(text, dialect), exp.Query):
         raise InternalError("a query is not a SELECT")
     return tree
+
+
+def united(queries: Sequence[exp.Query]) -> exp.Query:
+    """The rows of all queries."""
+    return exp.union(*queries, distinct=False) if len(queries) > 1 else queries[0]
 
 
 def light(tree: E) -> E:

@@ -7,9 +7,9 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from anondb.engine import Table, load, reads
+from anondb.engine import Table, load
 from anondb.engine.files import write_file
-from anondb.engine.trees import exp
+from anondb.engine.trees import exp, united
 from anondb.errors import EngineError, InputError
 from anondb.promises import PROMISES, proofs
 from anondb.promises.spec import Shown
@@ -72,7 +72,7 @@ def script(manifest: Manifest, shown: Shown = Shown()) -> str:
     if "item_supports" in manifest:
         parts.append(proofs.item_supports(manifest))
     columns = exp.select("violation", "items", "support")
-    union = reads.union([other, *(columns.from_(part.subquery("violations")) for part in parts)]).tree()
+    union = united([other, *(columns.from_(part.subquery("violations")) for part in parts)])
     for table in union.find_all(exp.Table):
         table.set("catalog", None)  # the file may be attached under any name
     title = f"-- Violations of the promise of release {manifest['release_id']} ({_words(manifest)})."

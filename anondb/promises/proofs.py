@@ -6,8 +6,8 @@ import json
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from anondb.engine import Query, Table, Tables, load, reads
-from anondb.engine.trees import exp
+from anondb.engine import Table, Tables, load, reads
+from anondb.engine.trees import exp, united
 from anondb.errors import InputError
 from anondb.models.named import model_of
 from anondb.promises.check import support_rule
@@ -28,7 +28,7 @@ def km(manifest: Manifest, _: Shown) -> exp.Query:
     k, m = int(manifest["k"]), manifest["m"]
     if m == "inf":
         return load("proof/km_inf").bind({"transactions": _TRANSACTIONS}, {"k": k})
-    return reads.union([_rare_combinations(size, k) for size in range(1, int(m) + 1)]).tree()
+    return united([_rare_combinations(size, k) for size in range(1, int(m) + 1)])
 
 
 def _rare_combinations(size: int, k: int) -> exp.Select:
@@ -55,10 +55,10 @@ def _combinations(size: int, condition: exp.Expr | None = None) -> exp.Select:
     return query
 
 
-def _combinations_up_to(most: int, excluded: exp.Query) -> Query:
+def _combinations_up_to(most: int, excluded: exp.Query) -> exp.Query:
     """Each transaction with each combination of 1 to ``most`` of its items, without the ``excluded`` items."""
     condition = exp.column("item").isin(query=excluded.copy()).not_()
-    return reads.union([_combinations(size, condition) for size in range(1, most + 1)])
+    return united([_combinations(size, condition) for size in range(1, most + 1)])
 
 
 def _listed(name: str, items: Sequence[str]) -> exp.Select:
@@ -143,7 +143,7 @@ def klm(manifest: Manifest, shown: Shown) -> exp.Query:
 def _all_of(parts: Sequence[exp.Query]) -> exp.Query:
     """The union of the rows of all parts."""
     rows = [exp.select("violation", "items", "support").from_(part.subquery(f"part{n}")) for n, part in enumerate(parts)]
-    return reads.union(rows).tree()
+    return united(rows)
 
 
 def _classes(shown: Shown) -> exp.Select:

@@ -13,6 +13,7 @@ from sqlglot import exp
 from anondb.answers.ranged.clauses import copy_clauses
 from anondb.answers.role_reader import FIELDS
 from anondb.engine import reads
+from anondb.engine.trees import united
 from anondb.query.parsing import lowered
 from anondb.query.refusals import too_complex, unsupported
 from anondb.session.parameters import literal_of
@@ -232,7 +233,7 @@ def _unpivoted(
         there = None if pivot.args.get("include_nulls") else exp.Not(this=exp.Is(this=column.copy(), expression=exp.null()))
         cells = [*kept, exp.Literal.string(column.name).as_(name, quoted=True), column.copy().as_(value, quoted=True)]
         parts.append(exp.select(*(cell.copy() for cell in cells)).from_(rows.subquery("turned")).where(there))
-    return reads.union(parts).tree()
+    return united(parts)
 
 
 def _text(value: exp.Expr) -> str:

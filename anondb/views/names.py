@@ -12,7 +12,7 @@ from sqlglot.errors import SqlglotError
 
 from anondb.engine import DuckDBEngine, Engine, Table, reads
 from anondb.engine.texts import sql
-from anondb.engine.trees import exp
+from anondb.engine.trees import exp, united
 from anondb.errors import AnondbError, InputError
 from anondb.ledger import ledger, stored, tables
 from anondb.models.named import parameters_of
@@ -199,7 +199,7 @@ def _meant(engine: DuckDBEngine, text: str) -> Iterator[tuple[exp.Table, exp.Que
         parts = parts_of(engine, catalog, view)
         rows = [_released(engine, part.release, part) for part in parts]
         rows = rows or [_released(engine, view, None)]
-        yield table, reads.union(rows).tree()
+        yield table, united(rows)
 
 
 def _released(engine: DuckDBEngine, release: str, part: Part | None) -> exp.Select:

@@ -15,6 +15,7 @@ import anondb
 from anondb.data.attributes import check_type
 from anondb.data.sources import open_source
 from anondb.data.transactions import load_transactions
+from anondb.engine import reads
 from anondb.errors import InputError
 from anondb.ledger.stored import current_catalog
 from anondb.ledger.tables import PERSONS
@@ -273,7 +274,7 @@ def test_their_texts_are_read_whole(databases: Databases, db: Any) -> None:
     with db.engine.transaction(), open_source(db.engine, "texts", "transactions") as opened:
         assert [opened.columns[c] for c in columns[:2]] == ["JSON", "JSON"]
         cast = [f"CAST({c} AS VARCHAR) AS {c}" for c in columns]
-        found = db.engine.select(opened.query.select(*cast, append=False).order_by("tid"), "texts").values()
+        found = db.engine.select(reads.rows(opened.query, ", ".join(cast), order="tid"), "texts").values()
         assert list(zip(*(np.ma.asarray(c).tolist() for c in found), strict=True)) == wanted
     error = refused(db.verify, "texts", model=TransactionalK(1), item="net")
     assert error.code == "bad_type"

@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 
 from anondb.engine import reads, tree_of
-from anondb.engine.trees import exp
+from anondb.engine.trees import exp, united
 from anondb.errors import InputError
 from anondb.release.bodies import body_of
 from anondb.release.catalog import Finding
@@ -186,7 +186,7 @@ def statements(schema: str, values: Values, kind: Kind) -> Iterator[exp.Expr | s
 
 def _each(values: Values, query: Callable[[str, str], exp.Query]) -> exp.Query:
     """The rows of a query on each part."""
-    return reads.union([query(name, value) for name, value in values.items()]).tree()
+    return united([query(name, value) for name, value in values.items()])
 
 
 def _shown(name: str, columns: Mapping[str, str], schema: str, value: str) -> exp.Query:
