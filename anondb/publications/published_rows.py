@@ -192,7 +192,7 @@ def _rows_apart(
         contents, held = release.rows
         if not values:
             contents = reads.rows(contents, f"row_id, persons, {_texts()} AS attribute_values")
-        key = (values, bags, of_label and tuple(of_label.items()))
+        key = (values, bags, None if of_label is None else tuple(of_label.items()))
         if key not in release.digests:
             numbers = []
             if of_label is not None:
