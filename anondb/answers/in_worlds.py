@@ -16,7 +16,7 @@ from anondb.answers.ranged.relation import INTEGERS, failed, fresh
 from anondb.answers.role import ZERO, value_of
 from anondb.answers.views import current_world
 from anondb.engine import DuckDBEngine, Table
-from anondb.engine.texts import creation, text_of
+from anondb.engine.texts import Sql, creation, sql, text_of
 from anondb.engine.untrusted import executed
 from anondb.errors import InputError
 
@@ -50,7 +50,7 @@ class InWorlds:
     def make(self, prefix: str, tree: exp.Query, tables: list[Table]) -> Table:
         """Make a table of the rows of a query, which is not used again, and append it to ``tables``."""
         table = Table("memory", "main", fresh(prefix))
-        executed(self.engine, text_of(creation(table, without_filters(tree))), failed)
+        executed(self.engine, creation(table, without_filters(tree)), failed)
         tables.append(table)
         return table
 
@@ -138,7 +138,7 @@ class InWorlds:
         table, tree = Table("memory", "main", fresh(prefix)), without_filters(tree)
         if self.asked.empty:
             tree = without_rows({WORLD: "INTEGER", PLACE: "BIGINT"}, self.types, kept=self.asked.kept)
-        text = text_of(creation(table, tree.copy()))
+        text = creation(table, tree)
         numbers = range(1 if self.asked.of_one_world else min(self.worlds.count, most))
         try:
             for number in numbers:
@@ -148,7 +148,7 @@ class InWorlds:
                     continue
                 tables.append(table)
                 if len(numbers) > 1:
-                    text = text_of(exp.Insert(this=table.expression(), expression=tree))
+                    text = sql("INSERT INTO {} {}", table, Sql(text_of(tree)))
         finally:
             self.worlds.use(None)
         return table

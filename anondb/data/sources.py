@@ -20,6 +20,7 @@ from anondb.engine import AnyQuery, Engine, Query, Table, is_binary, reads, tupl
 from anondb.engine.elsewhere import is_url, warehouse_at
 from anondb.engine.queries import source_text
 from anondb.engine.texts import Sql, listed, parts_of, quoted, sql, type_text
+from anondb.engine.trees import is_tree
 from anondb.errors import EngineError, InputError, InternalError, quote_list
 from anondb.reading.account import Account
 from anondb.reading.files import beside, open_file, text_records
@@ -144,7 +145,7 @@ def describe(
     """Look up the columns of a query, which DuckDB binds but does not run."""
     engine.at_hand(query)
     with reading(name):
-        rows = engine.select(Query(sql("DESCRIBE FROM {}", Sql(source_text(query)))), f"reading {name}")
+        rows = engine.select(Query(sql("DESCRIBE {}", Sql(source_text(query)))), f"reading {name}")
         columns = dict(zip(rows["column_name"].tolist(), rows["column_type"].tolist(), strict=True))
         collated = _collated(engine, query, columns)
     return Source(query, name, columns, table, reference, collated=collated)
@@ -296,12 +297,12 @@ def open_source(engine: Engine, data: Any, what: str) -> Iterator[Source]:
         elif isinstance(data, str):
             table = resolve_table(engine, data, what)
             source = describe(engine, all_columns(table), f"table {data!r}", table.name, table)
-        elif isinstance(data, Query) or hasattr(data, "find_all"):  # a tree
-            source = describe(engine, data, f"the {what} query")
         elif is_frame(data):
             check_frame(data, what)
             view = opened.enter_context(engine.registered(data))
             source = describe(engine, all_columns(view), f"the {what} data frame")
+        elif isinstance(data, Query) or is_tree(data):
+            source = describe(engine, data, f"the {what} query")
         else:
             words = f"The {what} must be a table name, a file, a data frame or an Arrow table, not {type(data).__name__}."
             raise InputError(words, code="bad_source")

@@ -123,7 +123,7 @@ def source_text(rows: Rows) -> str:
     """A table, or a query in parentheses, as a source of rows."""
     if isinstance(rows, Table):
         return rows.sql()
-    return f"({rows.text if isinstance(rows, Query) else text_of(rows.copy())})"
+    return f"({rows.text if isinstance(rows, Query) else text_of(rows)})"
 
 
 def source(rows: Rows, alias: str) -> exp.Expression:

@@ -37,7 +37,13 @@ def rows(
 
 
 def _select(
-    columns: str, sources: str, where: Condition, group: str, having: Condition, order: str, distinct: bool
+    columns: str,
+    sources: str,
+    where: Condition = None,
+    group: str = "",
+    having: Condition = None,
+    order: str = "",
+    distinct: bool = False,
 ) -> Query:
     clauses = {"WHERE": where, "GROUP BY": group, "HAVING": having, "ORDER BY": order}
     written = [f"{name} {text_of(clause)}" for name, clause in clauses.items() if clause not in (None, "")]
@@ -101,7 +107,7 @@ def differing(table: Rows, others: Rows, on: str, columns: str) -> Query:
 
 def among(table: Rows, others: Rows, on: str, columns: str, *, absent: bool = False, order: str = "") -> Query:
     """Columns of the rows of a table whose key another table has; with ``absent``, of those whose key it has not."""
-    exists = f"EXISTS({_select('1', f'{source_text(others)} AS other', _equal(on), '', None, '', False).text})"
+    exists = f"EXISTS({_select('1', f'{source_text(others)} AS other', _equal(on)).text})"
     return rows(table, columns, where=f"NOT {exists}" if absent else exists, order=order)
 
 

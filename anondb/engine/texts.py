@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from anondb.engine.trees import exp, light, parsed_query
+from anondb.engine.trees import exp, light, parsed_query, written
 
 _PLAIN_TYPE = re.compile(r"[A-Z][A-Z ]*(\(\d+(, ?\d+)?\))?(\[\])*")
 
@@ -119,16 +119,11 @@ def listed(pieces: Iterable[str]) -> Sql:
     return Sql(", ".join(pieces))
 
 
-def all_of(conditions: Iterable[str]) -> Sql:
-    """A condition: all of some conditions."""
-    return Sql(" AND ".join(f"({condition})" for condition in conditions) or "TRUE")
-
-
 def text_of(statement: exp.Expr | Query | str) -> str:
-    """The text of a statement. A tree is not used again: it is not copied, which takes as long as writing it."""
+    """The text of a statement."""
     if isinstance(statement, str):
         return statement
-    return statement.text if isinstance(statement, Query) else statement.sql(dialect="duckdb", copy=False)
+    return statement.text if isinstance(statement, Query) else written(statement)
 
 
 def creation(table: Table, body: Query | exp.Query | str) -> Sql:

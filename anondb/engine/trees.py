@@ -3,7 +3,9 @@ run, and most commands compose texts alone (``texts.py``)."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
+from functools import cache
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -37,6 +39,24 @@ def parsed_query(text: str, dialect: str = "duckdb") -> exp.Query:
     if not isinstance(tree := parsed(text, dialect), exp.Query):
         raise InternalError("a query is not a SELECT")
     return tree
+
+
+def is_tree(value: object) -> bool:
+    """Whether a value is a tree: without sqlglot there is none."""
+    return "sqlglot" in sys.modules and isinstance(value, exp.Expr)
+
+
+def written(tree: exp.Expr) -> str:
+    """The text of a tree in DuckDB's dialect."""
+    return tree.sql(dialect=_duckdb())
+
+
+@cache
+def _duckdb() -> Any:
+    """The dialect: looking it up by its name takes a tenth of the time of writing a statement."""
+    from sqlglot.dialects.dialect import Dialect
+
+    return Dialect.get_or_raise("duckdb")
 
 
 def united(queries: Sequence[exp.Query]) -> exp.Query:

@@ -8,10 +8,11 @@ from types import MappingProxyType
 from typing import Any
 
 from anondb.engine import Query, Rows, Table, load
-from anondb.engine.trees import exp
+from anondb.engine.trees import exp, is_tree
+from anondb.errors import InternalError
 
 _CTE = re.compile(r"\s*(?:WITH\s+|,\s*)(\w+) AS (?:MATERIALIZED )?\(")
-_SOURCE = re.compile(r"(?<=FROM |JOIN )(\w+)\b(?: AS (\w+))?")
+_SOURCE = re.compile(r"(?<=FROM |JOIN )(?<!DISTINCT FROM )(\w+)\b(?: AS (\w+))?")
 _PARENTHESIS = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|[()]")
 
 
@@ -31,8 +32,8 @@ def bound_among(
     table or a value is a tree."""
     query = load(name)
     read = {table: tables[table] for table in query.reads}
-    trees = [part for part in (*read.values(), *values.values()) if hasattr(part, "find_all")]
-    return query.bind(read, values) if trees or name.startswith("postgres/") else query.filled(read, values)
+    of_trees = name.startswith("postgres/") or any(map(is_tree, (*read.values(), *values.values())))
+    return query.bind(read, values) if of_trees else query.filled(read, values)
 
 
 def without_ctes(query: Query) -> Query:
@@ -57,4 +58,4 @@ def _end(text: str, start: int) -> int:
         open_ones += {"(": 1, ")": -1}.get(token[0], 0)
         if not open_ones:
             return token.start()
-    raise ValueError("a parenthesis is not closed")
+    raise InternalError("a parenthesis is not closed")

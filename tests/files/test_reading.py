@@ -585,3 +585,28 @@ def test_the_owners_report_has_the_account_and_the_findings(run: Run, tmp_path: 
     lines = run("report", own, "--release", "spring", "--html", tmp_path / "r.html", "--json").json["read"]
     assert lines[0].startswith("read visits.csv: ") and lines[1].startswith("confirmed one-item: ")
     assert "203 rows, 200 persons" in (tmp_path / "r.html").read_text()
+
+
+@each("name", ["one", "other", "source", "find_all", "text", "query", "tree", "a{0}b", "{}", 'q"q', "it's", "SELECT"])
+def test_columns_of_any_name(name: str) -> None:
+    """Whatever the composed statements call their own tables and columns."""
+    frame = pd.DataFrame({"tid": [1, 1, 2, 2], name: ["a", "b", "a", "b"], "left out": [1, 2, 3, 4]})
+    people = pd.DataFrame({"tid": [1, 2], name: [30, 40]})
+    with anondb.connect() as db:
+        release = db.anonymize(frame, item=name, model="km", k=2, m=1, algorithm="pcta", name="r", queries=1)
+        assert release.count_bounds(["a", "b"])[::2] == (2, 2) and release.verification.verified
+        held = frame.rename(columns={name: "item"})
+        how = {"records": people, "quasi_identifiers": [name], "algorithm": "rum_bound_r", "delta": 1}
+        both = db.anonymize(held, model="kkm", k=2, m=1, name="b", queries=1, **how)
+        assert both.verification.verified
+
+
+@each(
+    "query", ["SELECT tid, item, item FROM sales", "SELECT tid, tid, item FROM sales", "SELECT tid, item FROM sales -- all"]
+)
+def test_a_query_of_odd_form(query: str) -> None:
+    """Its columns are those of the query as it stands."""
+    with anondb.connect() as db:
+        db.sql("CREATE TABLE sales AS SELECT * FROM (VALUES (1, 'a'), (1, 'b'), (2, 'a'), (2, 'b')) sales(tid, item)")
+        db.sql(f"CREATE ANONYMIZED VIEW v AS {query}\nWITH (k = 2, m = 1, algorithm = 'pcta', queries = 1)")
+        assert db.release("v").count_bounds(["a", "b"])[::2] == (2, 2)
