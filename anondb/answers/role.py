@@ -47,6 +47,16 @@ class Role:
         """Whether it is computed from several rows."""
         return self.kind == "computed"
 
+    def of_source(self, place: str) -> Role:
+        """The role as that of a column of a source, whose unknown values are its own."""
+        if self.absent is None or self.absent.find(exp.Placeholder) is None:
+            return self
+
+        def own(node: exp.Expr) -> exp.Expr:
+            return exp.Placeholder(this=f"{node.name} {place}") if isinstance(node, exp.Placeholder) else node
+
+        return Role(self.kind, self.absent.transform(own))
+
 
 Role.KEY, Role.ID, Role.VALUE = Role("key"), Role("id"), Role("computed")
 Role.TOTAL = Role("computed", ZERO)  # counts and sums

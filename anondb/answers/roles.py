@@ -20,6 +20,7 @@ from sqlglot import exp
 from anondb.answers.ranged.aggregates import has_aggregate
 from anondb.answers.ranged.clauses import conditions_of, places_of
 from anondb.answers.ranged.equivalents import link, terms_of_order
+from anondb.answers.ranged.relation import fresh
 from anondb.answers.role import AGGREGATE, Role, of_others
 from anondb.query.parsing import bare, lowered, operands
 from anondb.query.refusals import name_of
@@ -62,11 +63,16 @@ class Relation:
         return replace(self, columns=(*zip(named, roles, strict=False), *self.columns[known:]))
 
     def beside_others(self) -> Relation:
-        """The relation as one of several sources: its single row is there where a row of another one is not."""
-        if not self.single:
-            return self
-        listed = ((name, of_others(exp.column(name)) if role.computed else role) for name, role in self.columns)
-        return replace(self, columns=tuple(listed))
+        """The relation as one of several sources: what is unknown of one is not what is unknown of another, and its single
+        row is there where a row of another one is not."""
+        place = fresh("source")
+
+        def own(name: str, role: Role) -> Role:
+            if self.single and role.computed:
+                return of_others(exp.column(name, place))
+            return role.of_source(place)
+
+        return replace(self, columns=tuple((name, own(name, role)) for name, role in self.columns))
 
     def under(self, name: str) -> Role | None:
         """The role of a column by a name that DuckDB gives it: ``x_1`` of a second ``x``, or the text of an expression."""

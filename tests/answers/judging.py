@@ -37,7 +37,9 @@ class Number(NamedTuple):
         return self.upper - self.lower if math.isfinite(self.lower) and math.isfinite(self.upper) else math.inf
 
     def holds(self, value: float) -> bool:
-        """Whether a number lies between the bounds."""
+        """Whether a number lies between the bounds; what is none, as 0 / 0, has no bounds."""
+        if math.isnan(value):
+            return self.lower == -math.inf and self.upper == math.inf
         slack = CLOSE * max(1.0, abs(value))
         return self.lower - slack <= value <= self.upper + slack
 

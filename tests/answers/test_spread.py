@@ -141,6 +141,7 @@ def test_ends_are_those_of_the_definition(sessions: Sessions, name: str, sql: st
     result = session.sql(sql, bounds="spread")
     spread, connection = session.spread, session.engine.connection
     assert spread.worlds is not None and spread.worlds.count == 40
+    spread.worlds.draw(None)  # an answer may need a part of the rows
     answers: dict[object, list[float]] = {}
     for w in range(40):
         connection.execute(f"USE memory.world_{FIRST_OTHER}; SET VARIABLE anondb_world = {FIRST_OTHER + w}")

@@ -255,6 +255,21 @@ SELECT parent, count(*) FILTER (WHERE node IN (SELECT DISTINCT item FROM sales))
 -- own tables are joined in any order
 SELECT DISTINCT item, count(*) OVER w AS n, count(*) OVER w * 2 AS r FROM sales WINDOW w AS (PARTITION BY item);
 SELECT item, count(*) AS n, count(*) * 2 AS r FROM sales GROUP BY item;
+-- own tables are joined in any order [listed]
+SELECT b AS parent, count(*) AS n FROM (SELECT * FROM food f, sales s WHERE s.item = f.node) x(a, b, c, d) GROUP BY b;
+SELECT d AS parent, count(*) AS n FROM (SELECT * FROM sales s JOIN food f ON s.item = f.node) x(a, b, c, d) GROUP BY d;
+SELECT f.parent, count(*) AS n FROM sales s JOIN food f ON f.node = s.item GROUP BY 1;
+-- own tables are joined in any order
+SELECT b AS price, count(*) AS n FROM (SELECT * FROM prices p JOIN sales s USING (item)) x(a, b, c, d) GROUP BY b;
+SELECT c AS price, count(*) AS n FROM (SELECT * FROM sales s JOIN prices p USING (item)) x(a, b, c, d) GROUP BY c;
+SELECT p.price, count(*) AS n FROM sales s JOIN prices p ON p.item = s.item GROUP BY 1;
+-- own tables are joined in any order [listed]
+SELECT p.parent, count(*) AS n FROM sales s CROSS JOIN food p JOIN food f ON s.item = f.node AND p.node = f.parent GROUP BY 1;
+SELECT p.parent, count(*) AS n FROM food p JOIN food f ON p.node = f.parent JOIN sales s ON s.item = f.node GROUP BY 1;
+SELECT p.parent, count(*) AS n FROM sales s JOIN food f ON f.node = s.item JOIN food p ON p.node = f.parent GROUP BY 1;
+-- numbers of persons may be written in another way
+SELECT max(CASE WHEN c <> 2 THEN c END) AS m FROM (SELECT tid, count(*) AS c FROM sales GROUP BY tid);
+SELECT max(c) AS m FROM (SELECT tid, count(*) AS c FROM sales GROUP BY tid) WHERE c <> 2;
 -- subqueries name columns of the rows around them
 WITH c AS (SELECT item, count(*) AS n FROM sales GROUP BY item) SELECT item, (SELECT count(*) FROM c d WHERE d.n > c.n) AS n FROM c;
 WITH c AS (SELECT item, count(*) AS n FROM sales GROUP BY item) SELECT c.item, l.n FROM c, LATERAL (SELECT count(*) AS n FROM c d WHERE c.n < d.n) l;

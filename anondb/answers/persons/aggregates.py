@@ -249,10 +249,12 @@ class Aggregates(Sums):
         cells, whole = [], len(group) == 1
         for scope in group:
             tree = self.resolved(basic.value, scope)
-            whole = whole and not tree.find(exp.Case, exp.If)
             for met, value in self.branches(tree):
                 rows = scope.rows.restricted(met)
-                if rows.where == NEVER or isinstance(value.unnest(), exp.Null):
+                if rows.where == NEVER:
+                    continue
+                if isinstance(value.unnest(), exp.Null):
+                    whole = False
                     continue
                 if basic.how in ("min", "max"):  # whatever the number of rows of a person
                     cells.append((self.closed(rows), value))

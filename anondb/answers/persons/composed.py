@@ -349,8 +349,7 @@ class Composer:
 
     def _measured(self, how: str, value: exp.Expr, wanted: exp.Expr | None, share: Fraction | None = None) -> exp.Expr:
         """An aggregate of a number of each person who has one."""
-        if all(isinstance(self._reader.atom(tree), Of | Number) for tree in self._trees(value)):
-            wanted = self._where_present(value, wanted)
+        wanted = self._where_present(value, wanted)
         basic = Basic(how, value, wanted, share, some=True)
         null = how in SPREADS.values() or any(map(self._may_be_null, self._trees(value)))
         return self._unless_empty(self._basic(basic if null else self._in_groups(basic)), wanted)

@@ -11,7 +11,7 @@ from sqlglot import exp
 from anondb.answers.persons.joins import MAX_BRANCHES, Joins, shared_names
 from anondb.answers.persons.per_person import possible
 from anondb.answers.persons.terms import Column, Id, Item, Listing, Of, Part, PersonRows, Scope
-from anondb.answers.ranged.clauses import aliased, clauses_of, conditions_of
+from anondb.answers.ranged.clauses import aliased, clauses_of, conditions_of, is_inner, places_of
 from anondb.answers.ranged.compiler import Env, with_ctes
 from anondb.answers.ranged.sources import source_rows
 from anondb.query.parsing import bare, conjoined, lowered
@@ -77,7 +77,7 @@ class Relations(Joins):
             if isinstance(star, exp.Star):
                 only(star)
                 table = lowered(inner.table) if isinstance(inner, exp.Column) else ""
-                shown = [c for c in scope.rows.columns if (not table and not c.merged) or (table and c.alias == table)]
+                shown = [c for c in scope.rows.columns if c.alias == table] if table else _all_columns(node, scope.rows)
                 columns += [replace(c, alias="", merged=False) for c in shown]
                 continue
             if isinstance(inner, exp.Explode):
@@ -135,21 +135,28 @@ class Relations(Joins):
         return places[0]
 
     def _by_links(self, places: Sequence[exp.Expr], pool: Sequence[exp.Expr], env: Env) -> Iterator[exp.Expr]:
-        """The sources of FROM: a table of the analyst that only WHERE joins follows a source that it compares it with."""
+        """The sources of FROM: of inner joins, a table of the analyst follows a source that it is compared with."""
 
         def free(place: exp.Expr) -> bool:
             named = place is not places[0] and isinstance(place.this, exp.Table | exp.Subquery)
-            return named and clauses_of(place) <= {"this", "kind"} and not self.people.is_source(place.this, env)
+            inner = named and is_inner(place) and clauses_of(place) <= {"this", "kind", "on"}
+            return inner and not self.people.is_source(place.this, env) and "" not in _named(place)
 
-        links = [{lowered(c.table) for c in e.find_all(exp.Column)} for e in pool if isinstance(bare(e), exp.EQ)]
         rest, before = list(places), set[str]()
         while rest:
             run = list(takewhile(free, rest)) or rest[:1]
-            linked = ((p, {lowered(p.this.alias_or_name)}) for p in run)
-            place = next((p for p, own in linked if any(own < link <= own | before for link in links)), run[0])
-            rest = [p for p in rest if p is not place]
-            before.add(lowered(place.this.alias_or_name))
-            yield place
+            rest = rest[len(run) :]
+            several = len(run) > 1
+            on = [condition for place in run for condition in conjoined(place.args.get("on"))] if several else []
+            links = [_named(e) for e in (*pool, *on) if isinstance(bare(e), exp.EQ)]
+            while run:
+                linked = ((p, {lowered(p.this.alias_or_name)}) for p in run)
+                place = next((p for p, own in linked if any(own < link <= own | before for link in links)), run[0])
+                run = [p for p in run if p is not place]
+                before.add(lowered(place.this.alias_or_name))
+                mine = [condition for condition in on if _named(condition) <= before or not run]
+                on = [condition for condition in on if condition not in mine]
+                yield exp.Join(this=place.this, on=exp.and_(*mine) if mine else None) if several else place
 
     def _joined(self, place: exp.Expr, scope: Scope, pool: list[exp.Expr]) -> list[Scope]:
         """The rows of a scope beside those of a further source."""
@@ -308,3 +315,20 @@ class Relations(Joins):
             columns.append(Column("", lowered(table.part), self.column(Part())))
         exact = not (rows and self.releases.bags)
         return PersonRows(tuple(columns), rows, where, exact=exact, people=frozenset({person}))
+
+
+def _named(node: exp.Expr) -> set[str]:
+    """The sources whose columns a condition, or that of a join, names; ``""`` for a column without a source."""
+    on = node.args.get("on") if isinstance(node, exp.Join) else node
+    return set() if on is None else {lowered(column.table) for column in on.find_all(exp.Column)}
+
+
+def _all_columns(node: exp.Select, rows: PersonRows) -> list[Column]:
+    """The columns that a star shows, in the order of the sources in FROM; one of USING stands in the first that has it."""
+    sources = [lowered(place.this.alias_or_name) for place in places_of(node)]
+
+    def place(column: Column) -> tuple[int, int]:
+        alike = [c for c in rows.columns if c is column or (c.merged and c.name == column.name)]
+        return min((sources.index(c.alias) if c.alias in sources else len(sources), rows.columns.index(c)) for c in alike)
+
+    return sorted((column for column in rows.columns if not column.merged), key=place)

@@ -31,7 +31,7 @@ def with_counts_up_to(node: exp.Select, env: Env, compiler: Compiler) -> exp.Sel
     (ORDER BY n)``; None for others.
 
     More is known of the persons up to a number than of those with each number. The number of a row is its key, so ROWS up to
-    it are those of RANGE, and it has a person itself.
+    it are those of RANGE.
     """
     clause, group, where = node.args.get("from_"), node.args.get("group"), node.args.get("where")
     if clause is None or group is None or not clauses_of(node) <= {*GROUPED, "qualify"} - {"joins", "having"}:
@@ -61,7 +61,7 @@ def with_counts_up_to(node: exp.Select, env: Env, compiler: Compiler) -> exp.Sel
         rows = rows.where(least(this=exp.column(key.this.copy(), alias), expression=of_row))
         for part in conditions_of(node):
             rows = rows.where(part.transform(lambda n: exp.column(n.this.copy(), alias) if isinstance(n, exp.Column) else n))
-        window.replace(exp.Greatest(this=exp.convert(1), expressions=[rows.subquery()]))
+        window.replace(rows.subquery())
     return None if copy == before or (where is not None and where.find(exp.Query)) else copy
 
 

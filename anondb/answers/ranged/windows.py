@@ -67,9 +67,14 @@ class Windows:
         Raises:
             InputError: ``unsupported_query``.
         """
+        value = self._of_rows(node)
+        if not isinstance(filtered(node.this)[0], exp.Avg) or node.args.get("order") or value.exact:
+            return value
+        return narrowed(value, computed(as_quotient(node), self.resolve))
+
+    def _of_rows(self, node: exp.Window) -> Value:
         if self.every and over_all(node):
             value, total = self._over_all(node), self._total(node)
-            total = computed(as_quotient(node), self.resolve) if isinstance(filtered(node.this)[0], exp.Avg) else total
             value = value if total is None else narrowed(value, total)
             counts = isinstance(node.this, exp.Sum) and isinstance(node.this.this, exp.Count)
             return replace(value, sure=None) if counts else value  # each row is one of those that are added up
