@@ -29,6 +29,7 @@ OUTSIDE_NOTE = (
 ZERO_NOTE = "A number has no bounds in a row where it may be divided by 0. Divide by nullif(n, 0)."
 ENDS_NOTE = "A number has no bounds in a row where rules give it no ends, such as by a divisor that may be close to 0."
 SELDOM_NOTE = "No bounds: only rows that are in half of the worlds are listed; rows may be missing."
+HIDDEN_NOTE = "Suppressed items are in no world: rows that only they give are missing."
 FRAME_NOTE = "A number has no bounds where its window may reach a row that need not exist."
 _MEAN_LIST = (
     "list_transform(range(1, max(len(cell)) + 1), "
@@ -119,7 +120,7 @@ class Estimator(InWorlds):
         rows = exp.select("*", unknown).from_(drawn.expression()).where(exp.column(WORLD).eq(exp.convert(0)), *kept)
         table = self.make("rows", rows, tables)
         columns = tuple(Column("") for _ in self.types)
-        return Estimated(self._ended(Ranged(rows, columns), table), tables, notes=[note])
+        return Estimated(self._ended(Ranged(rows, columns), table), tables, notes=[note, *self._hidden()])
 
     def _means(self, drawn: exp.Expr) -> exp.Select:
         """One row for each key: its means with the ends over worlds, and the number of worlds that keep it."""
@@ -254,7 +255,11 @@ class Estimator(InWorlds):
         table = self.make("rows", exp.select("*").from_(every.expression()).where(often), tables) if notes else every
         table, columns = self._spread(table, columns, tables)
         rows = Ranged(exp.select("*").from_(table.expression()), columns)
-        return Estimated(self._ended(rows, table), tables, notes=notes)
+        return Estimated(self._ended(rows, table), tables, notes=[*notes, *(self._hidden() if self.keys else [])])
+
+    def _hidden(self) -> list[str]:
+        """That rows of suppressed items may be missing."""
+        return [HIDDEN_NOTE] if self.worlds.suppressed else []
 
     def _share(self) -> exp.Expr:
         """The share of the worlds that have a row."""

@@ -48,7 +48,8 @@ class WorldTables:
         self._files = [] if worlds else copied(engine, files)
         self._worlds = worlds or Worlds(engine, self._files)
         self.count = self._worlds.count
-        self.possible = all(release.manifest["suppression"] == "none" for release in files)
+        self.suppressed = any(release.manifest["suppression"] != "none" for release in files)
+        self.possible = not self.suppressed
 
     def prepared(self, tree: exp.Expr, items: frozenset[str] | None) -> exp.Expr:
         """Draw what a query needs, and return it as it reads the tables."""
@@ -128,7 +129,7 @@ def _says_nothing(file: File) -> bool:
 class OwnTables:
     """The analyst's tables alone, as the only world of queries that read nothing else."""
 
-    count, possible = 1, False
+    count, possible, suppressed = 1, False, False
 
     def __init__(self, engine: DuckDBEngine) -> None:
         self._engine = engine

@@ -260,6 +260,9 @@ SELECT b AS parent, count(*) AS n FROM (SELECT * FROM food f, sales s WHERE s.it
 SELECT d AS parent, count(*) AS n FROM (SELECT * FROM sales s JOIN food f ON s.item = f.node) x(a, b, c, d) GROUP BY d;
 SELECT f.parent, count(*) AS n FROM sales s JOIN food f ON f.node = s.item GROUP BY 1;
 -- own tables are joined in any order
+SELECT d AS item, count(*) AS n FROM (SELECT * FROM (SELECT tid, count(*) AS k FROM sales GROUP BY tid) z, sales s WHERE z.tid = s.tid) x(a, b, c, d) GROUP BY d;
+SELECT item, count(*) AS n FROM sales GROUP BY item;
+-- own tables are joined in any order
 SELECT b AS price, count(*) AS n FROM (SELECT * FROM prices p JOIN sales s USING (item)) x(a, b, c, d) GROUP BY b;
 SELECT c AS price, count(*) AS n FROM (SELECT * FROM sales s JOIN prices p USING (item)) x(a, b, c, d) GROUP BY c;
 SELECT p.price, count(*) AS n FROM sales s JOIN prices p ON p.item = s.item GROUP BY 1;

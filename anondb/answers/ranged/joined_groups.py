@@ -95,7 +95,7 @@ def _put_table_first(select: exp.Select, named: Mapping[str, exp.CTE], table: st
     """Let a join of groups with the table be one of the table with the groups."""
     clause, joins = select.args.get("from_"), select.args.get("joins") or []
     is_table = bool(joins) and isinstance(joins[0].this, exp.Table) and lowered(joins[0].this.name) == table
-    if clause is None or not is_table or joins[0].side or joins[0].method or joins[0].kind not in ("", "INNER"):
+    if clause is None or not is_table or not is_inner(joins[0]) or select.is_star:
         return
     first, other = clause.this, joins[0].this
     if isinstance(first, exp.Subquery) or lowered(first.name) in named:
