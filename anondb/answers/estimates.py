@@ -20,7 +20,7 @@ TYPED = (*INTEGERS, "DOUBLE", "BOOLEAN", "DATE", "TIMESTAMP", "UUID")
 """Types of keys that rules may write as texts."""
 WORLDS, OUTSIDE, LACKING = "worlds", "outside", "lacking"
 
-KEYLESS_NOTE = "No bounds: several rows have the same keys, so that rows do not match between worlds. One world answers."
+KEYLESS_NOTE = "No bounds: several rows have the same keys, so that worlds do not match. One answers; rows may be missing."
 APART_NOTE = "No bounds: no key is in half of the worlds, though most have rows. One world answers; rows may be missing."
 OUTSIDE_NOTE = (
     "Internal error: an answer of a possible original lies outside of the bounds of this query. The bounds are left out; "
@@ -28,8 +28,7 @@ OUTSIDE_NOTE = (
 )
 ZERO_NOTE = "A number has no bounds in a row where it may be divided by 0. Divide by nullif(n, 0)."
 ENDS_NOTE = "A number has no bounds in a row where rules give it no ends, such as by a divisor that may be close to 0."
-SELDOM_NOTE = "No bounds: only rows that are in half of the worlds are listed; rows may be missing."
-HIDDEN_NOTE = "Suppressed items are in no world: rows that only they give are missing."
+SELDOM_NOTE = "Only rows that half of the worlds have are listed; rows may be missing."
 FRAME_NOTE = "A number has no bounds where its window may reach a row that need not exist."
 _MEAN_LIST = (
     "list_transform(range(1, max(len(cell)) + 1), "
@@ -120,7 +119,7 @@ class Estimator(InWorlds):
         rows = exp.select("*", unknown).from_(drawn.expression()).where(exp.column(WORLD).eq(exp.convert(0)), *kept)
         table = self.make("rows", rows, tables)
         columns = tuple(Column("") for _ in self.types)
-        return Estimated(self._ended(Ranged(rows, columns), table), tables, notes=[note, *self._hidden()])
+        return Estimated(self._ended(Ranged(rows, columns), table), tables, notes=[note])
 
     def _means(self, drawn: exp.Expr) -> exp.Select:
         """One row for each key: its means with the ends over worlds, and the number of worlds that keep it."""
@@ -248,18 +247,11 @@ class Estimator(InWorlds):
         """The rows of half of the worlds, without bounds."""
         cells = [cell for n, column in enumerate(columns) for cell in _without_bounds(n, column)]
         listed = [exp.column(PLACE, "m"), exp.column(COPY, "m"), self._share(), *cells]
-        every = self.make("rows", exp.select(*listed).from_(drawn, copy=False), tables)
-        often = self._is_half(exp.column(IN_WORLDS) * exp.convert(self.worlds.count))
-        seldom = exp.select(PLACE).from_(every.expression()).where(exp.not_(often)).limit(1)
-        notes = [SELDOM_NOTE] * len(self.engine.select(seldom, "rows of few worlds")[PLACE])
-        table = self.make("rows", exp.select("*").from_(every.expression()).where(often), tables) if notes else every
+        often = self._is_half(exp.column(WORLDS, "m"))
+        table = self.make("rows", exp.select(*listed).from_(drawn, copy=False).where(often), tables)
         table, columns = self._spread(table, columns, tables)
         rows = Ranged(exp.select("*").from_(table.expression()), columns)
-        return Estimated(self._ended(rows, table), tables, notes=[*notes, *(self._hidden() if self.keys else [])])
-
-    def _hidden(self) -> list[str]:
-        """That rows of suppressed items may be missing."""
-        return [HIDDEN_NOTE] if self.worlds.suppressed else []
+        return Estimated(self._ended(rows, table), tables, notes=[SELDOM_NOTE] * bool(self.keys and self.asked.of_worlds))
 
     def _share(self) -> exp.Expr:
         """The share of the worlds that have a row."""

@@ -18,7 +18,7 @@ from anondb.answers.ranged.originals import Originals
 from anondb.answers.ranged.over_groups import as_one, with_joined_totals
 from anondb.answers.ranged.plain_sources import with_chosen_groups, with_named_tables, without_inner_rows
 from anondb.answers.ranged.plain_words import with_outer_ctes, with_plain_words, with_rows_counted, without_idle_distinct
-from anondb.answers.ranged.quantified import with_extremes
+from anondb.answers.ranged.quantified import with_extremes, without_matches
 from anondb.answers.ranged.rows_of_records import with_sums_of_records
 from anondb.answers.ranged.running_joins import with_totals
 from anondb.answers.ranged.unions import with_all
@@ -32,6 +32,7 @@ _FORMS = (
     with_totals,
     with_aggregates,
     with_joins,
+    without_matches,
     with_item_windows,
     with_groups,
 )

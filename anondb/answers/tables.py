@@ -48,8 +48,7 @@ class WorldTables:
         self._files = [] if worlds else copied(engine, files)
         self._worlds = worlds or Worlds(engine, self._files)
         self.count = self._worlds.count
-        self.suppressed = any(release.manifest["suppression"] != "none" for release in files)
-        self.possible = not self.suppressed
+        self.possible = all(release.manifest["suppression"] == "none" for release in files)
 
     def prepared(self, tree: exp.Expr, items: frozenset[str] | None) -> exp.Expr:
         """Draw what a query needs, and return it as it reads the tables."""
@@ -129,7 +128,7 @@ def _says_nothing(file: File) -> bool:
 class OwnTables:
     """The analyst's tables alone, as the only world of queries that read nothing else."""
 
-    count, possible, suppressed = 1, False, False
+    count, possible = 1, False
 
     def __init__(self, engine: DuckDBEngine) -> None:
         self._engine = engine

@@ -262,6 +262,13 @@ SELECT f.parent, count(*) AS n FROM sales s JOIN food f ON f.node = s.item GROUP
 -- own tables are joined in any order
 SELECT d AS item, count(*) AS n FROM (SELECT * FROM (SELECT tid, count(*) AS k FROM sales GROUP BY tid) z, sales s WHERE z.tid = s.tid) x(a, b, c, d) GROUP BY d;
 SELECT item, count(*) AS n FROM sales GROUP BY item;
+-- rows without a match are those of an anti join
+SELECT count(*) AS n FROM prices p LEFT JOIN sales s ON s.item = p.item WHERE s.item IS NULL;
+SELECT count(*) AS n FROM prices p LEFT JOIN sales s USING (item) WHERE s.tid IS NULL;
+SELECT count(*) AS n FROM prices p WHERE NOT EXISTS (SELECT 1 FROM sales s WHERE s.item = p.item);
+-- rows without a match are those of an anti join
+SELECT count(*) AS n FROM (SELECT DISTINCT tid FROM sales) p LEFT JOIN sales s ON s.tid = p.tid AND s.item = 'milk' WHERE s.item IS NULL;
+SELECT count(DISTINCT tid) AS n FROM sales WHERE tid NOT IN (SELECT tid FROM sales WHERE item = 'milk');
 -- own tables are joined in any order
 SELECT b AS price, count(*) AS n FROM (SELECT * FROM prices p JOIN sales s USING (item)) x(a, b, c, d) GROUP BY b;
 SELECT c AS price, count(*) AS n FROM (SELECT * FROM sales s JOIN prices p USING (item)) x(a, b, c, d) GROUP BY c;

@@ -106,7 +106,7 @@ class Compiler:
             return self.query(node.this, env, ended=ended, around=around)
         from anondb.answers.ranged.listed_groups import beside_totals, by_parts
         from anondb.answers.ranged.over_groups import as_one
-        from anondb.answers.ranged.quantified import with_exists, without_matches
+        from anondb.answers.ranged.quantified import with_exists
         from anondb.answers.ranged.rollups import over_rows
         from anondb.answers.ranged.running_joins import with_counts_up_to
         from anondb.answers.ranged.selects import SelectRows
@@ -128,7 +128,7 @@ class Compiler:
             or beside_totals(node, env, self)
         )
         persons = {name: of for name, of in self.tables.persons_tables.items() if name not in env}
-        other = other or with_exists(node, env, self) or without_matches(node, env, self) or by_parts(node, persons)
+        other = other or with_exists(node, env, self) or by_parts(node, persons)
         other = other or with_counts_up_to(node, env, self)
         if other is not None:
             return self.query(other, env, ended=ended)

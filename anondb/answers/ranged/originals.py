@@ -129,7 +129,7 @@ def is_present(value: exp.Expr, select: exp.Select, present: Present, named: Nam
         places = [source.this for source in (select.args["from_"], *joins)]
         of = [place for place in places if not value.table or lowered(place.alias_or_name) == lowered(value.table)]
         told = [
-            never for place in of if (never := _source_has_values(place, lowered(value.name), present, named)) is not None
+            never for place in of if (never := source_has_values(place, lowered(value.name), present, named)) is not None
         ]
         return bool(told) and all(told)
     parts = _parts(value, grouped=group is not None and _has_rows(group))
@@ -158,7 +158,7 @@ def _parts(value: exp.Expr, *, grouped: bool) -> list[exp.Expr] | None:
     return [part for part in value.iter_expressions() if not isinstance(part, exp.DataType | exp.Var)] if same else None
 
 
-def _source_has_values(place: exp.Expr, name: str, present: Present, named: Named) -> bool | None:
+def source_has_values(place: exp.Expr, name: str, present: Present, named: Named = common_table) -> bool | None:
     """Whether a column of a source is never NULL; None if it has no such column."""
     if place.alias_column_names:
         return False

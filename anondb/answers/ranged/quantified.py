@@ -7,15 +7,23 @@ NULL, and the comparison is true. So ``x >= ANY (list)`` is ``coalesce(x >= min(
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from sqlglot import exp
 
-from anondb.answers.ranged.clauses import FLAT, clauses_of, conditions_of, only_source, places_of, set_conditions
+from anondb.answers.ranged.clauses import (
+    FLAT,
+    clauses_of,
+    conditions_of,
+    only_source,
+    places_of,
+    set_conditions,
+    shown_by_name,
+)
 from anondb.answers.ranged.compiler import Compiler, Env
 from anondb.answers.ranged.equivalents import query_of
-from anondb.answers.ranged.originals import Originals, rule
-from anondb.answers.ranged.relation import Ranged
-from anondb.answers.ranged.sources import source_rows
-from anondb.query.parsing import bare, is_null, lowered
+from anondb.answers.ranged.originals import Originals, rule, source_has_values
+from anondb.query.parsing import bare, conjoined, lowered
 
 _COMPARED = (exp.GTE, exp.GT, exp.LTE, exp.LT)
 
@@ -89,37 +97,42 @@ _NAMING = ("expressions", "where", "group", "having", "qualify", "distinct", "or
 """The parts of a SELECT that may name a column of its sources, beside the conditions of joins."""
 
 
-def without_matches(node: exp.Select, env: Env, compiler: Compiler) -> exp.Select | None:
-    """A SELECT of the rows of which a LEFT JOIN finds no match, without this join; None for others.
+@rule(exp.Join, exp.Is)
+def without_matches(select: exp.Select, originals: Originals) -> None:
+    """The rows for which a LEFT JOIN finds no match, by NOT EXISTS in place of this join.
 
     A row without a match has NULL in each column of the joined rows; one with a match has no NULL in a column in which no
     joined row has any.
     """
-    sources, joins = [place.this for place in places_of(node)], node.args.get("joins") or []
-    if not sources or not any(join.side == "LEFT" for join in joins):
-        return None
+    joins, sources = select.args.get("joins") or [], [place.this for place in places_of(select)]
     plain = all(isinstance(source, exp.Table | exp.Subquery) and source.alias_or_name for source in sources)
-    if not plain or any(join.side in ("RIGHT", "FULL") or join.args.get("using") for join in joins):
-        return None
-    parts = conditions_of(node)
-    if any(compiler.people.is_source(source, env) for source in sources) or not any(map(_tested, parts)):
-        return None
-    for join in joins:
-        if join.side != "LEFT" or join.args.get("on") is None:
-            continue
-        name = lowered(join.this.alias_or_name)
+    if not plain or select.is_star or any(join.side in ("RIGHT", "FULL") or join.method for join in joins):
+        return
+    for join in [join for join in joins if join.side == "LEFT" and not (join.args.get("using") and len(joins) > 1)]:
+        name, parts = lowered(join.this.alias_or_name), conditions_of(select)
         tested = [p for p in parts if (column := _tested(p)) is not None and lowered(column.table) == name]
-        kept = [part for part in parts if part not in tested]
-        relation, _ = source_rows(compiler, join.this, env) if tested else (None, "")
-        if relation is None or not any(is_never_null(p.this, relation, compiler) for p in tested):
+        if not any(source_has_values(join.this, lowered(bare(p.this).name), originals.present) for p in tested):
             continue
-        copy = node.copy()
-        copy.set("joins", [other.copy() for other in joins if other is not join])
-        set_conditions(copy, kept)
-        if _with_nulls(copy, name, relation):
-            matches = exp.Select(expressions=[exp.convert(1)]).from_(join.this.copy()).where(join.args["on"].copy())
-            return copy.where(exp.Not(this=exp.Exists(this=matches)))
-    return None
+        before, names = select.copy(), _columns_of(join.this, originals)
+        joins.remove(join)
+        set_conditions(select, [part for part in parts if part not in tested])
+        if names and _with_nulls(select, name, names):
+            using, alias = join.args.get("using") or (), sources[0].alias_or_name
+            on = [exp.EQ(this=exp.column(n.copy(), alias), expression=exp.column(n.copy(), name)) for n in using]
+            matches = exp.Select(expressions=[exp.convert(1)]).from_(join.this).where(*on, *conjoined(join.args.get("on")))
+            select.where(exp.Not(this=exp.Exists(this=matches)), copy=False)
+            return
+        for key, part in before.args.items():
+            select.set(key, part)
+        return
+
+
+def _columns_of(source: exp.Expr, originals: Originals) -> Collection[str]:
+    """The names of the columns of a source, in lower case; empty where they do not show."""
+    inner = query_of(source)
+    if inner is None:
+        return originals.names_of(source)
+    return shown_by_name(inner) if isinstance(inner, exp.Select) and not inner.is_star else ()
 
 
 def _tested(part: exp.Expr) -> exp.Column | None:
@@ -128,22 +141,8 @@ def _tested(part: exp.Expr) -> exp.Column | None:
     return column if isinstance(column, exp.Column) else None
 
 
-def is_never_null(node: exp.Expr, relation: Ranged, compiler: Compiler) -> bool:
-    """Whether a column of rows is NULL in none of them, for any original."""
-    name = lowered(bare(node).name)
-    columns = [(n, c) for n, c in enumerate(relation.columns) if lowered(c.name) == name]
-    if len(columns) != 1 or columns[0][1].present:
-        return len(columns) == 1
-    ((number, column),) = columns
-    if column.item or column.bounded or column.unknown or relation.open:
-        return column.item
-    missing = exp.select(exp.convert(1)).from_(relation.tree.subquery("r")).where(is_null(exp.column(f"c{number}")))
-    return not compiler.tables.rows(missing.limit(1))
-
-
-def _with_nulls(node: exp.Select, alias: str, relation: Ranged) -> bool:
-    """Write NULL for the columns of rows of this name; returns whether a SELECT then names none of them for certain."""
-    names = {lowered(column.name) for column in relation.columns}
+def _with_nulls(node: exp.Select, alias: str, names: Collection[str]) -> bool:
+    """Write NULL for the columns of a source; returns whether a SELECT then names none of them for certain."""
     parts = [part for key in _NAMING for part in (node.args[key] if key == "expressions" else [node.args.get(key)])]
     parts += [join.args.get("on") for join in node.args["joins"]]
     for column in [c for part in parts if isinstance(part, exp.Expr) for c in part.find_all(exp.Column)]:
@@ -152,4 +151,4 @@ def _with_nulls(node: exp.Select, alias: str, relation: Ranged) -> bool:
             return False
         if of_rows:
             column.replace(exp.alias_(exp.null(), column.name) if column.parent is node else exp.null())
-    return not any(isinstance(e, exp.Star) for e in node.expressions)
+    return True
