@@ -240,17 +240,21 @@ _SAME = (exp.AnyValue, exp.Max, exp.Min, exp.First)
 
 
 def beside_totals(node: exp.Select, env: Env, compiler: Compiler) -> exp.Select | None:
-    """Groups of persons beside one row of aggregates, with a subquery in place of each column of this row; None for others.
+    """Groups of persons, or rows with windows, beside one row of aggregates, with a subquery in place of each column of this
+    row; None for others.
 
     A source with exactly one row adds no row and takes none away, so that its columns are constants. All rows of a group
     have them: an aggregate that gives the value of all rows gives the constant, and a constant divides no group.
     """
-    places = places_of(node)
-    if len(places) < 2 or node.args.get("group") is None or any(node.args.get(k) for k in ("distinct", "qualify")):
+    places, grouped_rows = places_of(node), node.args.get("group") is not None
+    if len(places) < 2 or any(node.args.get(k) for k in ("distinct", "qualify")):
+        return None
+    if not grouped_rows and not any(window.parent_select is node for window in node.find_all(exp.Window)):
         return None
     totals = {id(p): names for p in places if (names := _columns(p, env, compiler)) is not None}
     rest = [place for place in places if id(place) not in totals]
-    if not totals or not any(compiler.people.is_source(place.this, env) for place in rest):
+    of_persons = any(compiler.people.is_source(place.this, env) for place in rest)
+    if not totals or not (of_persons if grouped_rows else len(rest) == 1):
         return None
     if any(e.find(exp.Star) and not e.find(exp.AggFunc) for e in node.expressions):
         return None
@@ -263,11 +267,12 @@ def beside_totals(node: exp.Select, env: Env, compiler: Compiler) -> exp.Select 
     first, *others = rest
     if isinstance(first, exp.Join) and (first.side or first.args.get("using") or first.kind not in ("", "INNER", "CROSS")):
         return None
-    keys = [key for key in _keys(node) if not _is_of(selected(key, node), values)] or [SOME_ROWS]
     copy = node.copy()
     copy.set("from_", exp.From(this=first.this.copy()))
     copy.set("joins", [join.copy() for join in others])
-    copy.set("group", exp.Group(expressions=[key.copy() for key in keys]))
+    if grouped_rows:
+        keys = [key for key in _keys(node) if not _is_of(selected(key, node), values)] or [SOME_ROWS]
+        copy.set("group", exp.Group(expressions=[key.copy() for key in keys]))
     return _with_values(copy.where(*conjoined(first.args.get("on"))), values)
 
 

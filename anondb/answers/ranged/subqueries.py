@@ -56,7 +56,7 @@ def scalar(node: exp.Subquery, compiler: Compiler, env: Env, around: Around | No
     if value.unknown:
         return value
     if named:
-        if not has_one_row(node.this):
+        if not (has_one_row(node.this) or relation.exact):  # of an exact value the engine says that there are several
             raise unsupported("a subquery of several rows that names columns around it")
         ends = [exp.Subquery(this=exp.select(end.copy()).from_(source.copy())) for end in value.ends]
         return replace(value, part=None).replaced(ends)
