@@ -269,6 +269,21 @@ SELECT count(*) AS n FROM prices p WHERE NOT EXISTS (SELECT 1 FROM sales s WHERE
 -- rows without a match are those of an anti join
 SELECT count(*) AS n FROM (SELECT DISTINCT tid FROM sales) p LEFT JOIN sales s ON s.tid = p.tid AND s.item = 'milk' WHERE s.item IS NULL;
 SELECT count(DISTINCT tid) AS n FROM sales WHERE tid NOT IN (SELECT tid FROM sales WHERE item = 'milk');
+-- rows of aggregates stand beside each other
+WITH a AS (SELECT count(*) AS n FROM sales WHERE item = 'milk'), i AS (SELECT count(DISTINCT s.tid) AS n FROM sales s JOIN sales t USING (tid) WHERE s.item = 'milk' AND t.item = 'bread') SELECT i.n / nullif(a.n, 0) AS n FROM a, i;
+WITH a AS (SELECT count(*) AS n FROM sales WHERE item = 'milk'), i AS (SELECT count(DISTINCT s.tid) AS n FROM sales s JOIN sales t USING (tid) WHERE s.item = 'milk' AND t.item = 'bread') SELECT CASE WHEN a.n = 0 THEN NULL ELSE i.n / a.n END AS n FROM a CROSS JOIN i;
+WITH a AS (SELECT count(*) AS n FROM sales WHERE item = 'milk'), i AS (SELECT count(DISTINCT s.tid) AS n FROM sales s JOIN sales t USING (tid) WHERE s.item = 'milk' AND t.item = 'bread') SELECT CASE WHEN a.n > 0 THEN i.n / a.n END AS n FROM a, i;
+SELECT (SELECT count(DISTINCT s.tid) FROM sales s JOIN sales t USING (tid) WHERE s.item = 'milk' AND t.item = 'bread') / nullif((SELECT count(*) FROM sales WHERE item = 'milk'), 0) AS n;
+-- rows of aggregates stand beside each other
+WITH c AS (SELECT item, count(*) AS n FROM sales GROUP BY item), t AS (SELECT count(*) AS total FROM sales) SELECT item, sum(n) OVER (ORDER BY n DESC, item) / t.total AS r FROM c, t;
+WITH c AS (SELECT item, count(*) AS n FROM sales GROUP BY item), t AS (SELECT count(*) AS total FROM sales) SELECT item, sum(n) OVER (ORDER BY n DESC, item) / t.total AS r FROM t CROSS JOIN c;
+WITH c AS (SELECT item, count(*) AS n FROM sales GROUP BY item) SELECT item, sum(n) OVER (ORDER BY n DESC, item) / (SELECT count(*) FROM sales) AS r FROM c;
+-- a value of the item may be looked up
+SELECT item, count(*) * (SELECT p.price FROM prices p WHERE p.item = s.item) AS n FROM sales s WHERE item IN ('milk', 'bread') GROUP BY item;
+SELECT item, sum(price) AS n FROM sales JOIN prices USING (item) WHERE item IN ('milk', 'bread') GROUP BY item;
+-- numbers of different values are added up [listed]
+SELECT avg(k) AS n FROM (SELECT s.tid, count(DISTINCT f.parent) AS k FROM sales s JOIN food f ON f.node = s.item GROUP BY s.tid);
+SELECT count(*) / count(DISTINCT tid) AS n FROM (SELECT DISTINCT s.tid, f.parent FROM sales s JOIN food f ON f.node = s.item);
 -- own tables are joined in any order
 SELECT b AS price, count(*) AS n FROM (SELECT * FROM prices p JOIN sales s USING (item)) x(a, b, c, d) GROUP BY b;
 SELECT c AS price, count(*) AS n FROM (SELECT * FROM sales s JOIN prices p USING (item)) x(a, b, c, d) GROUP BY c;

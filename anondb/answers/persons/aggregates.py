@@ -217,7 +217,7 @@ class Aggregates(Sums):
         """An aggregate of a number of each person; an average also by its sum and the number of persons."""
         bounds = self.one(plan)
         if plan.aggregate == "avg" and (number := self.persons(plan.condition))[1] != 0:
-            bounds = self.within(bounds, lambda: quotient(self.one(replace(plan, aggregate="sum", some=False)), number))
+            bounds = self.within(bounds, lambda: quotient(self.sum_of_measure(plan.condition, plan.measure), number))
         return bounds
 
     # ---------------------------------------------------------------- aggregates of numbers

@@ -143,6 +143,11 @@ def both_of(one: Bounds, other: Bounds) -> Bounds:
     return (high, low) if turned else (low, high)
 
 
+def is_unsigned(bounds: Bounds) -> bool:
+    """Whether no number within bounds is negative."""
+    return bounds[0] is not None and bounds[0] >= 0
+
+
 def quotient(number: Bounds, rows: Bounds) -> Bounds:
     """A number by a number of rows, of which there is one at least."""
     least, most = max(rows[0] or 0, 1), None if rows[1] is None else max(rows[1], 1)

@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from anondb.answers.persons.aggregates import LISTED_NOTE, VALUES_NOTE, Aggregates, Basic, Group, dependent
 from anondb.answers.persons.composed import Composer
-from anondb.answers.persons.counts import NONE, Bounds, Counts, Row
+from anondb.answers.persons.counts import NONE, Bounds, Counts, Row, both_of, is_unsigned
 from anondb.answers.persons.domains import check_kind
 from anondb.answers.persons.sums import MERGED_NOTE
 from anondb.answers.persons.terms import Item, Number, Of, PersonRows, Scope
@@ -97,6 +97,7 @@ class _Grouped(Aggregates):
         most = None if limit is None else int(limit.expression.name)
         quick = self._listed_once(scopes, trees, basics)
         items = [isinstance(self.atom(tree), Item) and self.releases.typed for tree in trees[0]]
+        unsigned = {n for n, basic in enumerate(basics) if basic.unsigned}
         if quick is not None:
             tree = self.releases.put_listed(quick, len(basics))
             sure = all(lower >= 1 for _, lower, upper in quick if upper != 0)
@@ -107,10 +108,12 @@ class _Grouped(Aggregates):
                 empty: list[Bounds] = [NONE if b.how in (*COUNTED, "sum", "combined") else (None, None) for b in basics]
                 rows = rows or {(): [*empty, NONE]}
             sure = all((of[-1][0] or 0) >= 1 for of in rows.values())
+            unsigned |= {n for n in range(len(basics)) if all(is_unsigned(of[n]) for of in rows.values())}
             listed = rows if keys else {key: of[:-1] for key, of in rows.items()}
             tree = self.releases.put([*map(self.common, kinds)], listed, len(basics))
         columns = [Column(f"#k{n}", item=item, plain=item) for n, item in enumerate(items)]
-        columns += [self._column(n, basics, len(keys), maybe=not keys and not sure) for n in range(len(basics))]
+        maybe = not keys and not sure
+        columns += [self._column(n, basics, len(keys), maybe=maybe, unsigned=n in unsigned) for n in range(len(basics))]
         relation = Ranged(marked(tree, columns), tuple(columns), flagged=bool(keys), open=some and bool(keys))
         return Grouped(replace(relation, unsure=bool(keys) and not sure), {key: n for n, key in enumerate(keys)}, replaced)
 
@@ -192,11 +195,15 @@ class _Grouped(Aggregates):
             self._unread[basic] = error
             return None, None
 
-    def _column(self, number: int, basics: Sequence[Basic], keys: int, *, maybe: bool) -> Column:
+    def _column(self, number: int, basics: Sequence[Basic], keys: int, *, maybe: bool, unsigned: bool) -> Column:
         """The column of an aggregate."""
         error = self._unread.get(basics[number])
         why = str(error).removeprefix(REFUSED).rstrip(".")
-        return _column(number, basics, keys, maybe=maybe) if error is None else Column(f"#{number}", unknown=True, why=why)
+        return (
+            _column(number, basics, keys, maybe=maybe, unsigned=unsigned)
+            if error is None
+            else Column(f"#{number}", unknown=True, why=why)
+        )
 
     def _is_open(self, what: Item | Of | Number) -> bool:
         listed = isinstance(what, Item) or (isinstance(what, Number) and finite(what.weights.test) is None)
@@ -248,7 +255,7 @@ class _Grouped(Aggregates):
             there = self.value_of(Basic("ids"), group.scopes)
             if there[1] == 0 and group.values:
                 return {}
-            return {group.values: [*(self._read(basic, group.scopes) for basic in basics), there]}
+            return {group.values: _with_persons(basics, [self._read(basic, group.scopes) for basic in basics], there)}
         scopes, whats = group.scopes, list(dict.fromkeys(what for _, what in group.listed))
         alternatives = [scopes] if isinstance(whats[0], Item) else [[scope] for scope in scopes]
         persons: dict[Row, Bounds] = {}
@@ -261,7 +268,7 @@ class _Grouped(Aggregates):
             at, of = list(group.values), dict(zip(whats, cells, strict=True))
             for n, what in group.listed:
                 at[n] = of[what]
-            rows[tuple(at)] = [*(answer.get(cells, NONE) for answer in answers), there]
+            rows[tuple(at)] = _with_persons(basics, [answer.get(cells, NONE) for answer in answers], there)
         return rows
 
     def _each_row(self, basic: Basic, scope: Scope, whats: Sequence[Any]) -> bool:
@@ -359,6 +366,13 @@ class _Grouped(Aggregates):
         return self.by_key([replace(plan, grouped=self.attribute(what), notes=(VALUES_NOTE,)) for plan in plans])
 
 
+def _with_persons(basics: Sequence[Basic], answers: Sequence[Bounds], persons: Bounds) -> list[Bounds]:
+    """The aggregates of a group, and its persons, each of whom has a row."""
+    least = persons[0], None
+    rows = (both_of(a, least) if b.how == "rows" and b.wanted is None else a for b, a in zip(basics, answers, strict=True))
+    return [*rows, persons]
+
+
 def _is_whole(number: Number) -> bool:
     """Whether a number is one of items, or of their different values."""
     weights = number.weights
@@ -371,14 +385,14 @@ def _check_number(groups: Sized) -> None:
         raise too_complex(f"it has over {MAX_GROUPS} groups")
 
 
-def _column(number: int, basics: Sequence[Basic], keys: int, *, maybe: bool) -> Column:
+def _column(number: int, basics: Sequence[Basic], keys: int, *, maybe: bool, unsigned: bool) -> Column:
     """The column of an aggregate: a count with FILTER is a part of that without, of which a group has one at least."""
     basic = basics[number]
+    floor = 0 if unsigned or basic.how in SPREADS.values() else None
     if basic.terms:
-        return Column(f"#{number}", bounded=True, present=True, whole=True)
+        return Column(f"#{number}", bounded=True, present=True, least=floor, whole=True)
     if basic.how not in COUNTED:
-        least = 0 if basic.unsigned or basic.how in SPREADS.values() else None
-        return Column(f"#{number}", bounded=True, present=basic.present, least=least, whole=basic.whole, maybe=maybe)
+        return Column(f"#{number}", bounded=True, present=basic.present, least=floor, whole=basic.whole, maybe=maybe)
     same = [n for n, b in enumerate(basics) if b.key == replace(basic, wanted=None).key and n != number]
     wholes = same + [n for n, b in enumerate(basics) if b.how == "rows" and b.wanted is None and n != number]
     least = int(keys > 0 and basic.how != "distinct" and basic.wanted is None)

@@ -227,18 +227,19 @@ class Sums(Values):
             return self._sum_of_numbers(condition, tree) or self._sum_of_values(rows, self.values(tree))
         measured, present = measure
         here = both(condition, present)
-        by_value = (
-            self._sum_of_different(here, measured) if isinstance(measured, Weights) and measured.kind == VALUES else None
-        )
-        if here == NEVER:
-            bounds = NONE
-        elif by_value is not None and not self.releases.summable:
-            bounds = by_value
-        else:
-            one = self.one(Plan(MEASURE, here, measure=measured, aggregate="sum"))
-            bounds = both_of(one, by_value or (None, None))
-        multiple = self.times(bounds, float(factor))
+        multiple = self.times(self.sum_of_measure(here, measured), float(factor))
         return multiple if not constant else self.total([multiple, self.times(self.persons(here), float(constant))])
+
+    def sum_of_measure(self, condition: Condition, measured: Weights | Attribute | Condition | None) -> Bounds:
+        """The sum of a number that a release aggregates, over persons who meet a condition."""
+        if condition == NEVER:
+            return NONE
+        bounds: Bounds = (None, None)
+        if isinstance(measured, Weights) and measured.kind == VALUES:
+            bounds = self._sum_of_different(condition, measured)
+            if not self.releases.summable:
+                return bounds
+        return both_of(self.one(Plan(MEASURE, condition, measure=measured, aggregate="sum")), bounds)
 
     def _sum_of_numbers(self, condition: Condition, tree: exp.Expr) -> Bounds | None:
         """The sum over persons of an expression that rises, or falls, with a number of items; None for others.

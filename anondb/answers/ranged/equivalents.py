@@ -18,7 +18,7 @@ from anondb.answers.ranged.clauses import (
     selected,
     set_conditions,
 )
-from anondb.query.parsing import bare, is_conjunct, is_null, lowered
+from anondb.query.parsing import bare, conjoined, is_conjunct, is_null, lowered
 
 if TYPE_CHECKING:
     from anondb.answers.ranged.originals import Originals
@@ -57,6 +57,7 @@ def with_known_names(tree: exp.Expr, originals: Originals) -> exp.Expr:
             case.set("this", None)
         if isinstance(case.args.get("default"), exp.Null):
             case.set("default", None)
+        _guard_divisors(case)
     for node in reversed(list(copy.find_all(exp.EQ, exp.NEQ))):
         if (values := _values_compared(node, originals.item)) is not None:
             node.replace(values)
@@ -74,6 +75,23 @@ def with_known_names(tree: exp.Expr, originals: Originals) -> exp.Expr:
         if select.args.get("order") is not None:
             write_first_rows(select)
     return copy
+
+
+def _guard_divisors(case: exp.Case) -> None:
+    """Write ``x / nullif(n, 0)`` for ``x / n`` in each branch of a CASE whose conditions say that n is not 0."""
+    zero = exp.convert(0)
+    other = list[exp.Expr]()  # what is not 0, since the branches before it are not taken
+    for branch in [*case.args["ifs"], case.args.get("default")]:
+        conditions = conjoined(branch.this) if isinstance(branch, exp.If) else []
+        present = [bare(c.this) for c in conditions if isinstance(c, exp.GT | exp.NEQ) and c.expression == zero]
+        present += [bare(c.this) for c in conditions if isinstance(c, exp.GTE) and c.expression == exp.convert(1)]
+        value = branch.args["true"] if isinstance(branch, exp.If) else branch
+        for quotient in [] if value is None else list(value.find_all(exp.Div)):
+            if bare(quotient.expression) in (*present, *other) and quotient.parent_select is case.parent_select:
+                quotient.set("expression", exp.Nullif(this=quotient.expression.copy(), expression=zero.copy()))
+        other += [
+            bare(c.this) for c in conditions if len(conditions) == 1 and isinstance(c, exp.EQ) and c.expression == zero
+        ]
 
 
 def _values_compared(node: exp.Expr, item: str) -> exp.Expr | None:

@@ -9,7 +9,7 @@ Rows of persons beside one row of totals: ``FROM sales, (SELECT count(*) AS n FR
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 from sqlglot import exp
 
@@ -240,40 +240,45 @@ _SAME = (exp.AnyValue, exp.Max, exp.Min, exp.First)
 
 
 def beside_totals(node: exp.Select, env: Env, compiler: Compiler) -> exp.Select | None:
-    """Groups of persons, or rows with windows, beside one row of aggregates, with a subquery in place of each column of this
-    row; None for others.
+    """Groups of persons, or rows with windows, beside one row of aggregates, or such rows alone, with a subquery in place of
+    each column of these rows; None for others.
 
     A source with exactly one row adds no row and takes none away, so that its columns are constants. All rows of a group
     have them: an aggregate that gives the value of all rows gives the constant, and a constant divides no group.
     """
-    places, grouped_rows = places_of(node), node.args.get("group") is not None
-    if len(places) < 2 or any(node.args.get(k) for k in ("distinct", "qualify")):
+    places, group = places_of(node), node.args.get("group")
+    if any(node.args.get(k) for k in ("distinct", "qualify")):
         return None
-    if not grouped_rows and not any(window.parent_select is node for window in node.find_all(exp.Window)):
-        return None
-    totals = {id(p): names for p in places if (names := _columns(p, env, compiler)) is not None}
+    totals = {id(p): of for p in places if (of := _totals(p, env, compiler)) is not None}
     rest = [place for place in places if id(place) not in totals]
-    of_persons = any(compiler.people.is_source(place.this, env) for place in rest)
-    if not totals or not (of_persons if grouped_rows else len(rest) == 1):
+    alone = len(places) == 1 and any(isinstance(value, exp.Subquery) for of in totals.values() for value in of.values())
+    if not totals or alone or not _are_beside(node, rest, env, compiler):
         return None
     if any(e.find(exp.Star) and not e.find(exp.AggFunc) for e in node.expressions):
         return None
     values: dict[tuple[str, str], exp.Expr] = {}
     for place in places:
-        for name in totals.get(id(place), ()):
-            alias = place.this.alias_or_name
-            value = exp.Subquery(this=exp.select(exp.column(name, alias)).from_(place.this.copy()))
-            values[lowered(alias), name] = values["", name] = value
-    first, *others = rest
+        for name, value in totals.get(id(place), {}).items():
+            values[lowered(place.this.alias_or_name), name] = values["", name] = value
+    first, *others = rest or [exp.From()]
     if isinstance(first, exp.Join) and (first.side or first.args.get("using") or first.kind not in ("", "INNER", "CROSS")):
         return None
     copy = node.copy()
-    copy.set("from_", exp.From(this=first.this.copy()))
+    copy.set("from_", exp.From(this=first.this.copy()) if rest else None)
     copy.set("joins", [join.copy() for join in others])
-    if grouped_rows:
+    if group is not None:
         keys = [key for key in _keys(node) if not _is_of(selected(key, node), values)] or [SOME_ROWS]
         copy.set("group", exp.Group(expressions=[key.copy() for key in keys]))
     return _with_values(copy.where(*conjoined(first.args.get("on"))), values)
+
+
+def _are_beside(node: exp.Select, rest: Sequence[exp.Expr], env: Env, compiler: Compiler) -> bool:
+    """Whether the sources of a SELECT, beside rows of aggregates, are such that these may be values."""
+    if node.args.get("group") is not None:
+        return any(compiler.people.is_source(place.this, env) for place in rest)
+    windows = any(window.parent_select is node for window in node.find_all(exp.Window))
+    aggregated = any(has_aggregate(e, compiler.tables.is_aggregate) for e in node.expressions)
+    return len(rest) == 1 if windows else not rest and not aggregated and clauses_of(node) <= {*_TOTALS, "order"}
 
 
 def _keys(node: exp.Select) -> list[exp.Expr]:
@@ -289,8 +294,8 @@ def _is_of(node: exp.Expr, values: dict[tuple[str, str], exp.Expr]) -> bool:
     return bool(names) and all(name in values for name in names) and node.find(exp.Query) is None
 
 
-def _columns(place: exp.Expr, env: Env, compiler: Compiler) -> list[str] | None:
-    """The columns of a source that has exactly one row and is joined without a condition; None for others."""
+def _totals(place: exp.Expr, env: Env, compiler: Compiler) -> Mapping[str, exp.Expr] | None:
+    """The columns of a source that has exactly one row and is joined without a condition, by their names, as values."""
     if not is_inner(place) or place.args.get("using") or place.args.get("on") not in (None, exp.true()):
         return None
     source = place.this
@@ -304,8 +309,18 @@ def _columns(place: exp.Expr, env: Env, compiler: Compiler) -> list[str] | None:
     aggregated = any(has_aggregate(e, compiler.tables.is_aggregate) for e in query.expressions)
     single = aggregated or not (query.args.get("from_") or query.args.get("where"))
     names = [lowered(e.alias_or_name) for e in query.expressions]
-    plain = all(names) and "*" not in names and not any(e.find(exp.Explode) for e in query.expressions)
-    return names if plain and single else None
+    if not (single and all(names)) or "*" in names or any(e.find(exp.Explode) for e in query.expressions):
+        return None
+    if cte is not None and any(
+        env.get(name) is not of for name, of in cte.env.items()
+    ):  # its names mean something else here
+        return {name: exp.Subquery(this=exp.select(exp.column(name)).from_(source.copy())) for name in names}
+    values = dict[str, exp.Expr]()
+    for name, value in zip(names, query.expressions, strict=True):
+        one = query.copy()
+        one.set("expressions", [value.copy()])
+        values[name] = exp.paren(value.unalias()) if clauses_of(query) == {"expressions"} else exp.Subquery(this=one)
+    return values
 
 
 def _with_values(node: exp.Select, values: dict[tuple[str, str], exp.Expr]) -> exp.Select | None:
