@@ -28,17 +28,21 @@ from anondb.query.predicates import (
     NOT_EMPTY,
     PAIRS,
     ROWS,
+    AtLeast,
     Condition,
+    OnSum,
     Plan,
     Weights,
     at_least,
     both,
     conjuncts,
+    leaves,
     negate,
 )
+from anondb.query.reading import last
 from anondb.query.refusals import too_complex, unsupported
 from anondb.query.relational import group_values
-from anondb.query.sizes import Sizes, are_whole, histogram, sizes_of, span_of
+from anondb.query.sizes import Sizes, are_whole, histogram, sizes_of, span_of, spans_of
 from anondb.query.summed import SUM
 from anondb.query.supported import narrowed
 from anondb.query.values import DAY, Attribute, OneOf, OnValue, Value
@@ -94,7 +98,9 @@ def _answered(release: Opened, plan: Plan, of_sizes: Bounds | None) -> tuple[int
         return 0 if low is None else ceil(low - 1e-9), None
     sized = with_sizes_as_sums(plan) if release.bags is None else None
     bounds = of_sizes or (_from_rows(release, plan) if sized is None else counted(release, sized))
-    return bounds if release.supported is None or plan.rows_alone else release.supported.scalar(plan, bounds)
+    if release.supported is None or plan.rows_alone:
+        return bounds
+    return release.supported.scalar(plan, bounds if plan.counts != IDS else _within_sizes(release, plan.condition, bounds))
 
 
 def _from_rows(release: Opened, plan: Plan) -> Bounds:
@@ -216,7 +222,20 @@ def _sizes(release: Opened, weights: Weights, condition: Condition) -> Sizes | N
     every = condition in (ALWAYS, NOT_EMPTY) and release.bags is None and not release.anatomy
     if not every or not _is_told(release, weights) or not are_whole(weights):
         return None
-    return sizes_of(release, weights, _total(release, Plan(IDS, condition, test=weights.test), weights))
+    return last(
+        release,
+        "sizes",
+        weights,
+        lambda: sizes_of(release, weights, _total(release, Plan(IDS, condition, test=weights.test), weights)),
+    )
+
+
+def _within_sizes(release: Opened, condition: Condition, bounds: Bounds) -> Bounds:
+    """The number of persons for whom a condition holds, of whom no more have such sums than of all persons."""
+    if not any(isinstance(leaf, OnSum) or (isinstance(leaf, AtLeast) and leaf.count > 1) for leaf in leaves(condition)):
+        return bounds
+    all_sizes = ((_sizes(release, weights, ALWAYS), span) for weights, span in spans_of(conjuncts(condition)).items())
+    return bounds[0], min([bounds[1], *(sizes.within(*span)[1] for sizes, span in all_sizes if sizes is not None)])
 
 
 def _histogram(release: Opened, plan: Plan) -> list[Row]:
@@ -224,7 +243,9 @@ def _histogram(release: Opened, plan: Plan) -> list[Row]:
     assert isinstance(plan.measure, Weights)
     sizes, test = _sizes(release, plan.measure, plan.condition), plan.measure.test
     if sizes is None:
-        rows = [(number, *ends) for number, ends in histogram(release, plan).items()]
+        every, most = _sizes(release, plan.measure, ALWAYS), answer_plan(release, Plan(IDS, plan.condition)).bounds[1]
+        rows = [(number, low, min(high, most)) for number, (low, high) in histogram(release, plan).items()]
+        rows = [(n, low, min(high, every.within(n, n)[1])) for n, low, high in rows] if every is not None else rows
     else:
         numbers = range(int(sizes.ends[0]), int(sizes.ends[1]) + 1)
         rows = [(number, *ends) for number in numbers if (ends := sizes.within(number, number))[1]]
@@ -242,6 +263,7 @@ def _within_rest(release: Opened, plan: Plan, bounds: Bounds) -> Bounds:
     rest = both(*(part for part in conjuncts(plan.condition) if not has_sums(part)))
     if release.supported is None or plan.rows_alone or rest == ALWAYS:
         return bounds
+    bounds = _within_sizes(release, plan.condition, bounds)
     return bounds[0], min(bounds[1], answer_plan(release, Plan(IDS, rest)).bounds[1])
 
 

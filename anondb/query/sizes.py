@@ -24,6 +24,7 @@ from anondb.query.predicates import (
     IDS,
     MEASURE,
     NEVER,
+    AtLeast,
     Condition,
     Not,
     OnSum,
@@ -147,17 +148,32 @@ def span_of(plan: Plan) -> tuple[Weights, Condition, Span] | None:
     the sum; None for other conditions."""
     sized = plan if has_sums(plan.condition) else with_sizes_as_sums(plan)
     parts = conjuncts(sized.condition) if sized is not None and plan.counts == IDS and plan.grouped is None else ()
-    low, high, weights = -inf, inf, set[Weights]()
-    rest: Condition = ALWAYS
+    rest = both(*(part for part in parts if not isinstance(_leaf(part), OnSum)))
+    spans = spans_of([part for part in parts if isinstance(_leaf(part), OnSum)])
+    if len(spans) != 1 or has_sums(rest):
+        return None
+    ((weights, span),) = spans.items()
+    return weights, rest, span
+
+
+def _leaf(part: Condition) -> Condition:
+    return part.part if isinstance(part, Not) else part
+
+
+def spans_of(parts: Sequence[Condition]) -> dict[Weights, Span]:
+    """The whole numbers between which conditions, all of which hold, limit the sums over a person's items."""
+    spans: dict[Weights, Span] = {}
     for part in parts:
-        leaf = part.part if isinstance(part, Not) else part
-        if not isinstance(leaf, OnSum):
-            rest = both(rest, part)
+        leaf = _leaf(part)
+        if isinstance(leaf, AtLeast):
+            weights, least = Weights(leaf.test), leaf.count
+        elif isinstance(leaf, OnSum):
+            weights, least = leaf.weights, floor(leaf.least) + 1 if leaf.open else ceil(leaf.least)
+        else:
             continue
-        weights.add(leaf.weights)
-        least = floor(leaf.least) + 1 if leaf.open else ceil(leaf.least)
-        low, high = (low, min(high, least - 1)) if isinstance(part, Not) else (max(low, least), high)
-    return (weights.pop(), rest, (low, high)) if len(weights) == 1 and not has_sums(rest) else None
+        low, high = spans.get(weights, (-inf, inf))
+        spans[weights] = (low, min(high, least - 1)) if isinstance(part, Not) else (max(low, least), high)
+    return spans
 
 
 def are_whole(weights: Weights) -> bool:
