@@ -90,3 +90,19 @@ def test_violations_are_found(law: object, wanted: set[str]) -> None:
     checks = Checks()
     law(checks)  # type: ignore[operator]
     assert set(checks.violations) == wanted
+
+
+def test_persons_of_a_size_with_an_item_are_among_those_of_the_size_and_those_with_the_item(shop: Shop) -> None:
+    sizes = "SELECT n, count(*) AS c FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid{having}) GROUP BY n"
+    with asked(shop, "similar") as (session, original):
+        ((_, _, most),) = session.sql("SELECT count(*) AS c FROM sales WHERE item = 'apples'").fetchall()
+        of_all = {n: high for n, _, _, high, *_ in session.sql(sizes.format(having="")).fetchall()}
+        some = sizes.format(having=" HAVING bool_or(item = 'apples')")
+        bounds = {n: (low, high) for n, _, low, high, *_ in session.sql(some).fetchall()}
+        assert all(high <= min(most, of_all[n]) for n, (_, high) in bounds.items())
+        assert all(bounds[n][0] <= c <= bounds[n][1] for n, c in original.execute(some).fetchall())
+        for n in (2, 5, 9):
+            of_one = f"HAVING bool_or(item = 'apples') AND count(*) = {n}"
+            one = session.sql(f"SELECT count(*) AS c FROM (SELECT tid FROM sales GROUP BY tid {of_one})")
+            ((_, low, high),) = one.fetchall()
+            assert low >= bounds[n][0] and high <= bounds[n][1]
