@@ -21,7 +21,7 @@ from sqlglot import exp
 
 from anondb.answers.expected import Members, expected
 from anondb.answers.hashing import seed_of
-from anondb.engine import DuckDBEngine, Table, query_of, reads
+from anondb.engine import DuckDBEngine, Table, filled, query_of, reads
 from anondb.engine.arrays import Floats, Ints
 from anondb.engine.failures import wrap
 from anondb.query.values import range_type
@@ -109,28 +109,32 @@ class Numbered:
         return cls(number + labels, number, before(sizes), tids, seed)
 
 
-def copied(engine: DuckDBEngine, files: Sequence[SealedRelease]) -> list[File]:
-    """Copy the rows of sealed files to a database in memory.
+def copied(engine: DuckDBEngine, files: Sequence[SealedRelease], *, rows: bool = True) -> list[File]:
+    """Copy sealed files to a database in memory.
 
     Args:
         engine: the database; it gets the schema ``worlds``.
         files: checked files (``reader.sealed_releases``), of tables with equal names and columns.
+        rows: whether to copy the rows of releases of sets, too, which only drawing reads; else ``copy_rows`` does.
     """
     begin(engine)
     contents = [_members(release) for release in files]
     items = {item for _, _, listed in contents for item in listed}
     values = [_categories(release) for release in files]
     parts = [part[1] for release in files if (part := partition_of(release.manifest)) is not None]
-    result, tids, labels = list[File](), 0, 0
+    result = list[File]()
     for number, (release, read) in enumerate(zip(files, contents, strict=True)):
         digest = None if MODELLED in release.manifest else release.content_digest
         digest = digest or content_digest(release.engine, release.schema, release.kind, modelled=False)
         attributes = release.kind.attributes or ()
         together = {a.name: [v for listed in values for v in listed.get(a.name, ())] for a in attributes}
         result.append(File(description_of(release.manifest, seed_of(digest), items, attributes, together, parts), *read))
-        _copy(engine, release, number, tids, labels)
-        tids += result[-1].description.transactions
-        labels += int(read[0].label.max(initial=0))
+        for name in ("records", "released_values") if attributes else ():
+            _carry(release, name, engine, number)
+    if rows or result[0].description.rows != SETS:
+        copy_rows(engine, files, result)
+    else:
+        make_empty(engine, ROWS, {"label": "INTEGER", "tid": "INTEGER"})
     return result
 
 
@@ -167,7 +171,7 @@ def _members(release: SealedRelease) -> tuple[Members, list[str], list[str]]:
     number = {item: n for n, item in enumerate(items)}
     item = np.array([number[text] for text in texts], dtype=np.int64)
     order = np.lexsort((item, rows["label"]))
-    supports = (np.ma.filled(rows[end].astype(float), np.nan)[order] for end in ("at_least", "at_most"))
+    supports = (filled(rows[end].astype(float), np.nan)[order] for end in ("at_least", "at_most"))
     label, support = (rows[name].astype(np.int64)[order] for name in ("label", "support"))
     return Members(label, item[order], support, *supports), rows["name"][order].tolist(), items
 
@@ -189,31 +193,29 @@ def _categories(release: SealedRelease) -> dict[str, list[str | None]]:
     return listed
 
 
-def _copy(engine: DuckDBEngine, release: SealedRelease, number: int, tids: int, labels: int) -> None:
-    """Copy the rows, records or buckets of a file, behind those of the files before."""
-    stored = release.schema.table
-    if release.kind.rows == "buckets":
-        _carry(release.engine, exp.select("*").from_(stored("buckets").expression()), engine, place("buckets", number))
-        return
-    before = {"labels_before": labels, "tids_before": tids}
-    rows = query_of("answers/rows", {"transaction_items": stored("transaction_items")}, before)
-    columns = "label, tid" if release.manifest["semantics"] == "set" else "label, tid, copies"
-    shown = release.engine.select(reads.rows(rows, columns), "reading a release")
-    (engine.insert if engine.exists(ROWS) else engine.put)(ROWS, {name: ("INTEGER", shown[name]) for name in shown})
-    for name in ("records", "released_values") if release.kind.attributes is not None else ():
-        _carry(release.engine, exp.select("*").from_(stored(name).expression()), engine, place(name, number))
+def copy_rows(engine: DuckDBEngine, files: Sequence[SealedRelease], copies: Sequence[File]) -> None:
+    """Copy the rows or buckets of files of which the rest is copied, those of each behind those of the files before."""
+    tids, labels = 0, 0
+    engine.drop(ROWS)
+    for number, (release, copy) in enumerate(zip(files, copies, strict=True)):
+        if release.kind.rows == "buckets":
+            _carry(release, "buckets", engine, number)
+            continue
+        before = {"labels_before": labels, "tids_before": tids}
+        rows = query_of("answers/rows", {"transaction_items": release.schema.table("transaction_items")}, before)
+        columns = "label, tid, copies" if copy.description.rows == BAGS else "label, tid"
+        shown = release.engine.select(reads.rows(rows, columns), "reading a release")
+        (engine.insert if number else engine.put)(ROWS, {name: ("INTEGER", shown[name]) for name in shown})
+        tids += copy.description.transactions
+        labels += int(copy.members.label.max(initial=0))
 
 
-def _carry(source: DuckDBEngine, rows: exp.Query, engine: DuckDBEngine, target: Table) -> None:
-    """Append rows of one database to a table of another."""
-    relation = source.relation(rows)
-    carried: Any = source.guarded(relation.to_arrow_table, lambda error: wrap(error, "reading a release"))
+def _carry(release: SealedRelease, name: str, engine: DuckDBEngine, number: int) -> None:
+    """Copy a table of a file, the one of this number."""
+    relation = release.engine.relation(reads.rows(release.schema.table(name), "*"))
+    carried: Any = release.engine.guarded(relation.to_arrow_table, lambda error: wrap(error, "reading a release"))
     with engine.registered(carried) as view:
-        query = exp.select("*").from_(view.expression())
-        if engine.exists(target):
-            engine.run(exp.Insert(this=target.expression(), expression=query), "copying the rows of a release")
-        else:
-            engine.create(target, query)
+        engine.create(place(name, number), reads.rows(view, "*"))
 
 
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,18}", re.ASCII)

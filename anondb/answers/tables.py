@@ -9,7 +9,7 @@ import numpy as np
 from sqlglot import exp
 
 from anondb.answers.all_worlds import over_worlds
-from anondb.answers.files import BAGS, FIRST_OTHER, SETS, File, copied
+from anondb.answers.files import BAGS, FIRST_OTHER, SETS, File, copied, copy_rows
 from anondb.answers.holder_counts import HOLDERS, Persons, over_holders
 from anondb.answers.ranged.aggregates import has_aggregate
 from anondb.answers.spread import LEAST, Spread, factor_of
@@ -45,7 +45,8 @@ class WorldTables:
         self._is_aggregate = is_aggregate
         self._labels: frozenset[str] | None = None
         self._counted = False
-        self._files = [] if worlds else copied(engine, files)
+        self._files = [] if worlds else copied(engine, files, rows=False)
+        self._has_rows = not self._files or self._files[0].description.rows != SETS
         self._worlds = worlds or Worlds(engine, self._files)
         self.count = self._worlds.count
         self.possible = all(release.manifest["suppression"] == "none" for release in files)
@@ -77,7 +78,14 @@ class WorldTables:
         """Draw who holds these items, or, for None, all of them."""
         self._counted, labels = False, map(self._worlds.labels_of, items or ())
         self._labels = None if items is None else frozenset[str]().union(*labels)
+        self._copy_rows()
         self._worlds.draw(self._labels)
+
+    def _copy_rows(self) -> None:
+        """Copy the rows of releases of sets, unless they are there: questions that numbers of holders answer need none."""
+        if not self._has_rows:
+            copy_rows(self._engine, self._sealed, self._files)
+            self._has_rows = True
 
     def use(self, world: int | None) -> None:
         """Make the tables of a world those that a query names; without a number, leave the worlds."""
@@ -108,6 +116,7 @@ class WorldTables:
         files, rows = self._files, self._files[0].description.rows
         if rows == BAGS or any(map(_says_nothing, files)):
             return Spread(None, reason=BAG if rows == BAGS else UNSUPPORTED)
+        self._copy_rows()
         supported = rows == SETS and not any(file.members.unsupported.any() for file in files)
         measured = supported or all(release.manifest["model"] == "kkm" for release in self._sealed)
         others = self._worlds.others()

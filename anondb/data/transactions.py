@@ -10,7 +10,7 @@ import numpy as np
 
 from anondb.data.layouts import ITEMS, arranged, is_single
 from anondb.data.sources import Partition, Source, count_if, figures, reading, unseen
-from anondb.data.types import check_id_type, check_types, item_type, kind_of, released_type, short
+from anondb.data.types import LISTS, ROWS, check_id_type, check_types, item_type, kind_of, released_type, short
 from anondb.engine import Engine, Origin, Query, Rows, Runner, Table, check_collation, reads
 from anondb.engine.arrays import Ints
 from anondb.engine.texts import Sql, quoted, sql, type_text
@@ -21,7 +21,6 @@ from anondb.reading.options import PEOPLE
 MAX_LABEL_BYTES = 10_000_000
 MAX_LENGTHS = 1_000_000
 _FIRST = 10_000  # rows in which columns are looked at
-ROWS, LISTS = "rows", "lists"
 """Layouts of the original."""
 
 

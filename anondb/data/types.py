@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from anondb.data.sources import Source, count_if, figures
 from anondb.engine import Engine, Query, reads
 from anondb.engine.texts import Sql, listed, quoted, sql, type_text
 from anondb.errors import InputError
+
+if TYPE_CHECKING:
+    from anondb.data.sources import Source
+
+ROWS, LISTS = "rows", "lists"  # what a table of transactions has: a row for each item, or a list for each person
 
 ID_TYPES = re.compile(
     r"(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT|UTINYINT|USMALLINT|UINTEGER|UBIGINT|UHUGEINT|DECIMAL\(.*\)|BOOLEAN|UUID"
@@ -66,6 +71,8 @@ def check_id_type(source: Source, column: str) -> None:
 def typed(engine: Engine, source: Source) -> Query:
     """The rows of a source with types for its texts: a column has the first of ``TYPES`` that gives all its values back as
     they are written, or with ``.0`` after them; with none of them, or without values, it stays text."""
+    from anondb.data.sources import count_if, figures
+
     chosen, texts = [], [name for name, kind in source.columns.items() if kind == "VARCHAR"]
     sums = {f"{i} {kind}": count_if(_same(name, kind)) for i, name in enumerate(texts) for kind in ("VARCHAR", *TYPES)}
     same = figures(engine, source, sums) if texts else {}

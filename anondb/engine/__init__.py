@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from anondb.engine.binding import Binder, Shape, readable
     from anondb.engine.duckdb_engine import DuckDBEngine
     from anondb.engine.failures import check_collation, is_binary
-    from anondb.engine.interface import Columns, Origin, Runner, Spread, has_nulls, put_integers, tuples
+    from anondb.engine.interface import Columns, Origin, Runner, Spread, filled, has_nulls, put_integers, tuples
     from anondb.engine.queries import AnyQuery, NamedQuery, Rows, Tables, all_names, load, query_of, tree_of
     from anondb.engine.texts import Query, Table
 
@@ -31,6 +31,7 @@ __all__ = [
     "Tables",
     "all_names",
     "check_collation",
+    "filled",
     "has_nulls",
     "is_binary",
     "load",
@@ -45,7 +46,7 @@ _LAZY = {
     **dict.fromkeys(("Binder", "Shape", "readable"), "binding"),
     **dict.fromkeys(("DuckDBEngine", "Engine"), "duckdb_engine"),
     **dict.fromkeys(("check_collation", "is_binary"), "failures"),
-    **dict.fromkeys(("Columns", "Origin", "Runner", "Spread", "has_nulls", "put_integers", "tuples"), "interface"),
+    **dict.fromkeys(("Columns", "Origin", "Runner", "Spread", "filled", "has_nulls", "put_integers", "tuples"), "interface"),
     **dict.fromkeys(("AnyQuery", "NamedQuery", "Rows", "Tables", "all_names", "load", "query_of", "tree_of"), "queries"),
     **dict.fromkeys(("Query", "Table"), "texts"),
 }

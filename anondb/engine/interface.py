@@ -27,6 +27,11 @@ def has_nulls(column: npt.NDArray[Any]) -> bool:
     return bool(np.any(getattr(column, "mask", False)))
 
 
+def filled(column: npt.NDArray[Any], value: Any) -> npt.NDArray[Any]:
+    """A column of a result with a value in the place of NULL."""
+    return np.asarray(column.filled(value) if has_nulls(column) else column)  # type: ignore[attr-defined]
+
+
 def tuples(columns: Columns) -> Iterator[tuple[Any, ...]]:
     """The rows of a result, as values of Python."""
     return zip(*(column.tolist() for column in columns.values()), strict=True)

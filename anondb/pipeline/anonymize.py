@@ -10,7 +10,8 @@ from anondb import __version__
 from anondb.algorithms.method import Task
 from anondb.data import preflight
 from anondb.data.sources import reading_as
-from anondb.data.transactions import ROWS, Dataset, fingerprint
+from anondb.data.transactions import Dataset, fingerprint
+from anondb.data.types import ROWS
 from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import InputError, agreeing, quote_list
 from anondb.ledger import ledger, loaded_files

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from sqlglot import exp
 
-from anondb.data.transactions import LISTS
+from anondb.data.types import LISTS
 from anondb.engine import Binder, DuckDBEngine, Engine, Shape
 from anondb.errors import InputError
 from anondb.query.parsing import inline_table, lowered

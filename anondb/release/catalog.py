@@ -19,7 +19,7 @@ from typing import Any
 
 from anondb.engine import DuckDBEngine, Engine, Query, Table, reads, tuples
 from anondb.engine.locked import HAS_TRIGGERS, LOCKED_CATALOG
-from anondb.engine.texts import drop, quoted, sql
+from anondb.engine.texts import drop, literal, quoted, sql
 from anondb.engine.texts import listed as pieces
 from anondb.engine.untrusted import Reference
 from anondb.release.definitions import ANY_RELEASE, create_views_and_macros, modelled_statements
@@ -145,7 +145,7 @@ def sealed_catalogs(engine: DuckDBEngine, schemas: Sequence[SchemaName]) -> list
             checked[schema] = replace(catalog, objects=objects, findings=(*catalog.findings, *wrong))
     if not all(catalog.is_release for catalog in checked.values()):
         return list(checked.values())
-    columns = _columns(engine)
+    columns = _columns(engine, {schema.catalog for schema in schemas})
     for schema, catalog in checked.items():
         assert catalog.kind is not None
         said = columns.get((schema.catalog, schema.name), set())
@@ -241,15 +241,16 @@ def _reference(kind: Kind) -> tuple[Catalog, frozenset[Column]]:
         reference.engine.run_all(tables, "making empty tables")
         create_views_and_macros(reference.engine, schema, ANY_RELEASE, kind)
         reference.read_back()
-        columns = _columns(reference.engine)[schema.catalog, schema.name]
+        columns = _columns(reference.engine, {schema.catalog})[schema.catalog, schema.name]
         return listed(reference.engine, schema.catalog), frozenset(columns)
 
 
-def _columns(engine: Engine) -> dict[tuple[str, str], set[Column]]:
-    """The columns of all tables and views, by database and schema; views are bound."""
+def _columns(engine: Engine, catalogs: AbstractSet[str]) -> dict[tuple[str, str], set[Column]]:
+    """The columns of all tables and views of some databases, by database and schema; views of these alone are bound."""
     columns: dict[tuple[str, str], set[Column]] = {}
     described = "database_name, schema_name, table_name, column_name, data_type, coalesce(comment, '') AS comment"
-    rows = engine.select(reads.rows(reads.system("duckdb_columns"), described, where="NOT internal"))
+    of_these = sql("NOT internal AND database_name IN ({})", pieces(map(literal, sorted(catalogs))))
+    rows = engine.select(reads.rows(reads.system("duckdb_columns"), described, where=of_these))
     for catalog, schema, *column in tuples(rows):
         columns.setdefault((catalog, schema), set()).add((column[0], column[1], column[2], column[3]))
     return columns

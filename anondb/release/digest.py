@@ -17,13 +17,14 @@ element; NULL is ``-``. Modelled rows, in the order of all their columns, have b
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from pathlib import Path
 
 import numpy as np
 
-from anondb.engine import Engine, Table, reads
+from anondb.engine import Columns, Engine, Table, filled, has_nulls, reads
+from anondb.engine.arrays import Ints
 from anondb.engine.queries import source_digest
 from anondb.engine.texts import Sql, listed, literal, quoted, sql
 from anondb.release.definitions import definition_queries
@@ -93,12 +94,26 @@ def _numbers_digest(engine: Engine, schema: SchemaName, name: str, kind: Kind, r
     order = list(dict.fromkeys((kind.number, *ROW_ORDER[name])))
     digest = hashlib.sha256()
     for part in _ranges(engine, table, number, rows):
-        query = reads.stored(table, list(kind.tables[name]), where=_between(number, part), order=order)
-        arrays = list(engine.select(query, "the digest of a table").values())
+        query = reads.stored(table, list(kind.tables[name]), where=_between(number, part))
+        arrays = _ordered(engine.select(query, "the digest of a table"), order)
         for start in range(0, len(arrays[0]), _BLOCK):
-            portion = [np.ma.filled(a[start : start + _BLOCK].astype("<i8"), _NULL) for a in arrays]
+            portion = [filled(a[start : start + _BLOCK].astype("<i8"), _NULL) for a in arrays]
             digest.update(np.column_stack(portion).tobytes())
     return digest.hexdigest()
+
+
+def _ordered(columns: Columns, order: Sequence[str]) -> list[Ints]:
+    """The columns with their rows in an order, NULL last. Two numbers are sorted as one where other columns are constant, as
+    in a release of sets: that takes half the time of ORDER BY."""
+    whole = all(not has_nulls(values) and values.min(initial=0) >= 0 for values in columns.values())
+    if whole and len(order) == 2 and all((columns[n] == columns[n][:1]).all() for n in columns.keys() - set(order)):
+        packed = columns[order[0]].astype(np.int64) << 32
+        packed |= columns[order[1]]
+        packed.sort()
+        return list((columns | {order[0]: packed >> 32, order[1]: packed & 0xFFFFFFFF}).values())
+    keys = [filled(columns[name].astype(np.int64), np.iinfo(np.int64).max) for name in reversed(order)]
+    at = np.lexsort(keys)
+    return [values[at] for values in columns.values()]
 
 
 def _text_digest(engine: Engine, schema: SchemaName, name: str, kind: Kind, rows: int, left_out: AbstractSet[str]) -> str:

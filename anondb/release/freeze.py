@@ -9,7 +9,7 @@ import numpy as np
 
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, Table, reads
-from anondb.engine.texts import literal
+from anondb.engine.texts import literal, sql
 from anondb.errors import InputError, InternalError
 from anondb.models import Model
 from anondb.recoding import BucketRecoding, GlobalRecoding, LocalRecoding, Recoding
@@ -17,7 +17,7 @@ from anondb.release import objects
 from anondb.release.catalog import unexpected_objects
 from anondb.release.definitions import create_views_and_macros
 from anondb.release.item_supports import SupportRule, write_item_supports
-from anondb.release.manifest import SUPPRESSED, empty_transactions, manifest_of, suppressed_in
+from anondb.release.manifest import SUPPRESSED, manifest_of, suppressed_in
 from anondb.release.numbering import number_transactions
 from anondb.release.relational import shown_attributes, write_records
 from anondb.utility.loss import Cover
@@ -140,7 +140,9 @@ def freeze(
     engine.drop(numbered)
     attributes = () if values is None else values.attributes
     manifest = manifest_of(dataset, model, objects.new_release_id(), rows.suppression, items.semantics, attributes)
-    manifest |= suppressed_in(dataset, listed, manifest, empty_transactions(engine, release_schema))
+    bits = sql("bit_count(bitstring_agg(transaction_id, 1, {})) AS n", max(dataset.n_transactions, 1))
+    showing = engine.scalar(reads.rows(release_schema.table("transaction_items"), bits)) or 0
+    manifest |= suppressed_in(dataset, listed, manifest, dataset.n_transactions - int(showing))
     if values is not None:
         manifest["sensitive"] = objects.sensitive_text(values.sensitive)
         manifest["records_table"] = records_table or objects.RECORDS

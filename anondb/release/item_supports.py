@@ -6,17 +6,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from anondb.data.transactions import Dataset
 from anondb.engine import Engine, Query, Rows, Runner, Table, Tables, query_of, reads
 from anondb.engine.arrays import Floats, run_starts
 from anondb.engine.trees import exp
 from anondb.release.bodies import bound_among
 from anondb.release.objects import SUPPORTS, SchemaName
+
+if TYPE_CHECKING:
+    from anondb.data.transactions import Dataset
 
 MARGIN = 1e-6  # shares of a released item's members that add up to less than 1 + MARGIN leave nothing to share
 MOST_MEMBERS = 50_000_000  # of all released items

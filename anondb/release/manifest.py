@@ -1,14 +1,19 @@
 """The manifest of a release: what it says of the original, and in which form (docs/contract.md#the-manifest)."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from anondb.data.transactions import LISTS, Dataset
-from anondb.data.types import released_type
+from anondb.data.types import LISTS, released_type
 from anondb.engine import Engine, reads
 from anondb.models import Model
-from anondb.recoding import PublishedAttribute
 from anondb.release.objects import SchemaName, partition_of, showing
+
+if TYPE_CHECKING:
+    from anondb.data.transactions import Dataset
+    from anondb.recoding import PublishedAttribute
 
 SUPPRESSED = "suppressed_items"  # the key of the number of different items that no released item stands for
 _COUNTED = ("km", "k", "constraints")  # models whose releases may state it if something was suppressed

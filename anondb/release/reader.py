@@ -7,7 +7,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,7 @@ from anondb.release.objects import (
     SEALED_TABLES,
     SchemaName,
     StoredRelease,
+    read_release,
 )
 from anondb.release.paths import valid_path, wal_of
 from anondb.release.signing import ANYBODY, Keys, fault_of, trusted_keys
@@ -111,17 +112,17 @@ def sealed_releases(
     places, keys = [existing_file(path) for path in paths], trusted_keys(trusted)
     names = named or [place.name for place in places]
     with contextlib.closing(_engine_on(places, settings)) as engine:
+        releases = _checked(engine, places, names)
         if keys or anew:
-            _read_anew(engine, places, names)
-        releases = _checked(engine, places, names, keys)
+            releases = [_read_anew(release, name, keys)[0] for release, name in zip(releases, names, strict=True)]
         if len(releases) == 1:
             engine.use(releases[0].schema.catalog, checked=True)
         with contradictions_told(releases):
             yield releases
 
 
-def _checked(engine: DuckDBEngine, places: Sequence[Path], names: Sequence[str], keys: Keys) -> list[SealedRelease]:
-    """The releases that an engine has attached, once their catalogs are those of anondb and their signatures are trusted."""
+def _checked(engine: DuckDBEngine, places: Sequence[Path], names: Sequence[str]) -> list[SealedRelease]:
+    """The releases that an engine has attached, once their catalogs are those of anondb."""
     schemas = [SchemaName(locked_catalog(n), SEALED_SCHEMA) for n in range(len(places))]
     releases = []
     for name, place, schema, catalog in zip(names, places, schemas, sealed_catalogs(engine, schemas), strict=True):
@@ -129,26 +130,33 @@ def _checked(engine: DuckDBEngine, places: Sequence[Path], names: Sequence[str],
         # DuckDB reads the rows of a log as those of the file, which has other bytes
         has_log = any(os.path.lexists(wal_of(Path(path))) for path in (place, os.path.realpath(place)))
         if kind is None or not catalog.is_release or not manifest.keys() >= MANIFEST_KEYS or has_log:
-            raise InputError(
-                f"The file {name!r} is not a sealed release.",
-                code="not_a_release",
-                hint="anondb inspect FILE lists what is wrong with it. Get it from its publisher again.",
-            )
-        digest = content_digest(engine, schema, kind) if keys else None
-        if digest is not None and (fault := fault_of(manifest, digest, keys)) is not None:
-            hint = "Get it from its publisher again, and the key over another channel."
-            raise VerificationFailed(f"{name!r} is refused: {fault}.", code="not_trusted", hint=hint)
-        releases.append(SealedRelease(schema, kind, manifest, engine, place, digest))
+            raise _no_release(name)
+        releases.append(SealedRelease(schema, kind, manifest, engine, place))
     return releases
 
 
-def _read_anew(engine: DuckDBEngine, places: Sequence[Path], names: Sequence[str]) -> list[Path]:
-    """Put private files with the rows of sealed files, whose catalogs are checked first, in their place. A digest covers
-    rows, but a file also has statistics, by which DuckDB skips rows that do not fit a condition: whoever changes these hides
-    rows from every question, and from no digest. All rows are read here, without a condition, and DuckDB writes their
-    statistics."""
-    releases = _checked(engine, places, names, ANYBODY)
-    return [strangers.rewrite(engine, r.schema.catalog, r.path, partial(_rows_of, r)) for r in releases]
+def _no_release(name: str) -> InputError:
+    return InputError(
+        f"The file {name!r} is not a sealed release.",
+        code="not_a_release",
+        hint="anondb inspect FILE lists what is wrong with it. Get it from its publisher again.",
+    )
+
+
+def _read_anew(release: SealedRelease, name: str, keys: Keys) -> tuple[SealedRelease, Path]:
+    """Put a private file with the rows of a sealed file, whose catalog was checked, in its place; one of the ``keys``, if
+    any, must have signed it. A digest covers rows, but a file also has statistics, by which DuckDB skips rows that do not
+    fit a condition: whoever changes these hides rows from every question, and from no digest. All rows are read here,
+    without a condition, and DuckDB writes their statistics; what conditions found in the file is read again."""
+    engine, schema, kind, manifest = release.engine, release.schema, release.kind, release.manifest
+    copy = strangers.rewrite(engine, schema.catalog, release.path, partial(_rows_of, release))
+    if read_release(engine, schema) != StoredRelease(schema, kind, manifest):
+        raise _no_release(name)
+    digest = content_digest(engine, schema, kind) if keys else None
+    if digest is not None and (fault := fault_of(manifest, digest, keys)) is not None:
+        hint = "Get it from its publisher again, and the key over another channel."
+        raise VerificationFailed(f"{name!r} is refused: {fault}.", code="not_trusted", hint=hint)
+    return replace(release, content_digest=digest), copy
 
 
 @contextlib.contextmanager
@@ -156,9 +164,8 @@ def trusted_copy(path: str | os.PathLike[str], keys: Keys, **settings: Any) -> I
     """A private file of the same name, with the rows that a trusted key signed. Raises as ``sealed_releases`` does."""
     place = existing_file(path)
     with contextlib.closing(_engine_on([place], settings)) as engine:
-        (copy,) = _read_anew(engine, [place], [place.name])
-        _checked(engine, [place], [place.name], keys)
-        yield copy
+        (release,) = _checked(engine, [place], [place.name])
+        yield _read_anew(release, place.name, keys)[1]
 
 
 def _rows_of(release: SealedRelease, catalog: str) -> list[str]:
@@ -252,7 +259,7 @@ def open_release(
     def check(connection: duckdb.DuckDBPyConnection) -> None:
         """Whoever may write to its folder can replace the file meanwhile: what is opened is checked, too."""
         with contextlib.closing(DuckDBEngine(connection, empty=True)) as engine:
-            _checked(engine, [place], [place.name], ANYBODY)
+            _checked(engine, [place], [place.name])
 
     options: dict[str, Any] = {"memory_limit": memory_limit, "threads": threads}
     if keys:  # the connection has the private file open when its name is removed

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from anondb.engine import Engine, Table, reads
 from anondb.engine.texts import Sql, listed, quoted, sql, type_text
 from anondb.errors import InputError
-from anondb.recoding import PublishedAttribute, RelationalRecoding
 from anondb.release.conditions import VALUES, ReleasedAttribute
 from anondb.release.objects import SchemaName, read_release
+
+if TYPE_CHECKING:
+    from anondb.recoding import PublishedAttribute, RelationalRecoding
 
 
 def shown_attributes(recoding: RelationalRecoding) -> list[ReleasedAttribute]:

@@ -14,12 +14,9 @@ from sqlglot import exp
 
 from anondb.answers.ranged.aggregates import aggregates
 from anondb.answers.ranged.sources import grouped
-from anondb.data.sources import is_file, open_source
-from anondb.data.types import typed
 from anondb.engine import DuckDBEngine, Table
 from anondb.errors import EngineError, InputError
 from anondb.query.parsing import conjoined, is_conjunct, lowered
-from anondb.reading.options import read_as
 
 
 @contextlib.contextmanager
@@ -34,6 +31,8 @@ def registered(engine: DuckDBEngine, data: Any, reading: Mapping[str, Any]) -> I
     Raises:
         InputError: ``bad_type`` or ``bad_usage``, or the file cannot be read.
     """
+    from anondb.data.sources import is_file
+
     if isinstance(data, os.PathLike) or (isinstance(data, str) and is_file(data)):
         data = _read_file(Path(data), reading)
     elif reading:
@@ -54,6 +53,10 @@ def registered(engine: DuckDBEngine, data: Any, reading: Mapping[str, Any]) -> I
 
 def _read_file(path: Path, reading: Mapping[str, Any]) -> Any:
     """A file as an Arrow table."""
+    from anondb.data.sources import open_source
+    from anondb.data.types import typed
+    from anondb.reading.options import read_as
+
     loader = DuckDBEngine.open()
     try:
         with loader.transaction(), open_source(loader, read_as(path, reading), "registered") as source:

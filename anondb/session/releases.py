@@ -14,7 +14,7 @@ from anondb.answers.persons.counts import Described, Row
 from anondb.answers.ranged.equivalents import common_table
 from anondb.answers.ranged.relation import Ranged, failed
 from anondb.answers.ranged.values import ambiguous
-from anondb.data.transactions import LISTS
+from anondb.data.types import LISTS
 from anondb.engine import Table
 from anondb.engine.untrusted import materialized
 from anondb.query import Plan

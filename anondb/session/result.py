@@ -118,10 +118,10 @@ def fetched(rows: duckdb.DuckDBPyRelation) -> list[tuple[Any, ...]]:
     """All rows of a relation, as Python values."""
     if any("TIME ZONE" in str(kind) for kind in rows.types):  # for these, DuckDB itself needs the package pytz
         return list(zip(*(column.to_pylist() for column in rows.to_arrow_table().columns), strict=True))
-    number = len(rows)
-    if number <= MOST_AT_ONCE:
-        return rows.fetchall()
-    return [row for first in range(0, number, MOST_AT_ONCE) for row in rows.limit(MOST_AT_ONCE, first).fetchall()]
+    found: list[tuple[Any, ...]] = rows.limit(MOST_AT_ONCE).fetchall()
+    while found and len(found) % MOST_AT_ONCE == 0 and (more := rows.limit(MOST_AT_ONCE, len(found)).fetchall()):
+        found += more
+    return found
 
 
 def json_rows(rows: Sequence[tuple[Any, ...]]) -> list[list[Any]]:

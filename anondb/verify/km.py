@@ -9,6 +9,7 @@ sizes in order and counts only itemsets whose subsets are frequent.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from anondb.engine import Engine, Query, Rows, Runner, Table, put_integers, query_of, reads
@@ -22,6 +23,7 @@ from anondb.verify.result import Verification, Witness
 from anondb.verify.work import Bound, Work, bound, check_budget, work
 
 NO_LIMIT = 2**62
+AT_ONCE = 10_000_000  # rows of transactions that are joined with themselves at once
 ITEMSETS = "itemset, item, support"  # the columns of candidates
 CODED = "one.tid, other.code AS item"
 SIZE = "count(*) AS itemsets, CAST(coalesce(sum(support), 0) AS BIGINT) AS occurrences"
@@ -117,10 +119,36 @@ def _rare_pairs(place: Work[Runner], transactions: Table, rows: int, items: int,
     """The number of rare pairs of items that are all frequent, counted without codes."""
     threats = 0
     ranges = _pair_ranges(place, transactions, rows, items)
+    parts = _parts(place, transactions) if len(ranges) == 1 else []
+    if len(parts) > 1 and items * (items - 1) // 2 * len(parts) <= place.chunk_rows:
+        return _pairs_of_parts(place, parts, k)
     for low, high in told(place.engine.progress, "counting pairs of items", ranges):
         values = {"low": low, "high": high, "most": k - 1}
         threats += place.count(query_of("warehouse/verify/pairs", {"transactions": transactions}, values))
     return threats
+
+
+def _parts(place: Work[Runner], transactions: Table) -> list[Query]:
+    """The transactions in parts of about ``AT_ONCE`` rows, for engines that need not read all of them for each part: a join
+    of each part with itself takes less time and memory than one of all."""
+    if place.engine.portable_only:
+        return []
+    size = place.row(reads.rows(transactions, "count(*) AS n, CAST(coalesce(max(tid), 0) AS BIGINT) AS last"))
+    step = -(-size["last"] * AT_ONCE // max(size["n"], 1)) or 1
+    ranges = [sql("tid BETWEEN {} AND {}", first, first + step - 1) for first in range(1, size["last"] + 1, step)]
+    return [reads.rows(transactions, "tid, item", where=tids) for tids in ranges]
+
+
+def _pairs_of_parts(place: Work[Runner], parts: Sequence[Query], k: int) -> int:
+    """The number of rare pairs, from the supports of all pairs in parts of the transactions."""
+    every = {"low": -(2**31), "high": 2**31 - 1, "most": NO_LIMIT}
+    counted = [
+        place.table(f"pairs_{n}", query_of("warehouse/verify/pairs", {"transactions": part}, every))
+        for n, part in enumerate(told(place.engine.progress, "counting pairs of items", parts))
+    ]
+    supports = reads.union([reads.rows(table, ITEMSETS) for table in counted])
+    rare = reads.rows(reads.summed(supports, "itemset, item", "support"), ITEMSETS, where=sql("support < {}", k))
+    return place.count(rare)
 
 
 def _pair_ranges(place: Work[Runner], transactions: Table, rows: int, items: int) -> list[tuple[int, int]]:

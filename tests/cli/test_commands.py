@@ -502,7 +502,7 @@ def test_commands_import_what_they_use(shop: Path) -> None:
         ("--help",): heavy | {"anondb.engine"},
         ("verify", sealed): (heavy | {"anondb.answers", "anondb.data.constraints", "anondb.warehouse.bounds_sql"})
         - {"duckdb", "numpy"},
-        ("query", sealed, "SELECT count(*) FROM sales"): heavy - engine | {"anondb.verify"},
+        ("query", sealed, "SELECT count(*) FROM sales"): heavy - engine | {"anondb.verify", "anondb.data.sources"},
         ("anonymize", str(shop), "--transactions", "sales", "--k", "2", "--algorithm", "pcta", "--release", "new"): {
             "sqlglot",
             "anondb.answers",

@@ -12,7 +12,8 @@ import numpy as np
 from sqlglot import exp
 
 from anondb.data.sources import open_source
-from anondb.data.transactions import ROWS, Dataset, load_transactions
+from anondb.data.transactions import Dataset, load_transactions
+from anondb.data.types import ROWS
 from anondb.engine import Engine
 from anondb.ledger.stored import current_catalog
 from anondb.models.transactional import KmAnonymity

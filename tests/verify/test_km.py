@@ -89,6 +89,15 @@ def test_in_chunks(engine: Engine, seed: int, monkeypatch: pytest.MonkeyPatch) -
         check(engine, random_transactions(rnd), rnd.randint(2, 3), rnd.choice([2, 3, 5, math.inf]), rnd.choice([0, 2, 99]))
 
 
+def test_pairs_in_parts(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pairs are counted in parts of the transactions, however few rows these have."""
+    rnd = random.Random(3)
+    for rows in (1, 2, 5):
+        monkeypatch.setattr(km, "AT_ONCE", rows)
+        transactions = random_transactions(rnd) + [[item] for item in LABELS] * 3  # so that no item is rare
+        check(engine, transactions, 3, 2)
+
+
 @pytest.mark.slow
 def test_no_threat_of_any_size_if_and_only_if_all_have_k_supersets(engine: Engine) -> None:
     rnd = random.Random(7)

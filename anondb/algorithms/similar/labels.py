@@ -162,22 +162,23 @@ class Labels:
         """Make two labels one, which has the smaller number."""
         kept, gone = min(a, b), max(a, b)
         pairs, sizes = self._pairs, self._size
-        union = pairs[kept] + pairs[gone] - self._join(kept, gone)
-        union[[kept, gone]] = 0
-        rows = np.stack((union, pairs[kept], pairs[gone]))
+        at = np.flatnonzero(pairs[kept] | pairs[gone])  # nothing changes but beside one of them
+        union = pairs[kept, at] + pairs[gone, at] - self._join(kept, gone)[at]
+        union[(at == kept) | (at == gone)] = 0
+        rows = np.stack((union, pairs[kept, at], pairs[gone, at]))
         rare, both = self._rare_pairs(rows), sizes[kept] + sizes[gone]
-        self._rare += rare[0].view(np.int8) - rare[1:].sum(axis=0)
+        self._rare[at] += rare[0].view(np.int8) - rare[1:].sum(axis=0)
         change = np.array([both, -sizes[kept], -sizes[gone]])
-        self._beside += change @ (rows > 0)
-        self._held += change @ rows
+        self._beside[at] += change @ (rows > 0)
+        self._held[at] += change @ rows
         self._support[kept], self._support[gone] = len(self._places[kept]), FAR
         self._rare[kept] = rare[0].sum() + int(self._support[kept] < self._k)
-        self._beside[kept], self._held[kept] = (union > 0) @ sizes, union @ sizes
+        self._beside[kept], self._held[kept] = (union > 0) @ sizes[at], union @ sizes[at]
         self._rare[gone] = self._beside[gone] = self._held[gone] = 0
         sizes[kept] = both
         self._occurrences[kept] += self._occurrences[gone]
-        pairs[kept] = pairs[:, kept] = union
-        pairs[gone] = pairs[:, gone] = 0
+        pairs[kept, at] = pairs[at, kept] = union
+        pairs[gone, at] = pairs[at, gone] = 0
         least = int(self._least[kept]), int(self._least[gone])
         self.members[least[0]] += self.members[least[1]]
         self.members[least[1]] = []
