@@ -15,7 +15,6 @@ from anondb.errors import InputError
 from anondb.reading.dialect import check_title, distinct_names, rows_above
 from anondb.reading.formats import Format, encoded, not_utf8, plain_text
 from anondb.reading.options import Reading
-from anondb.reading.shape import first_invalid
 
 NESTED = {"object": "holds objects, or lists of lists", "bytes": "holds bytes, durations or other values that are no texts"}
 _EXACT = Context(traps=[])  # a number beyond all limits is no error, and equal to no other
@@ -79,9 +78,12 @@ def _kind_and_text(value: Any) -> tuple[str, str]:
 
 def rows_of_json(path: Path, name: str) -> Iterator[Any]:
     """The values of a file of JSON: the elements of an array, or values one after another, such as one on each line. Raises
-    InputError: ``bad_file`` with the line; a key that an object has twice."""
+    InputError: ``bad_file`` with the line, also of a key that an object has twice; ``bad_unicode``."""
     at = 0
-    text = path.read_text(encoding="utf-8")
+    try:
+        text = path.read_bytes().decode()
+    except UnicodeDecodeError as error:
+        raise not_utf8(name, error) from None
 
     def refuse(_: Any = None, what: str = "is no JSON") -> NoReturn:
         line = text.count("\n", 0, at) + 1
@@ -145,14 +147,11 @@ def rewritten(
 def _rows_of_objects(path: Path, name: str) -> Iterator[Sequence[Any]]:
     """The keys of the objects of a JSON file, and their values."""
     keys: dict[str, None] = {}
-    try:
-        for row in rows_of_json(path, name):
-            if not isinstance(row, dict):
-                hint = 'Write a row as {"tid": 1, "item": "milk"}.'
-                raise InputError(f"The rows of {name} are no objects.", code="bad_file", hint=hint)
-            keys |= dict.fromkeys(row)
-    except UnicodeDecodeError:
-        raise not_utf8(name, first_invalid(path)) from None
+    for row in rows_of_json(path, name):
+        if not isinstance(row, dict):
+            hint = 'Write a row as {"tid": 1, "item": "milk"}.'
+            raise InputError(f"The rows of {name} are no objects.", code="bad_file", hint=hint)
+        keys |= dict.fromkeys(row)
     yield list(keys)
     yield from ([row.get(key) for key in keys] for row in rows_of_json(path, name))
 

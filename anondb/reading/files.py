@@ -29,7 +29,7 @@ from anondb.reading.dialect import (
 )
 from anondb.reading.formats import Format, decompressed, digest_of, encoded, format_of, plain_text, unreadable
 from anondb.reading.options import DETECTED, OF_LINES, Dialect, Reading
-from anondb.reading.shape import Survey, count_records, counted, lines_of, records, survey
+from anondb.reading.shape import Survey, count_records, counted, records, survey
 
 _WRITTEN = Dialect(",", '"', "\n", header=False)  # of a file that ``rewritten`` makes
 NO_VALUE = ("", "\\N")  # without quotes: no value; the second is that of MySQL and PostgreSQL
@@ -90,7 +90,7 @@ def _opened(path: Path, form: Format, reading: Reading, private: Path, name: str
         target, columns, number, faults = rewritten(path, form, reading, private, name)
         if not columns:
             raise _empty(account)
-        query = _rectangle(target, columns, _WRITTEN, survey(target, ",", None), number)
+        query = _rectangle(target, columns, _WRITTEN, survey(target, name, ","), number)
         account = replace(account, header=form.name != "xlsx" or reading.header is not False, rows=number)
         return FileRows(query, account, dict.fromkeys(columns, "VARCHAR"), faults)
     reading = encoded(path, form, reading)
@@ -107,15 +107,16 @@ def _opened(path: Path, form: Format, reading: Reading, private: Path, name: str
     account = replace(account, encoding=reading.encoding or "utf-8", layout=layout, reason=reason)
     if layout is not None:
         target, of_fimi = private / "baskets", form.name == "dat" and reading.delimiter is None and layout == "basket"
+        account = replace(account, lines=survey(plain, name).lines + skipped, header=bool(reading.header))
         how, number = write_baskets(plain, layout, of_fimi, reading, target, name)
-        account = replace(account, lines=lines_of(plain) + skipped, header=bool(reading.header), dialect=how, rows=number)
         content = Query(sql("SELECT content FROM read_text({})", file_name(target)))
         query = query_of("transactions/baskets", {"file": content})
-        return FileRows(query, account, {"tid": "BIGINT", "item": "VARCHAR[]"})
-    dialect, columns = dialect_of(plain, reading, form.suffix, name)
-    if not columns:
+        return FileRows(query, replace(account, dialect=how, rows=number), {"tid": "BIGINT", "item": "VARCHAR[]"})
+    dialect, names = dialect_of(plain, reading, form.suffix, name)
+    if not names:
         raise _empty(account)
-    seen = survey(plain, dialect.delimiter, dialect.quote)
+    seen = survey(plain, name, dialect.delimiter, dialect.quote)
+    columns = distinct_names(names, name, f" (read as: {dialect.words})")
     filled, empty, lines = count_records(plain, dialect, len(columns), name, seen)
     if plain == path:
         account = replace(account, sha256=seen.sha256, bytes=seen.bytes)
@@ -213,7 +214,7 @@ def text_records(
     with private_folder(engine) as private:
         plain = plain_text(path, form, reading, private, name)
         read = [record for _, record, _ in records(plain, dialect, name)]
-        number = lines_of(plain) + (reading.skip or 0)
+        number = survey(plain, name).lines + (reading.skip or 0)
     rows = [record for record in read if record]
     account = Account(path.name, role, *digest_of(path), number, dialect=dialect, encoding=reading.encoding or "utf-8")
     return replace(account, empty=len(read) - len(rows), rows=len(rows)), rows

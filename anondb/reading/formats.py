@@ -156,7 +156,7 @@ def plain_text(path: Path, form: Format, reading: Reading, private: Path, name: 
         return path
     target = private / f"{len(list(private.iterdir()))}.txt"
     decoder = getincrementaldecoder(reading.encoding or "utf-8-sig")()
-    lines, skip = 1, reading.skip or 0
+    lines, skip = 0, reading.skip or 0
     try:
         with decompressed(path, form.compression) as stream, target.open("x", encoding="utf-8", newline="") as copy:
             while block := stream.read(CHUNK):
@@ -169,15 +169,15 @@ def plain_text(path: Path, form: Format, reading: Reading, private: Path, name: 
         if skip:
             raise InputError(f"{name} has fewer lines than are to be skipped.", code="bad_parameter", hint="Lower --skip.")
     except UnicodeError as error:
-        before = error.object[: error.start].count(b"\n") if isinstance(error, UnicodeDecodeError) else 0
-        raise not_utf8(name, lines + before, reading.encoding) from None
+        raise not_utf8(name, error, lines, reading.encoding) from None
     return target
 
 
-def not_utf8(name: str, line: int, encoding: str | None = None) -> InputError:
-    """The error for a text file in another encoding than is said."""
+def not_utf8(name: str, error: UnicodeError, lines: int = 0, encoding: str | None = None) -> InputError:
+    """The error for a text file in another encoding than is said, where a part after some lines could not be decoded."""
+    lines += error.object[: error.start].count(b"\n") if isinstance(error, UnicodeDecodeError) else 0
     return InputError(
-        f"{name} is not valid {encoding or 'UTF-8'}: line {line} is not.",
+        f"{name} is not valid {encoding or 'UTF-8'}: line {lines + 1} is not.",
         code="bad_unicode",
         hint="Name its encoding, such as --encoding latin-1, or utf-16 if its first two bytes are FF FE or FE FF.",
     )
