@@ -284,8 +284,6 @@ def open_source(engine: Engine, data: Any, what: str) -> Iterator[Source]:
     with contextlib.ExitStack() as opened:
         if isinstance(data, QuerySource):
             source = replace(describe(engine, data.query(), data.name, data.table), partition=data.partition)
-        elif isinstance(data, Table):
-            source = describe(engine, all_columns(data), f"table {data.name!r}", data.name, data)
         elif isinstance(data, Path):
             is_list = what == LIST and suffix_of(data) == ".txt"
             source = opened.enter_context((_open_list if is_list else _open_file)(engine, data, what, how))
@@ -294,9 +292,9 @@ def open_source(engine: Engine, data: Any, what: str) -> Iterator[Source]:
             opened.enter_context(warehouse.snapshot())
             view = opened.enter_context(engine.registered(warehouse.all_rows(name)))
             source = describe(engine, all_columns(view), f"table {name!r}", name)
-        elif isinstance(data, str):
-            table = resolve_table(engine, data, what)
-            source = describe(engine, all_columns(table), f"table {data!r}", table.name, table)
+        elif isinstance(data, str | Table):
+            table, called = (data, data.name) if isinstance(data, Table) else (resolve_table(engine, data, what), data)
+            source = describe(engine, all_columns(table), f"table {called!r}", table.name, table)
         elif is_frame(data):
             check_frame(data, what)
             view = opened.enter_context(engine.registered(data))

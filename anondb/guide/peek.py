@@ -15,6 +15,7 @@ from anondb.data.sources import open_source
 from anondb.data.sources import reading as opening
 from anondb.data.transactions import Dataset, load_transactions
 from anondb.engine import Engine, reads, tuples
+from anondb.engine.spill import private_block
 from anondb.engine.texts import listed, quoted, sql
 from anondb.errors import InputError
 from anondb.guide.counts import Counts, counts_of
@@ -31,7 +32,6 @@ from anondb.reading.dialect import (
     sample_records,
     utf16_of,
 )
-from anondb.reading.files import private_folder
 from anondb.reading.formats import Format, decompressed, format_of, plain_text
 from anondb.reading.options import MARKS, PEOPLE, ReadAs, Reading, named, reading_flags, word_of
 
@@ -107,7 +107,7 @@ def peek(engine: Engine, source: Path | str, options: Mapping[str, Any]) -> Peek
         file_format = format_of(source, f"file {source.name!r}")
         called, form = source.name, ", ".join(filter(None, (file_format.name, file_format.compression)))
         if file_format.name in ("text", "dat"):
-            with private_folder(engine) as private:
+            with private_block(engine.spill_directory) as private:
                 _propose_text(source, file_format, private, f"file {source.name!r}", guess)
     read: dict[str, Any] = {}
     try:

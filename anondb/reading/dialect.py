@@ -11,7 +11,7 @@ from typing import Any
 
 from anondb.errors import InputError
 from anondb.reading.options import MARKS, Dialect, Reading, named
-from anondb.reading.shape import MAX_FIELD, chunks, end_of, marks_in, quoting, records
+from anondb.reading.shape import chunks, end_of, marks_in, records, tokenized
 
 _SAMPLE = 1 << 16
 _ROWS = 20  # that are compared with the first
@@ -43,17 +43,11 @@ def utf16_of(sample: str) -> str | None:
 
 def sample_records(sample: str, delimiter: str, quote: str | None) -> list[list[str]]:
     """The records of a sample that are not empty; none if the dialect does not fit."""
-    if len(delimiter) > 1:
-        sample, delimiter = sample.replace(delimiter, "\x1f"), "\x1f"
     read: list[list[str]] = []
-    limit = csv.field_size_limit(MAX_FIELD)
     try:
-        reader = csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter, quotechar=quote, quoting=quoting(quote))
-        read.extend(record for record in reader if record)
+        read.extend(filter(None, tokenized(io.StringIO(sample, newline=""), delimiter, quote)))
     except csv.Error:
         return read[:1]
-    finally:
-        csv.field_size_limit(limit)
     return read
 
 

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import re
-import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
 from anondb.engine import Engine, Query, query_of
-from anondb.engine.spill import private_directory
+from anondb.engine.spill import private_block
 from anondb.engine.texts import Sql, listed, literal, quoted, sql
 from anondb.errors import InputError
 from anondb.reading.account import Account
@@ -49,23 +47,12 @@ class FileRows:
 
 
 @contextlib.contextmanager
-def private_folder(engine: Engine) -> Iterator[Path]:
-    """A directory for plain copies of files, which only this user and the engine's connection can read."""
-    place = engine.spill_directory
-    folder = private_directory() if place is None else Path(tempfile.mkdtemp(dir=place))
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-@contextlib.contextmanager
 def open_file(engine: Engine, path: Path, role: str, reading: Reading) -> Iterator[FileRows]:
     """Open a file of any format, or a plain copy of it, for the duration of the block; ``role`` is what it is, such as
     ``transactions``, ``reading`` what the owner says of it. Raises InputError: the file does not exist, or is not what it is
     read as (``anondb.reading``)."""
     name = f"file {path.name!r}"
-    with private_folder(engine) as private:
+    with private_block(engine.spill_directory) as private:
         try:
             form = format_of(path, f"{role} {name}")
             reading.check_for(form.name)
@@ -211,7 +198,7 @@ def text_records(
     name = f"file {path.name!r}"
     form = format_of(path, f"{role} {name}")
     reading = encoded(path, form, reading)
-    with private_folder(engine) as private:
+    with private_block(engine.spill_directory) as private:
         plain = plain_text(path, form, reading, private, name)
         read = [record for _, record, _ in records(plain, dialect, name)]
         number = survey(plain, name).lines + (reading.skip or 0)

@@ -6,7 +6,7 @@ import csv
 import hashlib
 import re
 from codecs import IncrementalDecoder, getincrementaldecoder
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, TextIO
@@ -155,31 +155,39 @@ def end_of(line: str) -> str:
     return line[len(line.rstrip("\r\n")) :]
 
 
-def quoting(quote: str | None) -> Literal[0, 3]:
-    """How ``csv`` is told whether a file has quotes."""
-    return csv.QUOTE_MINIMAL if quote is not None else csv.QUOTE_NONE
+def tokenized(text: Iterable[str], delimiter: str | None, quote: str | None, *, strict: bool = False) -> Iterator[list[str]]:
+    """The fields of each record of the lines of a text. Raises csv.Error."""
+    several = delimiter if delimiter is not None and len(delimiter) > 1 else None
+    mark = _UNIT if several is not None or delimiter is None else delimiter
+
+    def of_one_mark(several: str) -> Iterator[str]:
+        for line in text:
+            if _UNIT in line:
+                raise csv.Error("control character")
+            yield line.replace(several, _UNIT)
+
+    limit, lines = csv.field_size_limit(MAX_FIELD), text if several is None else of_one_mark(several)
+    quoting: Literal[0, 3] = csv.QUOTE_NONE if quote is None else csv.QUOTE_MINIMAL
+    try:
+        for record in csv.reader(lines, delimiter=mark, quotechar=quote, quoting=quoting, strict=strict):
+            yield record if several is None else [field.replace(_UNIT, several) for field in record]
+    finally:
+        csv.field_size_limit(limit)
 
 
 def records(path: Path, dialect: Dialect, name: str) -> Iterator[Record]:
     """The records of a text file; what is not UTF-8 is replaced. Raises InputError: ``unreadable``, with the line."""
-    several = dialect.delimiter if dialect.delimiter is not None and len(dialect.delimiter) > 1 else None
-    delimiter = _UNIT if several is not None or dialect.delimiter is None else dialect.delimiter
     first, lines = 1, list[str]()
 
-    def read(file: TextIO) -> Iterator[str]:
+    def noted(file: TextIO) -> Iterator[str]:
         for line in file:
             lines.append(line)
-            if several is not None and _UNIT in line:
-                raise csv.Error("control character")
-            yield line if several is None else line.replace(several, _UNIT)
+            yield line
 
-    limit = csv.field_size_limit(MAX_FIELD)
-    quote, how = dialect.quote, quoting(dialect.quote)
     try:
         with path.open(encoding="utf-8", errors="replace", newline="") as file:
-            for record in csv.reader(read(file), delimiter=delimiter, quotechar=quote, quoting=how, strict=True):
-                fields = record if several is None else [field.replace(_UNIT, several) for field in record]
-                yield first, fields, lines
+            for record in tokenized(noted(file), dialect.delimiter, dialect.quote, strict=True):
+                yield first, record, lines
                 first, lines = first + len(lines), []
     except csv.Error as error:
         faults = {"unexpected end": f"the quote that opens in line {first} is never closed"}
@@ -187,8 +195,6 @@ def records(path: Path, dialect: Dialect, name: str) -> Iterator[Record]:
         faults["control"] = f"line {first + len(lines) - 1} has the control character 31"
         what = next((words for part, words in faults.items() if part in str(error)), None)
         raise _uneven(name, dialect, what or f"line {first} has a field with text beside its quotes") from None
-    finally:
-        csv.field_size_limit(limit)
 
 
 def counted(path: Path, dialect: Dialect, fields: int, name: str) -> tuple[int, int, int]:
