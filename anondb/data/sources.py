@@ -74,7 +74,8 @@ class Source:
             if self.account is not None:
                 n, dialect = len(self.columns), self.account.dialect
                 how = f" ({n} column{'s' * (n != 1)}; read as {dialect.words if isinstance(dialect, Dialect) else dialect})"
-                hint = "Name what separates its columns with --delimiter." if n == 1 and self.how.delimiter is None else hint
+                if n == 1 and self.how.delimiter is None and isinstance(dialect, Dialect):
+                    hint = "Name what separates its columns with --delimiter."
                 hint += " anondb peek FILE shows how a file is read, and what to say."
             raise InputError(f"{self.name} has no column {wanted!r}{how}.", code="no_such_column", hint=hint)
         (column,) = names

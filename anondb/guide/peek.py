@@ -30,7 +30,7 @@ from anondb.reading.dialect import (
     looks_like_spmf,
     sample_of,
     sample_records,
-    utf16_of,
+    wide_encoding_of,
 )
 from anondb.reading.formats import Format, decompressed, format_of, plain_text
 from anondb.reading.options import MARKS, PEOPLE, ReadAs, Reading, named, reading_flags, word_of
@@ -133,7 +133,7 @@ def _propose_text(path: Path, file_format: Format, private: Path, name: str, gue
         guess.propose("it begins with the byte order mark of UTF-16", encoding="utf-16")
     try:
         sample = sample_of(plain := plain_text(path, file_format, _options(guess), private, name))
-        if "encoding" not in guess and (found := utf16_of(sample) or ("\ufffd" in sample and "latin-1")):
+        if "encoding" not in guess and (found := wide_encoding_of(sample) or ("\ufffd" in sample and "latin-1")):
             guess.propose(f"it is not UTF-8: {found} is a guess", encoding=found)
             sample = sample_of(plain := plain_text(path, file_format, _options(guess), private, name))
         note = EXCEL_NOTE.match(sample)

@@ -35,10 +35,12 @@ def sample_of(path: Path) -> str:
     return text if whole else text[: text.rfind("\n") + 1]
 
 
-def utf16_of(sample: str) -> str | None:
-    """The encoding of a text that was read as UTF-8, if every other byte of its first line is zero; else None."""
+def wide_encoding_of(sample: str) -> str | None:
+    """The encoding of a text that was read as UTF-8, if the zero bytes of its first line show that characters have two bytes
+    or four; else None."""
     first = sample.partition("\n")[0]
-    return None if 4 * first.count("\0") <= len(first) else "utf-16-be" if first[0] == "\0" else "utf-16-le"
+    zeros, end = 8 * first.count("\0"), "be" if first[:1] == "\0" else "le"
+    return None if zeros <= 2 * len(first) else f"utf-16-{end}" if zeros <= 5 * len(first) else f"utf-32-{end}"
 
 
 def sample_records(sample: str, delimiter: str, quote: str | None) -> list[list[str]]:
@@ -138,7 +140,7 @@ def distinct_names(names: Sequence[str], name: str, how: str = "") -> tuple[str,
     for place, label in enumerate(labels, 1):
         if first.setdefault(label.lower(), place) != place:
             words = f"The columns {first[label.lower()]} and {place} of {name} have the same name{how}."
-            hint = "Rename one in the file; if its first line is data, add --no-header."
+            hint = f"Rename one in the file{'; if its first line is data, add --no-header' * bool(how)}."
             raise InputError(words, code="column_clash", hint=hint)
     return tuple(labels)
 

@@ -22,10 +22,10 @@ from anondb.reading.dialect import (
     distinct_names,
     looks_like_spmf,
     sample_of,
-    utf16_of,
+    wide_encoding_of,
     write_baskets,
 )
-from anondb.reading.formats import Format, decompressed, digest_of, encoded, format_of, plain_text, unreadable
+from anondb.reading.formats import MARK, Format, decompressed, digest_of, encoded, format_of, plain_text, unreadable
 from anondb.reading.options import DETECTED, OF_LINES, Dialect, Reading
 from anondb.reading.shape import Survey, count_records, counted, records, survey
 
@@ -82,7 +82,7 @@ def _opened(path: Path, form: Format, reading: Reading, private: Path, name: str
         return FileRows(query, account, dict.fromkeys(columns, "VARCHAR"), faults)
     reading = encoded(path, form, reading)
     plain, skipped = plain_text(path, form, reading, private, name), reading.skip or 0
-    if encoding := utf16_of(sample_of(plain)):
+    if encoding := wide_encoding_of(sample_of(plain)):
         hint = f"If it is a text file, name its encoding: --encoding {encoding}."
         raise InputError(f"{name} is no text in UTF-8: its first line has many zero bytes.", code="bad_unicode", hint=hint)
     # the layout of a file in which a line is a person, and why
@@ -187,8 +187,8 @@ def first_line(path: Path, reading: Reading, role: str) -> str:
     form = format_of(path, f"{role} file {path.name!r}")
     reading = encoded(path, form, reading)
     with decompressed(path, form.compression) as stream:
-        text = stream.read(1 << 16).decode(reading.encoding or "utf-8-sig", errors="replace")
-    return text.partition("\n")[0]
+        text = stream.read(1 << 16).decode(reading.encoding or "utf-8", errors="replace")
+    return text.removeprefix(MARK).partition("\n")[0]
 
 
 def text_records(

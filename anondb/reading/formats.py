@@ -26,7 +26,7 @@ CHUNK = 1 << 20
 _COMPRESSED = {".gz": "gzip", ".zst": "zstd"}
 _BY_CONTENT = {b"PAR1": "parquet", b"PK\x03\x04": "xlsx", b"SQLite format 3\0": "sqlite"}
 _MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
-_BOM = b"\xef\xbb\xbf"
+MARK = "\ufeff"  # the byte order mark
 _HIGH = bytes(range(0x80, 0x100))
 SUFFIXES = tuple(suffix for suffix in _BY_SUFFIX if suffix != ".tree")
 
@@ -150,17 +150,18 @@ def plain_text(path: Path, form: Format, reading: Reading, private: Path, name: 
     byte order mark, and without the lines that the owner skips. Raises InputError: ``bad_unicode`` with the line;
     ``bad_file`` if it cannot be decompressed."""
     with path.open("rb") as file:
-        marked = file.read(3) == _BOM
+        marked = file.read(3) == MARK.encode()
     utf8 = reading.encoding is None
     if form.compression is None and utf8 and not marked and not reading.skip:
         return path
     target = private / f"{len(list(private.iterdir()))}.txt"
-    decoder = getincrementaldecoder(reading.encoding or "utf-8-sig")()
-    lines, skip = 0, reading.skip or 0
+    decoder = getincrementaldecoder(reading.encoding or "utf-8")()
+    mark, lines, skip = MARK, 0, reading.skip or 0
     try:
         with decompressed(path, form.compression) as stream, target.open("x", encoding="utf-8", newline="") as copy:
             while block := stream.read(CHUNK):
                 text = decoder.decode(block)
+                text, mark = text.removeprefix(mark), "" if text else mark
                 lines += text.count("\n")
                 *skipped, text = text.split("\n", skip)
                 skip -= len(skipped)
