@@ -34,7 +34,6 @@ from anondb.data.constraints import (
     ItemSets,
     PrivacyConstraints,
     UtilityConstraints,
-    countable,
     utility_of_level,
     utility_of_siblings,
 )
@@ -45,6 +44,7 @@ from anondb.engine import DuckDBEngine, Engine, reads
 from anondb.errors import AnondbError
 from anondb.models.transactional import ConstraintAnonymity, KmAnonymity
 from anondb.recoding import GlobalRecoding
+from anondb.risk.constraint_report import countable
 from anondb.utility.loss import generalized_items
 from anondb.utility.workload import Workload, owner_workload, random_workload
 

@@ -26,7 +26,6 @@ from scipy.optimize import nnls
 
 import anondb
 from anondb.compare.runs import Setting, plan, run_one
-from anondb.data.files import write_taxonomy as write_tree_file
 from anondb.data.sources import open_source
 from anondb.data.taxonomy import load_taxonomy
 from anondb.data.transactions import load_transactions
@@ -35,6 +34,7 @@ from anondb.guide.estimates import TERMS as ALL_TERMS
 from anondb.guide.estimates import Estimate, Features, estimates, features, terms
 from anondb.guide.knowledge import what_attackers_find
 from anondb.taxonomies.check import checked
+from anondb.taxonomies.writing import write_paths
 
 K, M = 5, 2
 SECONDS, MEMORY = 900.0, "8GB"  # limits of a run
@@ -69,7 +69,7 @@ def write_source(data: str, place: Path) -> tuple[Path, Path]:
             db.engine.connection.sql("SELECT tid, item FROM sales").write_csv(str(source.with_suffix(".csv")))
             with db.engine.transaction():
                 food = load_taxonomy(db.engine, "food")
-            write_tree_file(db.engine, food, str(tree), replace=True)
+            write_paths(food, tree, replace=True)
         return source.with_suffix(".csv"), tree
     if data == "informs":
         people = duckdb.read_csv(str(DATA / "informs2005_rt.csv"), all_varchar=True)

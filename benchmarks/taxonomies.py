@@ -18,8 +18,8 @@ from datasets import ABSENT, DATA
 from estimates import write_source
 
 import anondb
-from anondb.data.files import write_taxonomy
 from anondb.taxonomies.build import Request, build_taxonomy
+from anondb.taxonomies.writing import write_paths
 
 BUILT = {
     "bms1": (
@@ -89,7 +89,7 @@ def main() -> None:
                     built = build_taxonomy(db.engine, source, request)
                     seconds = time.process_time() - begun
                     tree = Path(folder) / "built.tree"
-                    write_taxonomy(db.engine, built, str(tree), replace=True)
+                    write_paths(built, tree, replace=True)
                 rows.append([data, f"`{name(request)}`", str(built.size), f"{seconds:.2f}", *costs(source, tree)])
     table(list(HEAD), rows)
 

@@ -55,8 +55,8 @@ def build(
 ) -> None:
     """Build a hierarchy of an attribute: bands of numbers, dates, prefixes, codes, your own groups, or by frequency."""
     from anondb.taxonomies.build import Request
-    from anondb.taxonomies.editing import save
     from anondb.taxonomies.hierarchies import build_hierarchy
+    from anondb.taxonomies.writing import save
 
     texts = {"separator": separator, "lengths": lengths, "fan_out": fan_out, "root": root}
     request = Request.from_texts(by, steps=steps, mapping=mapping, **texts)

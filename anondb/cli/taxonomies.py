@@ -56,7 +56,7 @@ def build(
 ) -> None:
     """Build a taxonomy of the items: by names, codes, categories, frequency or similarity."""
     from anondb.taxonomies.build import Request, build_taxonomy
-    from anondb.taxonomies.editing import check_target, save
+    from anondb.taxonomies.writing import check_target, save
 
     texts = {"separator": separator, "lengths": lengths, "columns": columns, "fan_out": fan_out, "root": root}
     request = Request.from_texts(by, **texts)
@@ -86,7 +86,7 @@ def check(
 ) -> None:
     """Check that a taxonomy is a tree with all items as leaves; exit with 2 if not. The output names nodes and items."""
     from anondb.taxonomies.check import check_taxonomy, with_missing
-    from anondb.taxonomies.editing import check_target, save
+    from anondb.taxonomies.writing import check_target, save
 
     if (add_missing is None) != (to is None):
         raise InputError("--add-missing NODE and --to TABLE|FILE go together.", code="bad_usage")

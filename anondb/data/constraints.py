@@ -17,7 +17,6 @@ from anondb.engine import Engine, Table
 from anondb.engine.arrays import Ints
 from anondb.errors import InputError
 from anondb.reading.options import Dialect
-from anondb.recoding import GlobalRecoding
 
 REST = "(all other items)"
 PGEN = "pgen"
@@ -126,16 +125,10 @@ Sets = TypeVar("Sets", bound=ItemSets)
 
 
 def load_sets(engine: Engine, source: Any, kind: type[Sets], dataset: Dataset | None = None) -> Sets:
-    """Read sets of a kind from ``(id_column, item)``; the item column may be a LIST, with one row for each set.
-
-    Args:
-        source: a table, view, CSV or Parquet file, data frame, Python list of sets of items, or the finished object.
-        dataset: the data, for remarks on its items.
-
-    Raises:
-        InputError: no such columns, NULLs, an empty set (``empty_constraint``), no set at all; ``not_a_partition`` if an
-            item is in two sets that must not overlap.
-    """
+    """Read sets of a kind from a source ``(id_column, item)``, whose item column may be a LIST, or a Python list of sets of
+    items, with remarks on items that ``dataset`` has not; the finished object is returned. Raises InputError: no such
+    columns, NULLs, an empty set (``empty_constraint``), no set at all; ``not_a_partition``: an item is in two sets that must
+    not overlap."""
     if isinstance(source, kind):
         return source
     return (kind.of(source) if isinstance(source, list | tuple) else kind.checked(*_read(engine, source, kind))).on(dataset)
@@ -196,8 +189,8 @@ def utility_of_level(taxonomy: Taxonomy, level: int) -> UtilityConstraints:
     """Make one group of leaves for each node at ``level`` (the root is level 0); a leaf above that level is a group. Raises
     InputError: ``bad_parameter``, if the taxonomy has no such level."""
     deepest = int(taxonomy.depth.max())
-    if isinstance(level, bool) or not isinstance(level, int | np.integer) or not 0 <= level <= deepest:
-        raise InputError(f"level must be an integer from 0 to {deepest}, not {level!r}.", code="bad_parameter")
+    if not 0 <= level <= deepest:
+        raise InputError(f"level must be an integer from 0 to {deepest}, not {level}.", code="bad_parameter")
     tops = np.flatnonzero((taxonomy.depth == level) | ((taxonomy.depth < level) & taxonomy.is_leaf)).tolist()
     groups = [[taxonomy.labels[leaf] for leaf in taxonomy.leaves(top).tolist()] for top in tops]
     return UtilityConstraints.of(groups, [taxonomy.labels[top] for top in tops])
@@ -205,40 +198,11 @@ def utility_of_level(taxonomy: Taxonomy, level: int) -> UtilityConstraints:
 
 def utility_of_siblings(taxonomy: Taxonomy, size: int) -> UtilityConstraints:
     """Make groups of ``size`` neighbouring leaves in the order of the tree, numbered from 1; the last may be smaller. These
-    are the paper's policies UP1 to UP4 ("sibling items in the hierarchy"). Raises InputError: ``bad_parameter``, if size is
-    not an integer of at least 1."""
-    if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 1:
-        raise InputError(f"The size of groups must be an integer of at least 1, not {size!r}.", code="bad_parameter")
+    are the paper's policies UP1 to UP4 ("sibling items in the hierarchy"). Raises InputError: ``bad_parameter``."""
+    if size < 1:
+        raise InputError(f"The size of groups must be an integer of at least 1, not {size}.", code="bad_parameter")
     leaves = [taxonomy.labels[leaf] for leaf in taxonomy.leaves(0).tolist()]
     return UtilityConstraints.of([leaves[i : i + size] for i in range(0, len(leaves), size)])
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Countable:
-    """Whether a release shows exactly how many transactions hold any item of a set."""
-
-    # set_id, items: the set, and its number of items
-    set_id: str
-    items: int
-    exact: bool  # whether the count is exact (Corollary 3.12)
-    suppressed: int  # number of items of the set that are suppressed
-    mixed: int  # number of items of the set whose released item also stands for items outside the set
-
-
-def countable(sets: ItemSets, recoding: GlobalRecoding, dataset: Dataset) -> tuple[Countable, ...]:
-    """Check for each set of items whether its count stays exact under a recoding (Corollary 3.12). It does if none of the
-    items is suppressed and each is generalized with items of the set only. Items that never occur are ignored."""
-    image = {label: int(r) for label, r in zip(dataset.labels, recoding.image.tolist(), strict=True)}
-    members: dict[int, list[str]] = {}
-    for released, label in zip(recoding.member_of.tolist(), recoding.member_labels, strict=True):
-        members.setdefault(released, []).append(label)
-    report = []
-    for set_id, items in zip(sets.ids, map(set, sets.sets()), strict=True):
-        images = [image[label] for label in items if label in image]
-        others = {r for r in set(images) if r >= 0 and not items.issuperset(members.get(r, ()))}
-        suppressed, mixed = sum(r < 0 for r in images), sum(r in others for r in images)
-        report.append(Countable(set_id, len(items), not suppressed and not mixed, suppressed, mixed))
-    return tuple(report)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -249,16 +213,10 @@ class _Columns(UtilityConstraints):
 
 
 def load_columns(engine: Engine, columns: Any, dataset: Dataset) -> tuple[Ints, tuple[str, ...]]:
-    """Read the column of each item of the data, numbered from 1, and the names of the columns.
-
-    Args:
-        columns: a table, view, file or data frame ``(column_id, item)``, or a list of sets of items, whose columns are
-            named 1, 2 and so on. Items that never occur in the data are ignored.
-
-    Raises:
-        InputError: fewer than two columns; an item in two columns (``not_a_partition``) or in none (``unknown_item``); a
-            column without an item (``empty_constraint``), or without one that occurs (``empty_column``).
-    """
+    """Read the column of each item of the data, numbered from 1, and the names of the columns, from a source ``(column_id,
+    item)`` or a list of sets of items, whose columns are named 1, 2 and so on. Raises InputError: fewer than two columns; an
+    item in two columns (``not_a_partition``) or in none (``unknown_item``); a column without an item
+    (``empty_constraint``), or without one that occurs (``empty_column``)."""
     sets = load_sets(engine, columns, _Columns)
     if len(sets) < 2:
         raise InputError(f"There must be at least 2 columns, not {len(sets)}.", code="bad_parameter")
@@ -306,18 +264,10 @@ def load_requirements(
     weights: Any = None,
     countable: Any = None,
 ) -> Requirements:
-    """Read the owner's inputs to COAT.
-
-    Args:
-        privacy: see ``read_privacy``.
-        utility: a source ``(group_id, item)``, or groups from the taxonomy: ``level:2`` for the items below each node of
-            level 2 (the root is level 0), ``siblings:5`` for groups of 5 neighbouring leaves.
-        weights: a source ``(item, weight)``, ``taxonomy``, or 1, the default.
-        countable: a source ``(set_id, item)``.
-
-    Raises:
-        InputError: ``no_taxonomy`` if one is needed and missing; see ``anondb.data.constraints``.
-    """
+    """Read the owner's inputs to COAT: privacy constraints (``read_privacy``); utility constraints, a source ``(group_id,
+    item)`` or groups from the taxonomy, ``level:2`` for the items below each node of level 2 (the root is level 0) or
+    ``siblings:5`` for groups of 5 neighbouring leaves; weights, a source ``(item, weight)``, ``taxonomy`` or 1; sets that
+    must stay countable, a source ``(set_id, item)``. Raises InputError: ``no_taxonomy`` if one is needed and missing."""
     return Requirements(
         privacy=None if privacy is None else read_privacy(engine, privacy, dataset),
         utility=None if utility is None else _read_utility(engine, utility, dataset, taxonomy),

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
-import csv
-import io
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import replace as replace_fields
 from pathlib import Path
 from typing import Any
 
-from anondb.data.attributes import HIERARCHY_SUFFIXES, is_folder
 from anondb.data.layouts import arranged
-from anondb.data.sources import Source, all_columns, describe, is_file, open_source, reading
+from anondb.data.sources import Source, open_source, reading
 from anondb.data.taxonomy import Taxonomy, load_taxonomy
 from anondb.data.transactions import missing_of
 from anondb.data.types import check_types
 from anondb.engine import AnyQuery, Engine, Query, Rows, Table, reads
-from anondb.engine.files import write_file
 from anondb.engine.texts import listed, quoted, sql
 from anondb.errors import EngineError, InputError, by_interface
 from anondb.reading.account import Account
@@ -56,22 +50,18 @@ def load_files(
     reading: Reading = DETECTED,
     record: Callable[[Loaded, str], None] | None = None,
 ) -> list[Loaded]:
-    """Load files into tables of the current schema: all of them, or none if one fails.
+    """Load files into tables of the current schema: all of them, or none if one fails; outside a transaction.
 
     Args:
-        engine: the engine, outside a transaction.
         wanted: (file, table) for each of ``transactions``, ``taxonomy`` and ``records``.
-        replace: whether existing tables are replaced.
         id, item: the columns of persons and of items in the files; ``named`` is what they are called in the tables.
         reading: how the files are read; the layout is that of the transactions.
         record: notes each table with its file.
 
     Transactions in rows of one item keep all columns; in other layouts they become the two that are named, one row for each
     item, or one row with a list for each person if there are persons without items, which the long form cannot hold. A
-    taxonomy becomes ``(node, parent, ord)``. Records lose the column of items, if these are lists.
-
-    Raises:
-        InputError: a file is missing or malformed, a table name is empty or taken.
+    taxonomy becomes ``(node, parent, ord)``. Records lose the column of items, if these are lists. Raises InputError: a file
+    is missing or malformed, a table name is empty or taken.
     """
     loaded, files = [], {what: (file, name) for what, (file, name) in wanted.items() if file is not None}
     if len({name.lower() for _, name in files.values()}) < len(files):
@@ -81,7 +71,7 @@ def load_files(
         _refuse(reading, ("delimiter", "quote", "encoding"), "transactions, and there are none", hint)
     with engine.transaction():
         for what, (file, name) in files.items():
-            table = _room_for(engine, name, what, replace)
+            table = room_for(engine, name, what, replace)
             with engine.accounting() as accounts:
                 asked, note = as_read(file), ""
                 how = reading if what == "transactions" else beside(Path(asked.data), what, reading)
@@ -128,7 +118,7 @@ def _idle(flags: Sequence[str], what: str, hint: str) -> InputError:
     return InputError(f"{', '.join(flags)}: this is about {what}.", code="bad_usage", hint=hint)
 
 
-def _room_for(engine: Engine, name: str, what: str, replace: bool) -> Table:
+def room_for(engine: Engine, name: str, what: str, replace: bool) -> Table:
     """A table of this name in the current schema, which with ``replace`` is dropped if it exists; a view never is."""
     if not name:
         raise InputError(f"The name of the {what} table is empty.", code="empty_name")
@@ -231,93 +221,13 @@ def _renamed(source: Source, renamed: Sequence[tuple[str, str | None]], without:
     return reads.rows(source.query, listed(chosen))
 
 
-def write_taxonomy(engine: Engine, taxonomy: Taxonomy, to: str, *, replace: bool = False) -> None:
-    """Write a taxonomy to a ``.tree`` file of leaf-to-root paths, or to a table (node, parent, ord) of the current schema.
-    Raises InputError: the name is empty or taken, or the file cannot be written."""
-    if to.lower().endswith(".tree"):
-        _write_paths(taxonomy, Path(to), replace)
-        return
-    if is_file(to):
-        raise InputError(f"The taxonomy file {Path(to).name!r} does not end in .tree.", code="bad_file", hint="Rename it.")
-    with engine.transaction():
-        put_taxonomy(engine, taxonomy, _room_for(engine, to, "taxonomy", replace))
-
-
-def write_hierarchy(engine: Engine, tree: Taxonomy, attribute: str, to: str, *, replace: bool = False) -> str:
-    """Write the hierarchy of an attribute where ``load_records`` reads it; return the name of the file or the table.
-
-    Args:
-        engine: the engine, outside a transaction.
-        to: a folder, for a file ATTRIBUTE.tree in it: one that exists, or with a separator at its end, then it is made; else
-            a table (attribute, node, parent, ord), which may have the hierarchies of other attributes.
-        replace: whether to replace the hierarchy that the attribute has there.
-
-    Raises:
-        InputError: the name is empty, taken or of another table; the file cannot be written.
-    """
-    if to.endswith(("/", os.sep)) or is_folder(to):
-        if Path(attribute).name != attribute:
-            raise InputError("No file can have the name of the attribute.", code="bad_path", hint="Name a table with --to.")
-        path = Path(to) / f"{attribute}.tree"
-        with contextlib.suppress(OSError):  # writing the file says what is wrong
-            path.parent.mkdir(parents=True, exist_ok=True)
-        _write_paths(tree, path, replace)
-        return str(path)
-    if not to:
-        raise InputError("The name of the table of hierarchies is empty.", code="empty_name")
-    if is_file(to) or Path(to).suffix.lower() in HIERARCHY_SUFFIXES:
-        hint = "Name the folder, with a / at its end: the file in it gets the name of the attribute."
-        words = f"Hierarchies are written to a folder or a table, not to {Path(to).name!r}."
-        raise InputError(words, code="bad_file", hint=hint)
-    rows = {"attribute": ("VARCHAR", [attribute] * tree.size), **_rows_of(tree)}
-    with engine.transaction():
-        table = engine.here(to)
-        if not engine.exists(table):
-            engine.put(table, rows)
-            return to
-        if list(describe(engine, all_columns(table), table.name).columns) != list(rows):
-            words = f"{table.name!r} exists already, and has not the columns {', '.join(rows)}."
-            raise InputError(words, code="table_exists", hint="Choose another name.")
-        same = sql("lower(attribute) = {}", attribute.lower())
-        if engine.scalar(reads.counted(table, where=same)) and not replace:
-            words = f"{table.name!r} has a hierarchy of {attribute!r} already."
-            raise InputError(words, code="table_exists", hint="Replace it with --replace.")
-        try:
-            engine.run(sql("DELETE FROM {} WHERE {}", table, same), "replacing a hierarchy")
-            engine.insert(table, rows)
-        except EngineError:
-            words = f"{table.name!r} cannot be written: it may be a view."
-            raise InputError(words, code="table_exists", hint="Name a table.") from None
-    return to
-
-
-def _write_paths(taxonomy: Taxonomy, path: Path, replace: bool) -> None:
-    """Write one path for each leaf: complete, or not at all."""
-    text = io.StringIO()
-    writer = csv.writer(text, delimiter=";", lineterminator="\n")
-    for node in taxonomy.leaves(0).tolist():
-        labels = []
-        while node >= 0:
-            labels.append(taxonomy.labels[node])
-            node = int(taxonomy.parent[node])
-        writer.writerow(labels)
-    words = f"The file {path.name!r}"
-    try:
-        write_file(path, text.getvalue(), replace=replace)
-    except FileExistsError:
-        hint = "Choose another name, or replace it with --replace."
-        raise InputError(f"{words} exists already.", code="file_exists", hint=hint) from None
-    except OSError:
-        hint = "Check the folder and its permissions."
-        raise InputError(f"{words} cannot be written.", code="unwritable", hint=hint) from None
-
-
 def put_taxonomy(engine: Engine, taxonomy: Taxonomy, table: Table) -> None:
-    """Create a table (node, parent, ord), in breadth-first order."""
-    engine.put(table, _rows_of(taxonomy))
+    """Create a table (node, parent, ord) of a taxonomy."""
+    engine.put(table, rows_of(taxonomy))
 
 
-def _rows_of(taxonomy: Taxonomy) -> dict[str, tuple[str, list[Any]]]:
+def rows_of(taxonomy: Taxonomy) -> dict[str, tuple[str, list[Any]]]:
+    """The columns of a table (node, parent, ord) of a taxonomy, in breadth-first order."""
     order = taxonomy.rank.argsort(kind="stable")
     parents = [None if p < 0 else taxonomy.labels[p] for p in taxonomy.parent[order].tolist()]
     labels = [taxonomy.labels[node] for node in order.tolist()]

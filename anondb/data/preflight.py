@@ -23,7 +23,7 @@ _ENOUGH_PERSONS = 100  # fewer say nothing about shares
 _ENOUGH_ITEMS = 10
 _ENOUGH_IDS = 20  # to tell one that is unlike all others
 _MISSING_WORDS = (
-    *("\\N", "NULL", "null", "NaN", "nan", "None", "N/A", "#N/A", "NA", "<NA>"),
+    *("", ".", "\\N", "NULL", "null", "NaN", "nan", "None", "N/A", "#N/A", "NA", "<NA>"),
     *("#REF!", "#VALUE!", "#DIV/0!", "#NAME?"),  # of Excel
 )
 
@@ -179,7 +179,7 @@ def _in_words(engine: Engine, dataset: Dataset, ids_here: bool) -> Found:
     missing, missing_ids = sum(support.get(word, 0) for word in _MISSING_WORDS), len(ids.intersection(_MISSING_WORDS))
     if missing_ids or is_part(missing):
         words = f"{missing:,} rows have an item, and {missing_ids:,} persons an id, that means that there is none"
-        yield "missing-words", f"{words}, such as NULL or NA."
+        yield "missing-words", f"{words}, such as NULL, NA, a point or an empty text."
     marks = [support.get(mark, 0) for mark in ("-1", "-2")]
     if all(marks) or is_part(sum(marks)):
         words = f"{sum(marks):,} rows have the item -1 or -2, with which SPMF separates"

@@ -138,19 +138,17 @@ def load_records(
     and those with a hierarchy, are categorical. ``NAME:numeric|date|categorical`` overrides this.
 
     Args:
-        records: a table, view, file or data frame with the dataset's id column. A source with its item column, too, is one
-            of transactions, and must have the same values in all rows of an id.
+        records: a source with the dataset's id column. One with its item column, too, is one of transactions, and must have
+            the same values in all rows of an id.
         dataset: the transactions, loaded with ``more_ids`` from the same records to include persons without items.
-        quasi_identifiers: names of columns, see ``parse_quasi_identifiers``. Other columns are not read.
-        hierarchies: a table (attribute, node, parent[, ord]), a directory of ``NAME.tree`` path files, or a mapping of
-            names to sources of ``load_taxonomy``.
-        weights: w of attributes in the NCP: (attribute, weight) or a mapping; 1 / number of attributes by default.
-        domains: domains of numeric attributes and dates: (attribute, low, high) or a mapping; the range of the values by
-            default.
+        quasi_identifiers: the columns that are read (``parse_quasi_identifiers``).
+        hierarchies: (attribute, node, parent[, ord]), a directory of ``NAME.tree`` path files, or a mapping of names to
+            sources of ``load_taxonomy``.
+        weights: w in the NCP: (attribute, weight) or a mapping; 1 / number of attributes by default.
+        domains: of numbers and dates: (attribute, low, high) or a mapping; the range of the values by default.
 
-    Raises:
-        InputError: missing columns; NULL or repeated ids; transactions without a record; NaN, infinite, negative-zero or
-            too long numbers; values outside their hierarchy or domain; a direct identifier.
+    Raises InputError: missing columns; NULL or repeated ids; transactions without a record; NaN, infinite, negative-zero or
+    too long numbers; values outside their hierarchy or domain; a direct identifier.
     """
     kinds = parse_quasi_identifiers(quasi_identifiers)
     with open_source(engine, records, "records") as source:

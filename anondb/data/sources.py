@@ -74,7 +74,8 @@ class Source:
             if self.account is not None:
                 n, dialect = len(self.columns), self.account.dialect
                 how = f" ({n} column{'s' * (n != 1)}; read as {dialect.words if isinstance(dialect, Dialect) else dialect})"
-                hint = "Name what separates its columns with --delimiter." if n == 1 and self.how.delimiter is None else hint
+                if n == 1 and self.how.delimiter is None and isinstance(dialect, Dialect):
+                    hint = "Name what separates its columns with --delimiter."
                 hint += " anondb peek FILE shows how a file is read, and what to say."
             raise InputError(f"{self.name} has no column {wanted!r}{how}.", code="no_such_column", hint=hint)
         (column,) = names
@@ -284,8 +285,6 @@ def open_source(engine: Engine, data: Any, what: str) -> Iterator[Source]:
     with contextlib.ExitStack() as opened:
         if isinstance(data, QuerySource):
             source = replace(describe(engine, data.query(), data.name, data.table), partition=data.partition)
-        elif isinstance(data, Table):
-            source = describe(engine, all_columns(data), f"table {data.name!r}", data.name, data)
         elif isinstance(data, Path):
             is_list = what == LIST and suffix_of(data) == ".txt"
             source = opened.enter_context((_open_list if is_list else _open_file)(engine, data, what, how))
@@ -294,9 +293,9 @@ def open_source(engine: Engine, data: Any, what: str) -> Iterator[Source]:
             opened.enter_context(warehouse.snapshot())
             view = opened.enter_context(engine.registered(warehouse.all_rows(name)))
             source = describe(engine, all_columns(view), f"table {name!r}", name)
-        elif isinstance(data, str):
-            table = resolve_table(engine, data, what)
-            source = describe(engine, all_columns(table), f"table {data!r}", table.name, table)
+        elif isinstance(data, str | Table):
+            table, called = (data, data.name) if isinstance(data, Table) else (resolve_table(engine, data, what), data)
+            source = describe(engine, all_columns(table), f"table {called!r}", table.name, table)
         elif is_frame(data):
             check_frame(data, what)
             view = opened.enter_context(engine.registered(data))

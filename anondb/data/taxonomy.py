@@ -316,13 +316,11 @@ def _number(root: str, children: dict[str, list[str]]) -> Taxonomy:
     # a level holds its nodes in their order, as breadth-first search visits them
     order = np.argsort(depth, kind="stable")
     rank = np.argsort(order, kind="stable")
-    subtree, leaf_count = np.ones_like(nodes), np.ones_like(nodes)
-    leaf_count[parent[1:]] = 0
-    levels = np.split(order, np.flatnonzero(np.diff(depth[order])) + 1)
-    for below in reversed(levels[1:]):
-        np.add.at(subtree, parent[below], subtree[below])
-        np.add.at(leaf_count, parent[below], leaf_count[below])
-    return Taxonomy(labels, parent, nodes + subtree - 1, depth, leaf_count, rank)
+    last = nodes.copy()
+    for below in reversed(np.split(order, np.flatnonzero(np.diff(depth[order])) + 1)[1:]):
+        np.maximum.at(last, parent[below], last[below])
+    leaves = np.cumsum(np.append(0, last == nodes))  # before each node
+    return Taxonomy(labels, parent, last, depth, leaves[last + 1] - leaves[nodes], rank)
 
 
 def load_taxonomy(engine: Engine, taxonomy: Any) -> Taxonomy:

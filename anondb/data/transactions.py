@@ -102,18 +102,10 @@ _IDS = "id, CAST(NULL AS VARCHAR) AS item"  # the ids of a snapshot, as rows wit
 
 
 def load_transactions(engine: Engine, source: Source, *, more_ids: Source | None = None, bags: bool = False) -> Dataset:
-    """Read the source once and code its transactions as integers.
-
-    Args:
-        source: with its columns of ids and items. The latter may be a LIST, or several columns separated by commas, which
-            become one (``anondb.data.layouts``). If an id has several lists, or an item several times (unless ``bags``),
-            ``Dataset.is_table`` is false.
-        more_ids: a second source with the same id column; its additional ids become empty transactions.
-        bags: whether repeated items of a transaction count (``Dataset.bags``).
-
-    Raises:
-        InputError: missing columns, types that cannot be compared exactly, NULL ids or items, over-long items.
-    """
+    """Read the source once and code its transactions as integers. Its items may be a LIST, or several columns separated by
+    commas, which become one (``anondb.data.layouts``). The additional ids of ``more_ids``, a second source with the same id
+    column, become empty transactions; with ``bags`` repeated items of a transaction count. Raises InputError: missing
+    columns, types that cannot be compared exactly, NULL ids or items, over-long items."""
     check_collation(engine.scalar("transactions/collation"))
     original, named = source, source.item
     source, id_column, item_column = arranged(engine, source, source.id, source.item)

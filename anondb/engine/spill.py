@@ -21,9 +21,9 @@ def private_directory() -> Path:
 
 
 @contextlib.contextmanager
-def private_block() -> Iterator[Path]:
-    """Make a private directory for the block, and remove it at the end."""
-    directory = private_directory()
+def private_block(place: Path | None = None) -> Iterator[Path]:
+    """Make a private directory for the block, in another one if that is named, and remove it at the end."""
+    directory = private_directory() if place is None else Path(tempfile.mkdtemp(dir=place))
     try:
         yield directory
     finally:

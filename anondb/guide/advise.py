@@ -10,7 +10,6 @@ from typing import Any
 
 from anondb.compare.merits import deletes_most
 from anondb.compare.runs import Result, Run, with_supports
-from anondb.data.files import write_taxonomy
 from anondb.data.sources import open_source, reading_as
 from anondb.data.taxonomy import load_taxonomy
 from anondb.data.transactions import load_transactions
@@ -39,6 +38,7 @@ from anondb.guide.trials import (
 from anondb.guide.words import Section, sections_text
 from anondb.models import json_of
 from anondb.reading.options import PEOPLE, as_read
+from anondb.taxonomies.writing import write_paths
 
 SAMPLE = 10_000  # persons of a sample; fewer persons are not sampled
 FINALISTS = 3  # algorithms that run on all persons after a sample
@@ -176,7 +176,7 @@ def _prepare(engine: Engine, transactions: Any, needs: Needs, taxonomy: Any, fol
         whole = Input(write_input(engine, dataset, folder, "whole"), write_queries(engine, dataset, folder, "whole"))
         part = write_input(engine, dataset, folder, "sample", SAMPLE) if dataset.n_transactions > SAMPLE else None
     if tree is not None:
-        write_taxonomy(engine, tree, str(place))
+        write_paths(tree, place)
     if part is not None:
         with engine.transaction(), open_source(engine, part, "sample") as rows:
             queries = write_queries(engine, load_transactions(engine, rows), folder, "sample")

@@ -15,6 +15,7 @@ from anondb.data.sources import open_source
 from anondb.data.sources import reading as opening
 from anondb.data.transactions import Dataset, load_transactions
 from anondb.engine import Engine, reads, tuples
+from anondb.engine.spill import private_block
 from anondb.engine.texts import listed, quoted, sql
 from anondb.errors import InputError
 from anondb.guide.counts import Counts, counts_of
@@ -29,9 +30,8 @@ from anondb.reading.dialect import (
     looks_like_spmf,
     sample_of,
     sample_records,
-    utf16_of,
+    wide_encoding_of,
 )
-from anondb.reading.files import private_folder
 from anondb.reading.formats import Format, decompressed, format_of, plain_text
 from anondb.reading.options import MARKS, PEOPLE, ReadAs, Reading, named, reading_flags, word_of
 
@@ -107,7 +107,7 @@ def peek(engine: Engine, source: Path | str, options: Mapping[str, Any]) -> Peek
         file_format = format_of(source, f"file {source.name!r}")
         called, form = source.name, ", ".join(filter(None, (file_format.name, file_format.compression)))
         if file_format.name in ("text", "dat"):
-            with private_folder(engine) as private:
+            with private_block(engine.spill_directory) as private:
                 _propose_text(source, file_format, private, f"file {source.name!r}", guess)
     read: dict[str, Any] = {}
     try:
@@ -133,7 +133,7 @@ def _propose_text(path: Path, file_format: Format, private: Path, name: str, gue
         guess.propose("it begins with the byte order mark of UTF-16", encoding="utf-16")
     try:
         sample = sample_of(plain := plain_text(path, file_format, _options(guess), private, name))
-        if "encoding" not in guess and (found := utf16_of(sample) or ("\ufffd" in sample and "latin-1")):
+        if "encoding" not in guess and (found := wide_encoding_of(sample) or ("\ufffd" in sample and "latin-1")):
             guess.propose(f"it is not UTF-8: {found} is a guess", encoding=found)
             sample = sample_of(plain := plain_text(path, file_format, _options(guess), private, name))
         note = EXCEL_NOTE.match(sample)

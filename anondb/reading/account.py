@@ -10,42 +10,28 @@ from anondb.reading.options import Dialect
 
 @dataclass(frozen=True)
 class Account:
-    """What was read of a file. For the owner and the auditor: the sizes are true counts.
+    """What was read of a file. For the owner and the auditor: the sizes are true counts."""
 
-    Attributes:
-        file: the name of the file, without its folder.
-        role: what the file is: ``transactions``, ``records``, ``taxonomy`` and so on.
-        sha256, bytes: the digest and the size of the file as it lies on disk.
-        lines: its lines after decompression; None if its format has none.
-        header: whether the first record names the columns.
-        dialect: delimiter, quote and line end of a text file, else the name of its format.
-        encoding: the encoding of a text file.
-        layout: what a row is; ``reason`` says why, if it was detected.
-        empty: empty lines, which are no records.
-        rows: its records.
-        missing: rows without an id or without an item; they are refused, or left out as the owner says.
-        transactions, items: persons and different items that came of the rows.
-        left_out: the columns that nothing uses, by name.
-        unseen: of a query or view that reads files itself: the functions by which it does. What they skip or convert is not
-            known, nor are the sizes of the files.
-    """
-
-    file: str
-    role: str
+    file: str  # the name of the file, without its folder
+    role: str  # what the file is: ``transactions``, ``records``, ``taxonomy`` and so on
+    # sha256, bytes: the digest and the size of the file as it lies on disk
     sha256: str = ""
     bytes: int | None = None
-    lines: int | None = None
-    header: bool = False
-    dialect: Dialect | str = ""
-    encoding: str | None = None
+    lines: int | None = None  # its lines after decompression; None if its format has none
+    header: bool = False  # whether the first record names the columns
+    dialect: Dialect | str = ""  # delimiter, quote and line end of a text file, else the name of its format
+    encoding: str | None = None  # the encoding of a text file
+    # layout, reason: what a row is, and why, if that was detected
     layout: str | None = None
     reason: str | None = None
-    empty: int = 0
-    rows: int | None = None
-    missing: int = 0
+    empty: int = 0  # empty lines, which are no records
+    rows: int | None = None  # its records
+    missing: int = 0  # rows without an id or without an item, which are left out as the owner says
+    # transactions, items: persons and different items that came of the rows
     transactions: int | None = None
     items: int | None = None
-    left_out: tuple[str, ...] = field(default=())
+    left_out: tuple[str, ...] = field(default=())  # the columns that nothing uses, by name
+    # of a query or view that reads files itself: the functions by which it does. What they skip or convert is not known.
     unseen: str | None = None
 
     def to_json(self) -> dict[str, Any]:

@@ -15,9 +15,12 @@ from anondb.errors import InputError
 from anondb.reading.dialect import check_title, distinct_names, rows_above
 from anondb.reading.formats import Format, encoded, not_utf8, plain_text
 from anondb.reading.options import Reading
-from anondb.reading.shape import first_invalid
 
-NESTED = {"object": "holds objects, or lists of lists", "bytes": "holds bytes, durations or other values that are no texts"}
+_UNUSABLE = {
+    "object": "holds objects, or lists of lists",
+    "bytes": "holds bytes, durations or other values that are no texts",
+    "rounded": "holds numbers that were rounded: they have more than 15 digits",
+}
 _EXACT = Context(traps=[])  # a number beyond all limits is no error, and equal to no other
 _LISTED = """
 SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite!_%' ESCAPE '!' ORDER BY name
@@ -50,8 +53,8 @@ class Texts:
             written = self._numbers.setdefault(column, {}).setdefault(Decimal(value, _EXACT), text)
             if written != text:
                 self.faults.setdefault(column, "writes a number in two ways, such as 1 and 1.0")
-        if kind in NESTED:
-            self.faults[column] = NESTED[kind]
+        if kind in _UNUSABLE:
+            self.faults[column] = _UNUSABLE[kind]
         elif kinds.setdefault(text, kind) != kind:
             self.faults.setdefault(column, "mixes types: values of different types have the same text, such as 1 and '1'")
         return text
@@ -62,12 +65,12 @@ def _kind_and_text(value: Any) -> tuple[str, str]:
         return "boolean", str(value).lower()
     if isinstance(value, list):
         parts = [(None, None) if v is None else _kind_and_text(v) for v in value]
-        nested = any(kind in ("list", *NESTED) for kind, _ in parts)
+        nested = any(kind in ("list", *_UNUSABLE) for kind, _ in parts)
         return "object" if nested else "list", json.dumps([text for _, text in parts], ensure_ascii=False)
     if isinstance(value, dict):
         return "object", json.dumps(value, ensure_ascii=False)
-    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
-        return "number", str(int(value))
+    if isinstance(value, float) and value.is_integer():
+        return ("number", str(int(value))) if abs(value) < 2**53 else ("rounded", str(value))
     if isinstance(value, int | float | Number):
         return "number", str(value)
     if isinstance(value, datetime.datetime) and value.time() == datetime.time():
@@ -79,9 +82,12 @@ def _kind_and_text(value: Any) -> tuple[str, str]:
 
 def rows_of_json(path: Path, name: str) -> Iterator[Any]:
     """The values of a file of JSON: the elements of an array, or values one after another, such as one on each line. Raises
-    InputError: ``bad_file`` with the line; a key that an object has twice."""
+    InputError: ``bad_file`` with the line, also of a key that an object has twice; ``bad_unicode``."""
     at = 0
-    text = path.read_text(encoding="utf-8")
+    try:
+        text = path.read_bytes().decode()
+    except UnicodeDecodeError as error:
+        raise not_utf8(name, error) from None
 
     def refuse(_: Any = None, what: str = "is no JSON") -> NoReturn:
         line = text.count("\n", 0, at) + 1
@@ -145,14 +151,11 @@ def rewritten(
 def _rows_of_objects(path: Path, name: str) -> Iterator[Sequence[Any]]:
     """The keys of the objects of a JSON file, and their values."""
     keys: dict[str, None] = {}
-    try:
-        for row in rows_of_json(path, name):
-            if not isinstance(row, dict):
-                hint = 'Write a row as {"tid": 1, "item": "milk"}.'
-                raise InputError(f"The rows of {name} are no objects.", code="bad_file", hint=hint)
-            keys |= dict.fromkeys(row)
-    except UnicodeDecodeError:
-        raise not_utf8(name, first_invalid(path)) from None
+    for row in rows_of_json(path, name):
+        if not isinstance(row, dict):
+            hint = 'Write a row as {"tid": 1, "item": "milk"}.'
+            raise InputError(f"The rows of {name} are no objects.", code="bad_file", hint=hint)
+        keys |= dict.fromkeys(row)
     yield list(keys)
     yield from ([row.get(key) for key in keys] for row in rows_of_json(path, name))
 

@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from anondb.errors import InputError
-from anondb.reading.formats import not_utf8
 from anondb.reading.options import MARKS, Dialect, Reading, named
-from anondb.reading.shape import MAX_FIELD, chunks, end_of, first_invalid, marks_in, quoting, records
+from anondb.reading.shape import chunks, end_of, marks_in, records, tokenized
 
 _SAMPLE = 1 << 16
 _ROWS = 20  # that are compared with the first
@@ -36,25 +35,21 @@ def sample_of(path: Path) -> str:
     return text if whole else text[: text.rfind("\n") + 1]
 
 
-def utf16_of(sample: str) -> str | None:
-    """The encoding of a text that was read as UTF-8, if every other byte of its first line is zero; else None."""
+def wide_encoding_of(sample: str) -> str | None:
+    """The encoding of a text that was read as UTF-8, if the zero bytes of its first line show that characters have two bytes
+    or four; else None."""
     first = sample.partition("\n")[0]
-    return None if 4 * first.count("\0") <= len(first) else "utf-16-be" if first[0] == "\0" else "utf-16-le"
+    zeros, end = 8 * first.count("\0"), "be" if first[:1] == "\0" else "le"
+    return None if zeros <= 2 * len(first) else f"utf-16-{end}" if zeros <= 5 * len(first) else f"utf-32-{end}"
 
 
 def sample_records(sample: str, delimiter: str, quote: str | None) -> list[list[str]]:
     """The records of a sample that are not empty; none if the dialect does not fit."""
-    if len(delimiter) > 1:
-        sample, delimiter = sample.replace(delimiter, "\x1f"), "\x1f"
     read: list[list[str]] = []
-    limit = csv.field_size_limit(MAX_FIELD)
     try:
-        reader = csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter, quotechar=quote, quoting=quoting(quote))
-        read.extend(record for record in reader if record)
+        read.extend(filter(None, tokenized(io.StringIO(sample, newline=""), delimiter, quote)))
     except csv.Error:
         return read[:1]
-    finally:
-        csv.field_size_limit(limit)
     return read
 
 
@@ -64,7 +59,7 @@ def detected_delimiter(sample: str, reading: Reading, suffix: str, name: str) ->
     by_suffix = BY_SUFFIX.get(suffix)
     marks = dict.fromkeys((*filter(None, [by_suffix]), *MARKS)) if reading.delimiter is None else [reading.delimiter]
     shares: dict[str, tuple[float, int]] = {}
-    for delimiter in marks:
+    for delimiter in filter(sample.__contains__, marks):
         read = sample_records(sample, delimiter, reading.quote_char)
         if read and (fields := len(read[0])) > 1:
             shares[delimiter] = (sum(len(record) == fields for record in read) / len(read), fields)
@@ -78,10 +73,10 @@ def detected_delimiter(sample: str, reading: Reading, suffix: str, name: str) ->
     return best, shares[best][0]
 
 
-def dialect_of(path: Path, reading: Reading, suffix: str, name: str) -> tuple[Dialect, tuple[str, ...]]:
-    """The dialect of a plain text file with rectangular records, and the names of its columns. Raises InputError:
-    ``ambiguous_dialect``; ``preamble``: the first line is Excel's note of a separator, or a title; ``column_clash``: two
-    columns have one name; ``unreadable``, ``bad_unicode``."""
+def dialect_of(path: Path, reading: Reading, suffix: str, name: str) -> tuple[Dialect, list[str]]:
+    """The dialect of a plain text file with rectangular records, and the names of its columns, empty without a header.
+    Raises InputError: ``ambiguous_dialect``; ``preamble``: the first line is Excel's note of a separator, or a title;
+    ``unreadable``."""
     sample = sample_of(path)
     if EXCEL_NOTE.match(sample):
         hint = "Leave it out with --skip 1; if the separator is not detected then, name it with --delimiter."
@@ -95,14 +90,13 @@ def dialect_of(path: Path, reading: Reading, suffix: str, name: str) -> tuple[Di
     read = records(path, Dialect(delimiter, reading.quote_char), name)
     _, first, lines = next((record for record in read if record[1]), (1, list[str](), [""]))
     dialect = Dialect(delimiter, reading.quote_char, end_of(lines[-1]) or "\n", header)
-    names = first if header else [""] * len(first)
-    return dialect, distinct_names(names, name, f" (read as: {dialect.words})")
+    return dialect, first if header else [""] * len(first)
 
 
 def lines_above(path: Path, sample: str, reading: Reading, suffix: str, name: str) -> int:
     """The lines above the header, such as a title: those without a delimiter, if all below have as many fields as the first
     of them, or those above the first row that is filled to its end. 0 if there are none, or the owner says where rows begin.
-    Raises InputError: ``unreadable``, ``bad_unicode``, ``ambiguous_dialect``."""
+    Raises InputError: ``unreadable``, ``ambiguous_dialect``."""
     if reading.header is False or reading.skip is not None:
         return 0
     dialect = Dialect(detected_delimiter(sample, reading, suffix, name)[0], reading.quote_char)
@@ -146,7 +140,7 @@ def distinct_names(names: Sequence[str], name: str, how: str = "") -> tuple[str,
     for place, label in enumerate(labels, 1):
         if first.setdefault(label.lower(), place) != place:
             words = f"The columns {first[label.lower()]} and {place} of {name} have the same name{how}."
-            hint = "Rename one in the file; if its first line is data, add --no-header."
+            hint = f"Rename one in the file{'; if its first line is data, add --no-header' * bool(how)}."
             raise InputError(words, code="column_clash", hint=hint)
     return tuple(labels)
 
@@ -210,20 +204,10 @@ def _spmf_items(path: Path, name: str) -> Iterator[str]:
 
 
 def write_baskets(path: Path, layout: str, fimi: bool, reading: Reading, target: Path, name: str) -> tuple[str, int]:
-    """Write a plain text file of baskets in plain form: items and lines end with control characters of their own.
-
-    Args:
-        path: the file; an empty line is a person without items.
-        layout: ``basket`` or ``spmf``.
-        fimi: whether it has to be a file of FIMI, whose items are separated by blanks.
-
-    Returns:
-        How items are separated, in words, and the number of persons.
-
-    Raises:
-        InputError: ``not_fimi``; ``ambiguous_dialect``; ``bad_unicode``; ``bad_file``: the file is not in its layout, or has
-            one of these characters.
-    """
+    """Write a plain text file of baskets in plain form: items and lines end with control characters of their own, and an
+    empty line is a person without items. ``layout`` is ``basket`` or ``spmf``; the items of a file of ``fimi`` are separated
+    by blanks. Returns how items are separated, in words, and the number of persons. Raises InputError: ``not_fimi``;
+    ``ambiguous_dialect``; ``bad_file``: the file is not in its layout, or has one of these characters."""
     delimiter, header = " " if fimi or layout == "spmf" else basket_delimiter(path, reading, name), bool(reading.header)
     dialect = Dialect(delimiter, reading.quote_char, header=header)
     rows = (ITEM_END.join(items) + LINE_END for _, items, _ in records(path, dialect, name))
@@ -234,11 +218,8 @@ def write_baskets(path: Path, layout: str, fimi: bool, reading: Reading, target:
             line = next(number for number, line in enumerate(file, 1) if {0x1E, 0x1F}.intersection(line))
         raise InputError(f"Line {line} of {name} has a control character.", code="bad_file", hint="Remove it.")
     number = 0
-    try:
-        with target.open("x", encoding="utf-8", newline="") as plain:
-            for part in parts:
-                plain.write(part)
-                number += part.count(LINE_END)
-    except UnicodeDecodeError:
-        raise not_utf8(name, first_invalid(path)) from None
+    with target.open("x", encoding="utf-8", newline="") as plain:
+        for part in parts:
+            plain.write(part)
+            number += part.count(LINE_END)
     return "SPMF" if layout == "spmf" else f"items separated by {named(delimiter)}", number

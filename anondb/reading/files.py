@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import re
-import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
 from anondb.engine import Engine, Query, query_of
-from anondb.engine.spill import private_directory
+from anondb.engine.spill import private_block
 from anondb.engine.texts import Sql, listed, literal, quoted, sql
 from anondb.errors import InputError
 from anondb.reading.account import Account
@@ -24,12 +22,12 @@ from anondb.reading.dialect import (
     distinct_names,
     looks_like_spmf,
     sample_of,
-    utf16_of,
+    wide_encoding_of,
     write_baskets,
 )
-from anondb.reading.formats import Format, decompressed, digest_of, encoded, format_of, plain_text, unreadable
+from anondb.reading.formats import MARK, Format, decompressed, digest_of, encoded, format_of, plain_text, unreadable
 from anondb.reading.options import DETECTED, OF_LINES, Dialect, Reading
-from anondb.reading.shape import Survey, count_records, counted, lines_of, records, survey
+from anondb.reading.shape import Survey, count_records, counted, records, survey
 
 _WRITTEN = Dialect(",", '"', "\n", header=False)  # of a file that ``rewritten`` makes
 NO_VALUE = ("", "\\N")  # without quotes: no value; the second is that of MySQL and PostgreSQL
@@ -49,23 +47,12 @@ class FileRows:
 
 
 @contextlib.contextmanager
-def private_folder(engine: Engine) -> Iterator[Path]:
-    """A directory for plain copies of files, which only this user and the engine's connection can read."""
-    place = engine.spill_directory
-    folder = private_directory() if place is None else Path(tempfile.mkdtemp(dir=place))
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-@contextlib.contextmanager
 def open_file(engine: Engine, path: Path, role: str, reading: Reading) -> Iterator[FileRows]:
     """Open a file of any format, or a plain copy of it, for the duration of the block; ``role`` is what it is, such as
     ``transactions``, ``reading`` what the owner says of it. Raises InputError: the file does not exist, or is not what it is
     read as (``anondb.reading``)."""
     name = f"file {path.name!r}"
-    with private_folder(engine) as private:
+    with private_block(engine.spill_directory) as private:
         try:
             form = format_of(path, f"{role} {name}")
             reading.check_for(form.name)
@@ -90,12 +77,12 @@ def _opened(path: Path, form: Format, reading: Reading, private: Path, name: str
         target, columns, number, faults = rewritten(path, form, reading, private, name)
         if not columns:
             raise _empty(account)
-        query = _rectangle(target, columns, _WRITTEN, survey(target, ",", None), number)
+        query = _rectangle(target, columns, _WRITTEN, survey(target, name, ","), number)
         account = replace(account, header=form.name != "xlsx" or reading.header is not False, rows=number)
         return FileRows(query, account, dict.fromkeys(columns, "VARCHAR"), faults)
     reading = encoded(path, form, reading)
     plain, skipped = plain_text(path, form, reading, private, name), reading.skip or 0
-    if encoding := utf16_of(sample_of(plain)):
+    if encoding := wide_encoding_of(sample_of(plain)):
         hint = f"If it is a text file, name its encoding: --encoding {encoding}."
         raise InputError(f"{name} is no text in UTF-8: its first line has many zero bytes.", code="bad_unicode", hint=hint)
     # the layout of a file in which a line is a person, and why
@@ -107,15 +94,16 @@ def _opened(path: Path, form: Format, reading: Reading, private: Path, name: str
     account = replace(account, encoding=reading.encoding or "utf-8", layout=layout, reason=reason)
     if layout is not None:
         target, of_fimi = private / "baskets", form.name == "dat" and reading.delimiter is None and layout == "basket"
+        account = replace(account, lines=survey(plain, name).lines + skipped, header=bool(reading.header))
         how, number = write_baskets(plain, layout, of_fimi, reading, target, name)
-        account = replace(account, lines=lines_of(plain) + skipped, header=bool(reading.header), dialect=how, rows=number)
         content = Query(sql("SELECT content FROM read_text({})", file_name(target)))
         query = query_of("transactions/baskets", {"file": content})
-        return FileRows(query, account, {"tid": "BIGINT", "item": "VARCHAR[]"})
-    dialect, columns = dialect_of(plain, reading, form.suffix, name)
-    if not columns:
+        return FileRows(query, replace(account, dialect=how, rows=number), {"tid": "BIGINT", "item": "VARCHAR[]"})
+    dialect, names = dialect_of(plain, reading, form.suffix, name)
+    if not names:
         raise _empty(account)
-    seen = survey(plain, dialect.delimiter, dialect.quote)
+    seen = survey(plain, name, dialect.delimiter, dialect.quote)
+    columns = distinct_names(names, name, f" (read as: {dialect.words})")
     filled, empty, lines = count_records(plain, dialect, len(columns), name, seen)
     if plain == path:
         account = replace(account, sha256=seen.sha256, bytes=seen.bytes)
@@ -199,8 +187,8 @@ def first_line(path: Path, reading: Reading, role: str) -> str:
     form = format_of(path, f"{role} file {path.name!r}")
     reading = encoded(path, form, reading)
     with decompressed(path, form.compression) as stream:
-        text = stream.read(1 << 16).decode(reading.encoding or "utf-8-sig", errors="replace")
-    return text.partition("\n")[0]
+        text = stream.read(1 << 16).decode(reading.encoding or "utf-8", errors="replace")
+    return text.removeprefix(MARK).partition("\n")[0]
 
 
 def text_records(
@@ -210,10 +198,10 @@ def text_records(
     name = f"file {path.name!r}"
     form = format_of(path, f"{role} {name}")
     reading = encoded(path, form, reading)
-    with private_folder(engine) as private:
+    with private_block(engine.spill_directory) as private:
         plain = plain_text(path, form, reading, private, name)
         read = [record for _, record, _ in records(plain, dialect, name)]
-        number = lines_of(plain) + (reading.skip or 0)
+        number = survey(plain, name).lines + (reading.skip or 0)
     rows = [record for record in read if record]
     account = Account(path.name, role, *digest_of(path), number, dialect=dialect, encoding=reading.encoding or "utf-8")
     return replace(account, empty=len(read) - len(rows), rows=len(rows)), rows

@@ -26,7 +26,7 @@ CHUNK = 1 << 20
 _COMPRESSED = {".gz": "gzip", ".zst": "zstd"}
 _BY_CONTENT = {b"PAR1": "parquet", b"PK\x03\x04": "xlsx", b"SQLite format 3\0": "sqlite"}
 _MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
-_BOM = b"\xef\xbb\xbf"
+MARK = "\ufeff"  # the byte order mark
 _HIGH = bytes(range(0x80, 0x100))
 SUFFIXES = tuple(suffix for suffix in _BY_SUFFIX if suffix != ".tree")
 
@@ -150,17 +150,18 @@ def plain_text(path: Path, form: Format, reading: Reading, private: Path, name: 
     byte order mark, and without the lines that the owner skips. Raises InputError: ``bad_unicode`` with the line;
     ``bad_file`` if it cannot be decompressed."""
     with path.open("rb") as file:
-        marked = file.read(3) == _BOM
+        marked = file.read(3) == MARK.encode()
     utf8 = reading.encoding is None
     if form.compression is None and utf8 and not marked and not reading.skip:
         return path
     target = private / f"{len(list(private.iterdir()))}.txt"
-    decoder = getincrementaldecoder(reading.encoding or "utf-8-sig")()
-    lines, skip = 1, reading.skip or 0
+    decoder = getincrementaldecoder(reading.encoding or "utf-8")()
+    mark, lines, skip = MARK, 0, reading.skip or 0
     try:
         with decompressed(path, form.compression) as stream, target.open("x", encoding="utf-8", newline="") as copy:
             while block := stream.read(CHUNK):
                 text = decoder.decode(block)
+                text, mark = text.removeprefix(mark), "" if text else mark
                 lines += text.count("\n")
                 *skipped, text = text.split("\n", skip)
                 skip -= len(skipped)
@@ -169,15 +170,15 @@ def plain_text(path: Path, form: Format, reading: Reading, private: Path, name: 
         if skip:
             raise InputError(f"{name} has fewer lines than are to be skipped.", code="bad_parameter", hint="Lower --skip.")
     except UnicodeError as error:
-        before = error.object[: error.start].count(b"\n") if isinstance(error, UnicodeDecodeError) else 0
-        raise not_utf8(name, lines + before, reading.encoding) from None
+        raise not_utf8(name, error, lines, reading.encoding) from None
     return target
 
 
-def not_utf8(name: str, line: int, encoding: str | None = None) -> InputError:
-    """The error for a text file in another encoding than is said."""
+def not_utf8(name: str, error: UnicodeError, lines: int = 0, encoding: str | None = None) -> InputError:
+    """The error for a text file in another encoding than is said, where a part after some lines could not be decoded."""
+    lines += error.object[: error.start].count(b"\n") if isinstance(error, UnicodeDecodeError) else 0
     return InputError(
-        f"{name} is not valid {encoding or 'UTF-8'}: line {line} is not.",
+        f"{name} is not valid {encoding or 'UTF-8'}: line {lines + 1} is not.",
         code="bad_unicode",
         hint="Name its encoding, such as --encoding latin-1, or utf-16 if its first two bytes are FF FE or FE FF.",
     )

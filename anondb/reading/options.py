@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -23,46 +24,30 @@ _OF_FORMATS |= {"sqlite": ("file_table",)}
 _QUOTE = re.compile(r"[!-\[\]-~]")
 _OF_ONE = re.compile(rf"#((?:no-)?(?:{'|'.join(OF_FILES).replace('_', '-')}))(?:=([^#]+))?")
 
+_detected = partial(parameter, None, panel=READ)
+_switch = partial(parameter, False, kinds=(BOOLEAN,), panel=READ)
+
 
 @dataclass(frozen=True)
 class Reading:
     """How a file, a table or a data frame is read. What is None is detected, or has the default of its format. Raises
     InputError: ``bad_parameter``."""
 
-    layout: str | None = parameter(
-        None, "What a row is; detected where that is certain.", "|".join(LAYOUTS), choices=LAYOUTS, panel=READ
+    layout: str | None = _detected("What a row is; detected where that is certain.", "|".join(LAYOUTS), choices=LAYOUTS)
+    delimiter: str | None = _detected("What separates the fields of a text file, such as ';', tab or blank.", "TEXT")
+    quote: str | None = _detected("The quote of a text file; none for no quotes.", "CHAR|none")
+    header: bool | None = _detected(
+        "Whether the first line names the columns; without, they are column1, column2 and so on.", kinds=(BOOLEAN,)
     )
-    delimiter: str | None = parameter(
-        None, "What separates the fields of a text file, such as ';', tab or blank.", "TEXT", panel=READ
+    encoding: str | None = _detected("Encoding of a text file that is not UTF-8, such as latin-1 or utf-16.", "NAME")
+    skip: int | None = _detected("Lines before the first row of a text file.", "LINES", kinds=(INTEGER,), read=digits)
+    file_table: str | None = _detected(
+        "The table of a SQLite file, or the sheet of an Excel file, that has several.", "TABLE"
     )
-    quote: str | None = parameter(None, "The quote of a text file; none for no quotes.", "CHAR|none", panel=READ)
-    header: bool | None = parameter(
-        None,
-        "Whether the first line names the columns; without, they are column1, column2 and so on.",
-        kinds=(BOOLEAN,),
-        panel=READ,
-    )
-    encoding: str | None = parameter(
-        None, "Encoding of a text file that is not UTF-8, such as latin-1 or utf-16.", "NAME", panel=READ
-    )
-    skip: int | None = parameter(
-        None, "Lines before the first row of a text file.", "LINES", kinds=(INTEGER,), read=digits, panel=READ
-    )
-    file_table: str | None = parameter(
-        None, "The table of a SQLite file, or the sheet of an Excel file, that has several.", "TABLE", panel=READ
-    )
-    item_separator: str | None = parameter(
-        None, "What separates the items of a cell in the layout list.", "TEXT", panel=READ
-    )
-    item_domains: bool = parameter(
-        False, "Items of several columns are COLUMN.value: equal values differ.", kinds=(BOOLEAN,), panel=READ
-    )
-    drop_missing_ids: bool = parameter(
-        False, "Leave out rows without an id, and say how many.", kinds=(BOOLEAN,), panel=READ
-    )
-    drop_missing_items: bool = parameter(
-        False, "Leave out rows without an item, and say how many; their persons stay.", kinds=(BOOLEAN,), panel=READ
-    )
+    item_separator: str | None = _detected("What separates the items of a cell in the layout list.", "TEXT")
+    item_domains: bool = _switch("Items of several columns are COLUMN.value: equal values differ.")
+    drop_missing_ids: bool = _switch("Leave out rows without an id, and say how many.")
+    drop_missing_items: bool = _switch("Leave out rows without an item, and say how many; their persons stay.")
 
     def __post_init__(self) -> None:
         if self.layout is not None and self.layout not in LAYOUTS:

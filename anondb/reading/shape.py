@@ -6,7 +6,7 @@ import csv
 import hashlib
 import re
 from codecs import IncrementalDecoder, getincrementaldecoder
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, TextIO
@@ -36,12 +36,13 @@ class Survey:
     delimiters: int
     returns: bool  # whether it has carriage returns
     one_end: bool  # whether all lines end alike, and no carriage return stands elsewhere
-    regular: bool  # whether it is UTF-8, no line is empty, and each quote begins a field, ends one or is doubled
+    regular: bool  # whether no line is empty, and each quote begins a field, ends one or is doubled
     long_lines: bool  # whether a line may be longer than 1 MiB
 
 
-def survey(path: Path, delimiter: str | None, quote: str | None) -> Survey:
-    """Count the bytes that separate records and fields. Of each block, a bit for each byte says whether it is of a kind."""
+def survey(path: Path, name: str, delimiter: str | None = None, quote: str | None = None) -> Survey:
+    """Count the bytes that separate records and fields. Of each block, a bit for each byte says whether it is of a kind.
+    Raises InputError: ``bad_unicode``, with the first line that is not UTF-8."""
     digest, decoder = hashlib.sha256(), getincrementaldecoder("utf-8")()
     kinds = [(kind or "").encode() for kind in ("\n", delimiter, quote, "\r")]
     counts, size, last = np.zeros(5, np.int64), 0, b"\n"
@@ -56,16 +57,17 @@ def survey(path: Path, delimiter: str | None, quote: str | None) -> Survey:
             begun, quoted, within = _quoted(quotes, within)
             odd_quotes = begun & ~(after_end | after_mark | after_quote)
             regular = regular and not (odd_quotes | ((ends | backs) & after_end)).any()
-            regular = regular and ((block.isascii() and not decoder.getstate()[0]) or _decodes(decoder, block))
+            if not block.isascii() or decoder.getstate()[0]:
+                _check_utf8(decoder, block, name, int(counts[0]))
             counted = (ends, ends & ~quoted, marks & ~quoted, backs, ends & after_back)
             counts += [int(np.bitwise_count(words).sum()) for words in counted]
             long_lines |= len(block) == _BLOCK and not ends.any()
             size, last = size + len(block), block[-2:]
-    regular = regular and not within and _decodes(decoder, b"", final=True)
+    _check_utf8(decoder, b"", name, int(counts[0]), final=True)
     newlines, records, delimiters, returns, pairs = counts.tolist()
     open_end, one_end = not last.endswith(b"\n"), not returns or returns == pairs == newlines
     sizes = newlines + open_end, records + open_end, delimiters, returns > 0
-    return Survey(digest.hexdigest(), size, *sizes, one_end, regular, long_lines)
+    return Survey(digest.hexdigest(), size, *sizes, one_end, regular and not within, long_lines)
 
 
 def _bits(block: bytes, kind: bytes, last: bytes) -> Words:
@@ -102,29 +104,16 @@ def _quoted(quotes: Words, within: bool) -> tuple[Words, Words, bool]:
     return quotes & quoted, quoted, bool(ahead[-1]) ^ within
 
 
-def _decodes(decoder: IncrementalDecoder, part: bytes, final: bool = False) -> bool:
+def _check_utf8(decoder: IncrementalDecoder, block: bytes, name: str, lines: int, final: bool = False) -> None:
     try:
-        decoder.decode(part, final)
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
-def lines_of(path: Path) -> int:
-    """The number of lines of a file."""
-    return sum(chunk.count(b"\n") + (not chunk.endswith(b"\n")) for chunk in chunks(path))
+        decoder.decode(block, final)
+    except UnicodeDecodeError as error:
+        raise not_utf8(name, error, lines) from None
 
 
 def marks_in(path: Path) -> list[str]:
     """The usual delimiters that occur in a file, but for the blank."""
     return [mark for mark in MARKS if any(mark.encode() in chunk for chunk in chunks(path))]
-
-
-def first_invalid(path: Path) -> int:
-    """The number of the first line that is not UTF-8; 0 if all are."""
-    with path.open("rb") as file:
-        valid = (_decodes(getincrementaldecoder("utf-8")(), line, final=True) for line in file)
-        return next((number for number, is_valid in enumerate(valid, 1) if not is_valid), 0)
 
 
 def chunks(path: Path, size: int = CHUNK) -> Iterator[bytes]:
@@ -143,20 +132,10 @@ def chunks(path: Path, size: int = CHUNK) -> Iterator[bytes]:
 
 def count_records(path: Path, dialect: Dialect, fields: int, name: str, seen: Survey) -> tuple[int, int, int]:
     """Count the records of a UTF-8 file that are not empty, with the header, the empty lines among them, and all lines. All
-    records must have the same number of fields. Without a delimiter, none of the usual ones may stand outside quotes: it
-    could begin a second column.
-
-    Args:
-        path: the file, without a byte order mark.
-        fields: the number of fields of its first record.
-        name: its name in messages.
-        seen: what ``survey`` counted in it. Where no record can have more fields unless another has fewer, which DuckDB
-            refuses, its counts suffice. Text after quotes is DuckDB's to refuse, too.
-
-    Raises:
-        InputError: ``unreadable`` with the line of the first record that has more or fewer fields, a quote that is never
-            closed or stands beside text, or another line end; ``bad_unicode``.
-    """
+    must have as many ``fields`` as the first. Without a delimiter, none of the usual ones may stand outside quotes: it could
+    begin a second column. What was ``seen`` in the file suffices where no record can have more fields unless another has
+    fewer, which DuckDB refuses, as it does text after quotes. Raises InputError: ``unreadable`` with the line of the first
+    record that has more or fewer fields, a quote that is never closed or stands beside text, or another line end."""
     if dialect.delimiter is None:
         for mark in marks_in(path) or MARKS[:1]:
             counts = counted(path, replace(dialect, delimiter=mark), fields, name)
@@ -176,31 +155,39 @@ def end_of(line: str) -> str:
     return line[len(line.rstrip("\r\n")) :]
 
 
-def quoting(quote: str | None) -> Literal[0, 3]:
-    """How ``csv`` is told whether a file has quotes."""
-    return csv.QUOTE_MINIMAL if quote is not None else csv.QUOTE_NONE
+def tokenized(text: Iterable[str], delimiter: str | None, quote: str | None, *, strict: bool = False) -> Iterator[list[str]]:
+    """The fields of each record of the lines of a text. Raises csv.Error."""
+    several = delimiter if delimiter is not None and len(delimiter) > 1 else None
+    mark = _UNIT if several is not None or delimiter is None else delimiter
+
+    def of_one_mark(several: str) -> Iterator[str]:
+        for line in text:
+            if _UNIT in line:
+                raise csv.Error("control character")
+            yield line.replace(several, _UNIT)
+
+    limit, lines = csv.field_size_limit(MAX_FIELD), text if several is None else of_one_mark(several)
+    quoting: Literal[0, 3] = csv.QUOTE_NONE if quote is None else csv.QUOTE_MINIMAL
+    try:
+        for record in csv.reader(lines, delimiter=mark, quotechar=quote, quoting=quoting, strict=strict):
+            yield record if several is None else [field.replace(_UNIT, several) for field in record]
+    finally:
+        csv.field_size_limit(limit)
 
 
 def records(path: Path, dialect: Dialect, name: str) -> Iterator[Record]:
-    """The records of a text file. Raises InputError: ``unreadable`` or ``bad_unicode``, with the line."""
-    several = dialect.delimiter if dialect.delimiter is not None and len(dialect.delimiter) > 1 else None
-    delimiter = _UNIT if several is not None or dialect.delimiter is None else dialect.delimiter
+    """The records of a text file; what is not UTF-8 is replaced. Raises InputError: ``unreadable``, with the line."""
     first, lines = 1, list[str]()
 
-    def read(file: TextIO) -> Iterator[str]:
+    def noted(file: TextIO) -> Iterator[str]:
         for line in file:
             lines.append(line)
-            if several is not None and _UNIT in line:
-                raise csv.Error("control character")
-            yield line if several is None else line.replace(several, _UNIT)
+            yield line
 
-    limit = csv.field_size_limit(MAX_FIELD)
-    quote, how = dialect.quote, quoting(dialect.quote)
     try:
-        with path.open(encoding="utf-8", newline="") as file:
-            for record in csv.reader(read(file), delimiter=delimiter, quotechar=quote, quoting=how, strict=True):
-                fields = record if several is None else [field.replace(_UNIT, several) for field in record]
-                yield first, fields, lines
+        with path.open(encoding="utf-8", errors="replace", newline="") as file:
+            for record in tokenized(noted(file), dialect.delimiter, dialect.quote, strict=True):
+                yield first, record, lines
                 first, lines = first + len(lines), []
     except csv.Error as error:
         faults = {"unexpected end": f"the quote that opens in line {first} is never closed"}
@@ -208,10 +195,6 @@ def records(path: Path, dialect: Dialect, name: str) -> Iterator[Record]:
         faults["control"] = f"line {first + len(lines) - 1} has the control character 31"
         what = next((words for part, words in faults.items() if part in str(error)), None)
         raise _uneven(name, dialect, what or f"line {first} has a field with text beside its quotes") from None
-    except UnicodeDecodeError:
-        raise not_utf8(name, first_invalid(path)) from None
-    finally:
-        csv.field_size_limit(limit)
 
 
 def counted(path: Path, dialect: Dialect, fields: int, name: str) -> tuple[int, int, int]:

@@ -5,7 +5,8 @@ from fractions import Fraction
 from typing import Any
 
 from anondb.algorithms.method import Task
-from anondb.data.constraints import REST, Countable, ItemSets, countable, put_sets
+from anondb.data.constraints import REST, ItemSets, put_sets
+from anondb.data.transactions import Dataset
 from anondb.engine import Engine
 from anondb.errors import VerificationFailed
 from anondb.models import json_of
@@ -13,6 +14,34 @@ from anondb.policy import Policy
 from anondb.recoding import GlobalRecoding, Recoding
 from anondb.release.objects import SchemaName
 from anondb.verify.constraints import UtilityVerification, verify_utility
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Countable:
+    """Whether a release shows exactly how many transactions hold any item of a set."""
+
+    # set_id, items: the set, and its number of items
+    set_id: str
+    items: int
+    exact: bool  # whether the count is exact (Corollary 3.12)
+    suppressed: int  # number of items of the set that are suppressed
+    mixed: int  # number of items of the set whose released item also stands for items outside the set
+
+
+def countable(sets: ItemSets, recoding: GlobalRecoding, dataset: Dataset) -> tuple[Countable, ...]:
+    """Check for each set of items whether its count stays exact under a recoding (Corollary 3.12). It does if none of the
+    items is suppressed and each is generalized with items of the set only. Items that never occur are ignored."""
+    image = {label: int(r) for label, r in zip(dataset.labels, recoding.image.tolist(), strict=True)}
+    members: dict[int, list[str]] = {}
+    for released, label in zip(recoding.member_of.tolist(), recoding.member_labels, strict=True):
+        members.setdefault(released, []).append(label)
+    report = []
+    for set_id, items in zip(sets.ids, map(set, sets.sets()), strict=True):
+        images = [image[label] for label in items if label in image]
+        others = {r for r in set(images) if r >= 0 and not items.issuperset(members.get(r, ()))}
+        suppressed, mixed = sum(r < 0 for r in images), sum(r in others for r in images)
+        report.append(Countable(set_id, len(items), not suppressed and not mixed, suppressed, mixed))
+    return tuple(report)
 
 
 @dataclass(frozen=True)

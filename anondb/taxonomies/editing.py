@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from anondb.data.attributes import is_folder
-from anondb.data.files import write_hierarchy, write_taxonomy
 from anondb.data.taxonomy import Taxonomy, from_edges
-from anondb.engine import DuckDBEngine, Engine
+from anondb.engine import Engine
 from anondb.errors import InputError
 from anondb.taxonomies.check import supported_taxonomy
 from anondb.taxonomies.hierarchies import supported_hierarchy
@@ -182,42 +179,6 @@ def read(engine: Engine, tree: Any, rows: Any, *, attribute: str | None = None) 
         return Draft.of(*supported_hierarchy(engine, tree, rows, attribute))
     taxonomy, persons = supported_taxonomy(engine, tree, rows)
     return Draft.of(taxonomy, [] if persons is None else persons)
-
-
-def check_target(engine: DuckDBEngine, to: str, attribute: str | None = None) -> None:
-    """Refuse to write a tree to a table where tables do not stay: beside a data file, and in PostgreSQL. Raises InputError:
-    ``bad_usage``."""
-    named = to.lower().endswith(".tree") if attribute is None else to.endswith(("/", os.sep)) or is_folder(to)
-    if named or not (engine.one_shot or engine.warehouse() is not None):
-        return
-    what = "a file that ends in .tree" if attribute is None else "a folder, with a / at its end,"
-    where = "A data file has no tables to write to." if engine.one_shot else "Trees are not written into PostgreSQL."
-    raise InputError(where, code="bad_usage", hint=f"Name {what} with --to.")
-
-
-def save(engine: DuckDBEngine, tree: Taxonomy, to: str, *, attribute: str | None = None, replace: bool = False) -> str:
-    """Write a taxonomy, or the hierarchy of an attribute; return the name of the file or the table.
-
-    Args:
-        engine: the engine, outside a transaction.
-        to: a table or, for a taxonomy, a file that ends in .tree, for a hierarchy, a folder.
-        replace: whether to replace what is there.
-
-    Raises:
-        InputError: ``bad_type``: the items are no texts, and the nodes of a table would be; the name is empty or taken, or
-            the file cannot be written; see ``check_target``.
-    """
-    check_target(engine, to, attribute)
-    if attribute is not None:
-        return write_hierarchy(engine, tree, attribute, to, replace=replace)
-    if tree.kind not in (None, "VARCHAR") and not to.lower().endswith(".tree"):
-        raise InputError(
-            f"The items have the type {tree.kind}, and the nodes of a table would be text, which fits no such items.",
-            code="bad_type",
-            hint="Name a file that ends in .tree: it fits items of any type.",
-        )
-    write_taxonomy(engine, tree, to, replace=replace)
-    return to
 
 
 def _refused(words: str, hint: str) -> InputError:

@@ -98,7 +98,7 @@ def draft(
 
 def write(say: Say, project: Project, attribute: str | None, tree: Any, to: str, replace: bool) -> str:
     """Save an edited tree."""
-    from anondb.taxonomies.editing import save
+    from anondb.taxonomies.writing import save
 
     with anondb.connect(project.database, on_progress=say) as db:
         return save(db.engine, tree, to, attribute=attribute, replace=replace)

@@ -28,7 +28,7 @@ ROOMS = {
     "models": "errors",
     "recoding": "engine",
     "reading": "errors engine models",
-    "data": "errors engine recoding reading",
+    "data": "errors engine reading",
     "utility": "errors engine models recoding data",
     "release": "errors engine models recoding data utility",
     "warehouse": "errors engine data release",

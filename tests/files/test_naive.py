@@ -58,7 +58,7 @@ def test_every_refused_file_has_the_value_that_messages_must_not_show() -> None:
     for case in CASES.values():
         data = case.source.read_bytes()
         if case.persons is None and len(data) > 10 and case.file != "movielens_ratings.dat":  # numbers alone
-            assert b"hemlock" in data.lower() or "hemlock".encode("utf-16-le") in data, case.name
+            assert b"hemlock" in data.lower().replace(b"\0", b""), case.name
 
 
 def test_every_case_says_what_must_come_of_it() -> None:

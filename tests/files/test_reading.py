@@ -333,7 +333,7 @@ FINDINGS = {
     "lists-in-items": many(lambda t: [f"[a{t % 12}, b]", "b", "c"]),
     "separators-in-items": many(lambda t: [f"a{t % 4};b{t % 5}", "c"]),
     "column-prefixes": many(lambda t: [f"Item {1 + t % 2}.x{t % 7}", f"Item {3 + t % 2}.x{t % 7}"]),
-    "missing-words": many(lambda t: ["NULL" if t < 50 else "a", "b"]),
+    "missing-words": many(lambda t: [("NULL", ".", "")[t % 3] if t < 50 else "a", "b"]),
     "marks-in-items": many(lambda t: ["-1", "-2", f"i{t % 3}"]),
 }
 

@@ -85,13 +85,13 @@ def test_quotes_are_counted_in_blocks(tmp_path: Path, monkeypatch: pytest.Monkey
         return path
 
     rows = ('2,"a\n""b"""', '2,"a\r\n,b"', '2,"a\rb"', '2,""', "2,a b")
-    whole = [shape.survey(written(row), ",", '"') for row in rows]
+    whole = [shape.survey(written(row), "it", ",", '"') for row in rows]
     assert [seen.records for seen in whole] == [4] * len(rows) and all(seen.regular for seen in whole)
     monkeypatch.setattr(shape, "_BLOCK", block)
     for row, seen in zip(rows, whole, strict=True):
         read = profile(written(row))
         assert (read.persons, read.items) == (3, 3), row
-        assert shape.survey(path, ",", '"') == seen, row
+        assert shape.survey(path, "it", ",", '"') == seen, row
     for row, words in {
         '2,"a"b': "line 3 has a field with text beside its quotes",
         '2, "a"': "line 3 has blanks before a quote",
@@ -108,7 +108,7 @@ def test_a_delimiter_of_two_characters_is_counted_in_blocks(
     path = tmp_path / "ratings.csv"
     path.write_text("".join(f'{i}::"a::\n{i % 7}"::{i % 5}\n' for i in range(100)))
     monkeypatch.setattr(shape, "_BLOCK", block)
-    seen = shape.survey(path, "::", '"')
+    seen = shape.survey(path, "it", "::", '"')
     assert (seen.lines, seen.records, seen.delimiters, seen.regular) == (200, 100, 200, True)
     read = profile(path, id="column1", item="column2", header=False, delimiter="::")
     assert (read.persons, read.items, read.read[0].lines) == (100, 7, 200)
@@ -139,7 +139,7 @@ def test_bytes_are_counted_in_blocks_as_one_by_one(tmp_path: Path, monkeypatch: 
         parts = ["a", ",", '"', "\n", ":", "::", ";", "\r", "é"] if odd else ["a", '"x,\ny"', '"q""z"', "é", delimiter, "\n"]
         path.write_bytes("".join(rnd.choice(parts) for _ in range(rnd.randint(1, 300))).encode())
         monkeypatch.setattr(shape, "_BLOCK", rnd.choice([64, 100, 1 << 19]))
-        seen = shape.survey(path, delimiter, '"')
+        seen = shape.survey(path, "it", delimiter, '"')
         wanted = by_bytes(path.read_bytes(), delimiter.encode(), b'"')
         assert (seen.lines, seen.records, seen.delimiters, seen.regular) == wanted, seed
 

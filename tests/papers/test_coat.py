@@ -10,11 +10,12 @@ from coat_cases import dataset_of, image_of, published, published_tables, run
 from realdata import DATA, needs
 
 from anondb.algorithms.coat.coat import coat, pgen
-from anondb.data.constraints import ItemSets, UtilityConstraints, countable
+from anondb.data.constraints import ItemSets, UtilityConstraints
 from anondb.data.sources import open_source
 from anondb.data.transactions import load_transactions
 from anondb.engine import Engine
 from anondb.models.transactional import ConstraintAnonymity, KmAnonymity
+from anondb.risk.constraint_report import countable
 from anondb.utility.loss import global_loss, ul_a_log2
 from anondb.verify.constraints import verify_constraints
 
