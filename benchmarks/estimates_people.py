@@ -63,9 +63,9 @@ def print_fit(runs: Iterable[Row]) -> None:
     by_algorithm: dict[str, list[Row]] = defaultdict(list)
     for run in runs:
         by_algorithm[run["algorithm"]].append(run)
-    names = ("run", "people", "groups")
+    names = ("run", "people", "groups", "cuts")
     for algorithm, of in by_algorithm.items():
-        values = [terms(Features(run["persons"], 0, 0, 0, None, 1), run["k"]) for run in of]
+        values = [terms(Features(run["persons"], 0, 0, 0, None, run["persons"]), run["k"]) for run in of]
         for what in ("cpu_seconds", "peak_mib"):
             rows = [[v[name] / run[what] for name in names] for v, run in zip(values, of, strict=True)]
             found = nnls(np.array(rows), np.ones(len(rows)))[0]

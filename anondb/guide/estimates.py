@@ -36,7 +36,7 @@ class Features:
     pair_rows: int  # the sum over the persons of their pairs of items
     # the number of different pairs that somebody has; None if ``pair_rows`` are too many to be counted
     pairs: int | None
-    attributes: int = 0  # the number of quasi-identifiers; 0 without records
+    classes: int = 0  # the number of different combinations of quasi-identifiers; 0 without records
     sensitive: int = 0  # the number of sensitive items
 
 
@@ -52,7 +52,7 @@ class Estimate:
     reason: str | None = None  # why not
 
 
-TERMS = ("run", "people", "groups", "occurrences", "pair_rows", "pairs", "items", "merges", "item_pairs", "clusters")
+TERMS = ("run", "people", "groups", "occurrences", "pair_rows", "pairs", "items", "merges", "item_pairs", "clusters", "cuts")
 """The figures that costs are linear in, see ``terms``."""
 _COSTS = """\
 mhghs 1.1,,,2.69,0.00255,,0.0792 158,,,132,,,5.53
@@ -73,7 +73,7 @@ tum_bound_rt 2.55,0.32,2.31 217,1.09,17.3
 tum_bound_r 0.955,0.392,3.78 209,3,13.4
 tum_bound_t 1.5,0.511,3.32 210,3.62,8.72
 rfirst 2.14,0.167,1.28 217,1.49,21.4
-tfirst 2.71,0.0489,0.892 210,0.833,19.4
+tfirst 2.71,0.0489,,,,,,,,,0.892 210,0.833,,,,,,,,,19.4
 people 1.1,0.0166,0.46 170,1
 """  # of an algorithm the coefficients of its CPU seconds and of its peak MiB, in the order of ``TERMS``, empty for 0
 COSTS: Mapping[tuple[str, str], Mapping[str, float]] = {
@@ -94,15 +94,15 @@ def features(engine: Engine, dataset: Dataset, threats: tuple[Threat, ...], peop
             int(engine.scalar("guide/distinct_pairs", tables, low=low, high=high))
             for low, high in ranges(engine, dataset.transactions, M)
         )
-    attributes, sensitive = (0, 0) if people is None else (len(people.quasi_identifiers), people.hidden)
-    return Features(dataset.n_transactions, dataset.n_occurrences, dataset.n_items, rows, pairs, attributes, sensitive)
+    classes, sensitive = (0, 0) if people is None else (people.classes, people.hidden)
+    return Features(dataset.n_transactions, dataset.n_occurrences, dataset.n_items, rows, pairs, classes, sensitive)
 
 
 def terms(features: Features, k: int) -> dict[str, float]:
     """The figures that the coefficients are multiplied with. They are 1 for the run; millions of occurrences, rows of pairs
-    and pairs; thousands of items, persons and clusters of k persons. For similar, ``merges`` and ``item_pairs`` are millions
-    of pairs of items that occur, and of all pairs, divided by the root of k, since larger groups need fewer merges. For
-    clump, ``clusters`` are billions of pairs of an occurrence and a cluster of its block."""
+    and pairs; thousands of items, persons, groups of at least k persons with near attributes, and cuts of k persons. For
+    similar, ``merges`` and ``item_pairs`` are millions of pairs of items that occur, and of all, divided by the root of k,
+    since larger groups need fewer merges. For clump, ``clusters`` are billions of pairs of an occurrence and a cluster."""
     return {
         "run": 1,
         "occurrences": features.occurrences / 1e6,
@@ -113,7 +113,8 @@ def terms(features: Features, k: int) -> dict[str, float]:
         "item_pairs": features.items**2 / 1e6 / k**0.5,
         "clusters": features.occurrences * block_of(features.persons, k) / k / 1e9,
         "people": features.persons / 1e3,
-        "groups": features.persons / k / 1e3,
+        "groups": min(features.persons / k, features.classes) / 1e3,
+        "cuts": features.persons / k / 1e3,
     }
 
 
@@ -121,14 +122,14 @@ def estimates(features: Features, k: int, taxonomy: Checked | None) -> tuple[Est
     """The cost of each algorithm that keeps k^m-anonymity, or more, and needs nothing but transactions and a taxonomy; with
     attributes, of those for (k,k^m)-anonymity, or for (k,l^m)-diversity if items are sensitive."""
     costs = []
-    asked, inputs = ("kkm", {"records", "quasi_identifiers"}) if features.attributes else ("km", {"taxonomy"})
-    if features.attributes and features.sensitive:
+    asked, inputs = ("kkm", {"records", "quasi_identifiers"}) if features.classes else ("km", {"taxonomy"})
+    if features.classes and features.sensitive:
         asked, inputs = "klm", {*inputs, "sensitive"}
     for name, method in METHODS.items():
         model = next((m for m in (asked, *PROMISES[asked].implied_by) if m in method.models), None)
         if model is None or {*method.needs, *PROMISES[model].needs} - inputs:
             continue
-        if features.attributes and not features.items and name not in WITHOUT_ITEMS:
+        if features.classes and not features.items and name not in WITHOUT_ITEMS:
             continue
         promise = make_model(model, **({"k": k, "m": M} if model == asked else {"k": k})).promise
         if "taxonomy" in method.needs and (taxonomy is None or not taxonomy.fits):
@@ -140,7 +141,7 @@ def estimates(features: Features, k: int, taxonomy: Checked | None) -> tuple[Est
 
 
 def _estimate(name: str, promise: str, features: Features, k: int) -> Estimate:
-    of = "people" if features.attributes and not features.items else name  # which have no items
+    of = "people" if features.classes and not features.items else name  # which have no items
     if (of, "seconds") not in COSTS:
         return Estimate(name, promise, None, None, "its cost was not measured")
     if features.pairs is None:

@@ -65,6 +65,7 @@ class People:
         hidden: the number of sensitive items, which attackers are assumed not to know.
         alone: the persons alone for somebody who knows the quasi-identifiers, and 0, 1 and 2 items; None if not counted.
             Where nobody has items, that for 0 alone.
+        classes: the number of different combinations of values of the quasi-identifiers; 0 without any.
         columns: the quasi-identifiers, those that contribute most first, and the other columns.
     """
 
@@ -72,6 +73,7 @@ class People:
     proposed: bool
     hidden: int
     alone: tuple[int | None, ...]
+    classes: int
     columns: tuple[Column, ...]
 
 
@@ -107,7 +109,9 @@ def people(
         for n, c in zip(quasi, places, strict=True)
     }
     hidden = set(() if sensitive is None else load_sensitive(engine, sensitive))
-    alone = _with_items(engine, dataset, classes_of(engine, rows, places), hidden)
+    in_classes = classes_of(engine, rows, places)
+    classes = int(engine.scalar(reads.rows(in_classes, "coalesce(max(class), 0) AS n"))) if places else 0
+    alone = _with_items(engine, dataset, in_classes, hidden)
     fitting = {} if hierarchies is None else {f.column: f for f in fits(engine, hierarchies, source, dataset.id_column)}
 
     def hierarchy(name: str) -> str:
@@ -124,7 +128,7 @@ def people(
     unread = [c for c in source.columns if c.lower() not in apart and c not in names]
     columns += [Column(c, source.columns[c], None, OTHER, "it was not read") for c in unread]
     engine.drop(rows)
-    return People(tuple(quasi), not wanted, len(hidden & set(dataset.labels)), alone, tuple(columns))
+    return People(tuple(quasi), not wanted, len(hidden & set(dataset.labels)), alone, classes, tuple(columns))
 
 
 def role_of(name: str, kind: str, persons: int, present: int, values: int) -> tuple[str, str]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from anondb.algorithms.relational import WITHOUT_ITEMS
 from anondb.compare.runs import Run, plan
 from anondb.errors import InputError
 from anondb.guide.needs import PEOPLE, QUESTIONS, read_answer, serving
+from anondb.reading.options import PEOPLE as ALONE
 from anondb.reading.options import READING
 
 _ABOUT = ("quasi_identifiers", "sensitive")
@@ -37,8 +39,20 @@ FIRST |= {"k": "5", "m": "2", "l": "2", "p": "2", "h": "4/5", "delta": "0.05, 0.
 
 def offered(named: Mapping[str, Any]) -> dict[str, str]:
     """What somebody may know, in words, by the models whose sources are among the named ones."""
+    if named.get("layout") == ALONE:
+        return {"kkm": f"Their attributes ({named.get('quasi_identifiers')})"}
     known = {model: words for model, (words, _, needs) in KNOWLEDGE.items() if all(need in named for need in needs)}
     return {model: words.format(named.get("quasi_identifiers")) for model, words in known.items()}
+
+
+def numbers_of(named: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, tuple[str, ...]]]:
+    """The words of the numbers of promises, and by model the names of its numbers."""
+    of_model = {model: _numbers(named, model) for model in offered(named)}
+    return {name: words for name, words in NUMBERS.items() if any(name in of for of in of_model.values())}, of_model
+
+
+def _numbers(named: Mapping[str, Any], model: str) -> tuple[str, ...]:
+    return KNOWLEDGE[model][1][: 1 if named.get("layout") == ALONE else None]  # of people without items k alone
 
 
 def first_answers(options: Mapping[str, Any]) -> dict[str, str]:
@@ -60,9 +74,9 @@ def planned(named: Mapping[str, Any], answers: Mapping[str, str]) -> tuple[dict[
     Raises:
         InputError: ``bad_parameter``; ``no_taxonomy``.
     """
-    model, (_, numbers, needs) = answers["model"], KNOWLEDGE[answers["model"]]
+    model, needs = answers["model"], KNOWLEDGE[answers["model"]][2]
     grid: dict[str, list[Any]] = {}
-    for name in numbers:
+    for name in _numbers(named, model):
         listed = [value.strip() for value in answers[name].split(",") if value.strip()] or [FIRST[name].split(",")[0]]
         grid[name] = [int(value) if value.isdecimal() else value for value in listed]
     for name in grid.keys() & {"k", "m"}:
@@ -72,7 +86,9 @@ def planned(named: Mapping[str, Any], answers: Mapping[str, str]) -> tuple[dict[
     unused = {"accept", "population", *(set() if "quasi_identifiers" in needs else set(PEOPLE) - set(needs))}
     options = {name: value for name, value in named.items() if name not in unused}
     supports = {} if answers["supports"] == "both" else {"item_supports": answers["supports"] == "yes"}
-    possible = plan([], [model], grid, {n: v for n, v in options.items() if n not in READING}, supports.get("item_supports"))
+    fitting = WITHOUT_ITEMS if named.get("layout") == ALONE else ()
+    kept = {name: value for name, value in options.items() if name not in READING}
+    possible = plan(fitting, [model], grid, kept, supports.get("item_supports"))
     runs = serving(possible, answers["use"]) if model in ("km", "k") else possible
     algorithms = list(dict.fromkeys(run.algorithm for run in runs))
     comparison = {"model": model, **grid, "algorithms": algorithms, **supports, "total_limit": int(answers["seconds"])}

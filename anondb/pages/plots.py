@@ -167,7 +167,10 @@ class _Frame:
         note = ", logarithmic" if self.up.logarithmic else ""
         self.parts = [text(self.right, HEIGHT - 6, x_name, "axis", "end"), text(4, TOP - 16, y_name + note, "axis")]
         self.parts += grid(up, LEFT, self.right)
-        self.parts += [text(across.at(x), HEIGHT - BOTTOM + 14, number(x), anchor="middle") for x in across.ticks()]
+        ticks = across.ticks()
+        apart = (across.at(ticks[-1]) - across.at(ticks[0])) / (len(ticks) - 1) if len(ticks) > 1 else WIDTH
+        few = ticks[:: math.ceil(name_room(map(number, ticks), WIDTH) / apart) or 1]  # whose numbers have room
+        self.parts += [text(across.at(x), HEIGHT - BOTTOM + 14, number(x), anchor="middle") for x in few]
 
     def names(self, ends: Sequence[tuple[float, float, str]]) -> None:
         """Add the names of series beside their last points (y, x, name), moved apart if they overlap."""

@@ -17,7 +17,7 @@ from anondb.engine.elsewhere import is_url
 from anondb.engine.files import write_file
 from anondb.errors import AnondbError
 from anondb.guide.needs import untried
-from anondb.guide.questions import FIRST, KNOWLEDGE, NUMBERS, USED_FOR, first_answers, offered, options_of, planned
+from anondb.guide.questions import FIRST, KNOWLEDGE, USED_FOR, first_answers, numbers_of, offered, options_of, planned
 from anondb.report.pair import MOST_FORMS, side_by_side
 from anondb.ui.window import Form, Project, Window, get, post, saved
 from anondb.ui.worker import Problem, Say
@@ -82,9 +82,9 @@ def page(window: Window, two: str) -> dict[str, Any]:
     """The questions, and the candidates that were found."""
     project, answers, comparison = window.used, asked(window), window.result("candidates")
     models = offered(project.options)
-    numbers = {n: words for n, words in NUMBERS.items() if any(n in KNOWLEDGE[model][1] for model in models)}
+    numbers, of_model = numbers_of(project.options)
     values: dict[str, Any] = {"answers": answers, "models": models, "numbers": numbers, "uses": USED_FOR}
-    values |= {"of_model": {n: KNOWLEDGE[n][1] for n in models}, "tried": comparison is not None, "two": two}
+    values |= {"of_model": of_model, "tried": comparison is not None, "two": two}
     values |= {"name_of": name_of, "error": mean_error, "chance": chance, "suppressed": suppressed_words}
     if comparison is None:
         return values

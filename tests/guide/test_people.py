@@ -53,6 +53,7 @@ def test_counts_are_those_of_naive_attackers() -> None:
                 sets = [[s for size in range(m + 1) for s in combinations(sorted(b), size)] for b in known]
                 pieces = [[(person, s) for s in of] for person, of in zip(people, sets, strict=True)]
                 assert told.alone[m] == alone(pieces), (n, m)
+            assert told.classes == len(set(people))
             for column in told.columns:
                 at = ["age", "sex", "town"].index(column.name)
                 assert column.values == len({p[at] for p in people} - {None})

@@ -11,7 +11,7 @@ from each import each
 
 from anondb.pages.counts import Answered, against_truth, intervals, spread
 from anondb.pages.html import STYLE
-from anondb.pages.plots import CountScale, EvenScale, lines, mark, of_categories, side_by_side
+from anondb.pages.plots import CountScale, EvenScale, lines, mark, of_categories, scatter, side_by_side
 from anondb.pages.text import cut, label, percent, wide
 from anondb.pages.treemap import MOST_CELLS, Cell, folded, squarified, treemap
 from anondb.release.objects import ReleasedItem
@@ -75,6 +75,14 @@ def test_values_at_equal_distances() -> None:
     assert [scale.at(v) for v in (2, 5, 50)] == [10, 60, 110] and scale.ticks() == [2, 5, 50]
     assert EvenScale([7], 10, 20).at(7) == 15 and EvenScale([], 10, 20).ticks() == []
     assert len(EvenScale(list(range(95)), 0, 9).ticks()) == 10
+
+
+@each("most", [0.0125, 1, 0.00071, 987654])
+def test_numbers_below_an_axis_have_room(most: float) -> None:
+    drawn = scatter("t", "error", "%", [(x, 1, "a", "a", True) for x in (most / 2, most)], {"a": 0})
+    below = re.findall(r'<text x="([\d.]+)" y="230.0" class="tick" text-anchor="middle">([^<]+)<', drawn)
+    ends = [(float(x) - wide(words) / 2, float(x) + wide(words) / 2) for x, words in below]
+    assert len(ends) > 1 and all(left[1] < right[0] for left, right in pairwise(ends))
 
 
 def test_scale_of_counts() -> None:

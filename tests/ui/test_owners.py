@@ -276,6 +276,10 @@ def test_a_table_of_people_without_items(client: Client, folder: Path) -> None:
     assert "--quasi-identifiers age:categorical,sex" in page
     client.post("/understand/build", by="bands", **{"more-bands": "10"})
     assert nodes_on(client.done("/understand"))["all"][1] == 6
+    assert "some of their items" not in client.get("/choose") and 'name="m"' not in client.get("/choose")
+    client.post("/choose", model="kkm", k="2, 3", **{"try": "yes"})
+    page = client.done("/choose")
+    assert not problems_on(page) and "--k 2,3" in page and "--algorithms rum_bound_rt" in page and "--delta" not in page
 
 
 def test_an_empty_file_is_not_loaded(client: Client, folder: Path) -> None:
