@@ -17,6 +17,13 @@ SETS = (exp.Rollup, exp.Cube, exp.GroupingSets, exp.Tuple)
 """What stands for several sets of grouped expressions."""
 FIELDS = "fields"
 """Where an unnest that is selected has the names of its columns, which are none for a list (``session.pivots``)."""
+SUMMARY = (
+    *("column_name", "column_type", "min", "max", "approx_unique", "avg", "std", "q25", "q50", "q75", "count"),
+    "null_percentage",
+)
+"""The columns of SUMMARIZE."""
+WITHOUT_IDS = "without_ids"
+"""Notes on SUMMARIZE that what it computes of ids is not shown (``session.catalog``)."""
 _SERIES = (exp.Unnest, exp.GenerateSeries, exp.ExplodingGenerateSeries)
 
 
@@ -38,6 +45,7 @@ class RoleReader(ValueRoles):
         by_person: the SELECTs of the last query that group by persons, by their identity.
         named: for each SELECT of the last query, by its identity, the names of sources' columns by which it groups.
         keys: for each SELECT of the last query, by its identity, the keys of its sources with computed columns.
+        summarized: for each SUMMARIZE of the last query, by its identity, the names of columns with ids.
     """
 
     def __init__(
@@ -57,6 +65,7 @@ class RoleReader(ValueRoles):
         self.by_person: set[int] = set()
         self.named: dict[int, set[str]] = {}
         self.keys: dict[int, list[exp.Column]] = {}
+        self.summarized: dict[int, list[str]] = {}
         self.roles: dict[int, Role] = {}
         self._outermost: exp.Expr | None = None
 
@@ -67,7 +76,10 @@ class RoleReader(ValueRoles):
         self._outermost = tree
         tables = tree.find_all(exp.Table)
         self.reads_persons = self.reads_persons or any(dotted(table.parts) in self._persons for table in tables)
-        return self.query(tree, {}, None)
+        relation = self.query(tree, {}, None)
+        if any(id(node) not in self.summarized for node in tree.find_all(exp.Summarize)):
+            self.misuse("SUMMARIZE in this place")
+        return relation
 
     # ---------------------------------------------------------------- queries
 
@@ -90,6 +102,12 @@ class RoleReader(ValueRoles):
             return self._values(node, env, outer)
         if isinstance(node, exp.Table):
             return self._table(node, env, outer)
+        if isinstance(node, exp.Summarize):
+            inner = self.query(node.this, env, outer)
+            self.summarized[id(node)] = [name for name, role in inner.columns if role is Role.ID]
+            if inner.has_moved_ids or (inner.has_ids and not node.meta.get(WITHOUT_IDS)):
+                self.misuse("SUMMARIZE of ids")
+            return Relation(tuple((name, Role.KEY) for name in SUMMARY), self.reads_persons)
         self.misuse(name_of(node))
         return Relation(())
 

@@ -259,7 +259,8 @@ class ValueRoles(ABC):
             before = {lowered(part.name) for part in node.parts[:-1]}
             if any(here.aliases.get(name) is Role.ID for name in before for here in scope.around()):
                 self.misuse("a field of a row with an id")
-            if any(alias == lowered(node.name) and relation.has_ids for alias, relation in sources):
+            different = isinstance(node.parent, exp.Distinct) and isinstance(node.parent.parent, exp.Count)
+            if any(alias == lowered(node.name) and relation.has_ids for alias, relation in sources) and not different:
                 self.misuse("a whole row of a person")
             elif lowered(node.name) in self.ids:
                 self.misuse(f"the column {node.name!r}")

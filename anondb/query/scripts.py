@@ -59,9 +59,9 @@ def _with_defaults(tokens: list[Token]) -> list[Token]:
 
 def _with_names(tokens: list[Token]) -> list[Token]:
     """The tokens of a statement with words as names that begin statements: ``SELECT avg(alter) FROM people``."""
-    result, inside = list[Token](), False
+    result, inside, merges = list[Token](), False, tokens[0].token_type is TokenType.MERGE
     for token, after in zip(tokens, [*tokens[1:], None], strict=True):
-        begins = after is not None and after.token_type is TokenType.INTO
+        begins = merges or (after is not None and after.token_type is TokenType.INTO)
         is_name = inside and token.token_type in _NAMES and not begins
         named = Token(TokenType.VAR, token.text, token.line, token.col, token.start, token.end, token.comments)
         result.append(named if is_name else token)

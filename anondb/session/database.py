@@ -23,6 +23,7 @@ from anondb.query.parsing import lowered
 from anondb.session.result import fetched
 
 HIDDEN = "anondb_before"  # the names of tables that others replaced, and whose rows these still read
+SEQUENCES = f"memory.{OWN}."  # the schema of sequences, as functions take it
 MAX_LISTED = 4  # answers whose rows stay in the database
 
 
@@ -58,6 +59,22 @@ class SessionDatabase:
         """Store the rows of a query over the analyst's tables as one of them."""
         with self._computed(tree) as rows:
             self.store(name, exp.select("*").from_(rows.expression()))
+
+    def kept(self, tree: exp.Query) -> str:
+        """Store the rows of a query over the analyst's tables under a hidden name, which is returned."""
+        name = fresh(HIDDEN)
+        self.compute(name, tree)
+        return name
+
+    def sequence(self, name: str, properties: exp.Properties | None) -> str:
+        """Make a sequence, and return its name as functions take it."""
+        place = Table("memory", OWN, name).expression()
+        listed = [
+            part for part in (properties.expressions if properties else ()) if isinstance(part, exp.SequenceProperties)
+        ]
+        creation = exp.Create(this=place, kind="SEQUENCE", replace=True, properties=exp.Properties(expressions=listed))
+        executed(self.engine, creation.sql("duckdb"), failed)
+        return f"{SEQUENCES}{place.this.sql(dialect='duckdb')}"
 
     def number(self, tree: exp.Query) -> int:
         """The number of rows of a query over the analyst's tables."""
@@ -227,6 +244,12 @@ class SessionDatabase:
         if self._temporary:
             self.engine.drop(*self._temporary)
             self._temporary.clear()
+
+
+def sequence_of(node: exp.Expr) -> str:
+    """The name of the sequence that a function reads, in lower case; empty for other expressions."""
+    read = isinstance(node, exp.Anonymous) and lowered(node.name) in ("nextval", "currval") and len(node.expressions) == 1
+    return lowered(node.expressions[0].name) if read and isinstance(node.expressions[0], exp.Literal) else ""
 
 
 def _of(table: Table, keys: int, width: int) -> exp.Query:
