@@ -163,6 +163,11 @@ def parts_of(part: object) -> list[exp.Expr]:
     return [node for node in part if isinstance(node, exp.Expr)] if isinstance(part, list) else []
 
 
+SUMMARY = (
+    *("column_name", "column_type", "min", "max", "approx_unique", "avg", "std", "q25", "q50", "q75", "count"),
+    "null_percentage",
+)
+"""The columns of SUMMARIZE."""
 _COMPARED = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ, exp.NullSafeNEQ)
 
 _WHOLE = (exp.Distinct, exp.Group, exp.Ordered, exp.Window, exp.Count)  # what distinguishes tuples, and reads no part

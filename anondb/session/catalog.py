@@ -15,7 +15,8 @@ from difflib import get_close_matches
 from sqlglot import exp
 
 from anondb.answers.ranged.relation import failed
-from anondb.answers.role_reader import SUMMARY, WITHOUT_IDS, RoleReader
+from anondb.answers.role_reader import WITHOUT_IDS, RoleReader
+from anondb.answers.roles import SUMMARY
 from anondb.engine import DuckDBEngine, Shape, reads
 from anondb.engine.binding import empty, nulls
 from anondb.engine.untrusted import materialized, memory_engine
