@@ -201,7 +201,7 @@ class Session:
     def _answer(self, tree: exp.Expr, bounds: str, text: str = "", *, empty: bool = False) -> Result:
         """The result of a query, whose columns have their names in its text; without rows, if these are not needed."""
         bound = self._releases.bind(tree)
-        form = normal(tree, self._originals(self._releases))
+        form = normal(tree, self._originals)
         empty = empty or any(is_empty(each, self.roles()) for each in (tree, form))
         try:
             estimated, notes = answered(form, bound, self, spread=bounds == SPREAD, empty=empty)
@@ -239,8 +239,10 @@ class Session:
         """The analyst's tables alone."""
         return OwnTables(self._database.engine)
 
-    def _originals(self, releases: Releases) -> Originals:
-        """What the rules of the normal form take from the tables of releases, and from the analyst's."""
+    @property
+    def _originals(self) -> Originals:
+        """What the rules of the normal form take from the tables of the releases, and from the analyst's."""
+        releases = self._releases
         item = lowered(releases.manifest["item_column"])
         nullable = {lowered(a.name) for a in releases.attributes if a.may_be_null} | ({item} if releases.lists else set())
         of = releases.persons, item, not (releases.bags or releases.lists), nullable
@@ -286,10 +288,8 @@ class Session:
             rewritten = with_own_rows(with_lookups(tree, own), own, self._releases.persons_tables, store)
             if rewritten != tree:
                 self._releases.bind(rewritten)
-            releases = self._chosen(rewritten)
-            if releases is not self._releases:
-                releases.bind(rewritten)
-            rewritten = for_bounds(rewritten, self._originals(releases))
+            releases = self._releases
+            rewritten = for_bounds(rewritten, self._originals)
             compiler = Compiler(Persons(releases), releases, releases.start())
             return compiler.query(rewritten, {}, ended=ended), list(compiler.notes)
 
@@ -304,13 +304,6 @@ class Session:
         if reader.misused is not None:
             raise unsupported(reader.misused, ID_HINT)
         return columns, reader.reads_persons
-
-    def _chosen(self, tree: exp.Expr) -> Releases:
-        """The releases for which the conditions of a query on the column that divides them hold; these leave the query."""
-        parts = self._parts
-        if parts is None or (places := parts.chosen(tree, self._releases.persons, self._database.shapes)) is None:
-            return self._releases
-        return Releases([self._opened[place] for place in places], self._database, parts.among(places))
 
     def register(self, name: str, data: Any, **reading: Any) -> None:
         """Make a table of the analyst's own available to queries.
