@@ -225,7 +225,8 @@ class Scratch:
         tree = self.resolved(exp.select(exp.paren(value.copy()).as_("v")))
         ((_, kind),), reads = self.describe(tree)
         constant = None if reads else _constant(self._database.value(tree), kind)
-        self._variables[lowered(name)] = exp.paren(exp.Subquery(this=tree)) if constant is None else constant
+        query = exp.paren(exp.Subquery(this=self._database.frozen(tree)))
+        self._variables[lowered(name)] = query if constant is None else constant
 
     def set_sequence(self, name: str, properties: exp.Properties | None) -> None:
         """Make a sequence."""
@@ -301,7 +302,6 @@ class Scratch:
             )
         own, types = (list(parts) for parts in zip(*columns, strict=True))
         shown = unique(own if names is None else names)
-        self._check_readers(name)
         if not (is_view or reads):
             self._database.compute(name, _named_so(tree, shown))
             self._named.pop(lowered(name), None)
@@ -310,28 +310,16 @@ class Scratch:
             return
         self._kept.clear()  # the query reads them
         late = is_view and lowered(name) not in _tables_of(query)
-        tree = self._database.set_aside(name, tree)
+        if not late:
+            tree = self._database.frozen(tree)
+        self._database.remove(name)
         listed = list(zip(shown, types, strict=True))
         self._named[lowered(name)] = Named(name, query if late else tree, listed, shown != own, late)
-
-    def _check_readers(self, name: str) -> None:
-        """Refuse to change a stored table that a table of the analyst reads as it was."""
-        if lowered(name) in self._named:
-            return
-        readers = [(f"table {n.name!r}", n.query) for n in self._named.values() if not n.is_view]
-        for what, query in [*readers, *((f"variable {n!r}", value) for n, value in self._variables.items())]:
-            if lowered(name) in _tables_of(query):
-                raise InputError(
-                    f"Your {what} reads this table, which therefore cannot be changed.",
-                    code="bad_name",
-                    hint="Drop that one first, or set it again.",
-                )
 
     def drop(self, name: str) -> bool:
         """Forget a table or a view; whether there was one."""
         if lowered(name) not in self.own:
             return False
-        self._check_readers(name)
         self.remove(name)
         self._database.remove(name)
         return True

@@ -206,6 +206,9 @@ SAME = {
     "UPDATE t SET n = 2 * n WHERE item = 'milk'; SELECT n FROM t WHERE item = 'milk'": (
         "SELECT 2 * count(*) AS n FROM sales WHERE item = 'milk'"
     ),
+    "CREATE TABLE a AS SELECT 'milk' AS w; CREATE TABLE t AS SELECT count(*) AS n FROM sales WHERE item IN (FROM a); "
+    "SET VARIABLE before = (SELECT count(*) FROM sales WHERE item IN (FROM a)); INSERT INTO a VALUES ('bread'); "
+    "DROP TABLE a; SELECT (n + getvariable('before')) / 2 AS n FROM t": "SELECT count(*) AS n FROM sales WHERE item = 'milk'",
     "CREATE TABLE t AS SELECT item, count(*) AS n FROM sales GROUP BY item; DELETE FROM t WHERE item <> 'milk';"
     "SELECT n FROM t": "SELECT count(*) AS n FROM sales WHERE item = 'milk'",
 }
@@ -289,7 +292,6 @@ def test_bounds_and_estimates_see_through_names(named: Named, script: str) -> No
         ("CREATE TABLE t AS SELECT 17 AS p; SELECT count(*) FROM sales WHERE tid IN (FROM t)", "id"),
         ("SET VARIABLE p = 17; SELECT count(*) FROM sales WHERE tid = getvariable('p')", "id"),
         ("CREATE VIEW t AS FROM sales; DELETE FROM t", "a view"),
-        ("CREATE TABLE t AS SELECT 1 AS a; CREATE TABLE u AS SELECT item, a FROM sales, t; INSERT INTO t VALUES (2)", "'u'"),
         ("CREATE TABLE t AS SELECT 1; CREATE TABLE t AS SELECT 2", "OR REPLACE"),
         ("CREATE TABLE t AS SELECT 'MILK' COLLATE NOCASE AS a", "COLLATE"),
         ("PREPARE p AS COPY sales TO 'x.csv'", "COPY"),
@@ -302,11 +304,6 @@ def test_bounds_and_estimates_see_through_names(named: Named, script: str) -> No
         ("PREPARE p AS EXECUTE p", "PREPARE that does not hold exactly one"),
         ("SELECT * FROM count_bounds([getenv('HOME')])", "constants"),
         ("SELECT * FROM count_bounds((SELECT ['milk']))", "constants"),
-        (
-            "CREATE TABLE t AS SELECT 'milk' AS a; SET VARIABLE v = (SELECT count(*) FROM sales WHERE item IN (FROM t)); "
-            "INSERT INTO t VALUES ('tea')",
-            "variable 'v'",
-        ),
         ("INSERT INTO t VALUES (1)", "no table"),
         ("CREATE TABLE t AS SELECT 1 AS a; INSERT INTO t (a, a) VALUES (1, 2)", "other columns"),
         ("CREATE MACRO abs(x) AS 1", "a function of this name"),
