@@ -97,9 +97,9 @@ def _ended_inside(tree: exp.Expr) -> exp.Expr:
 
 
 def _with_selects(tree: exp.Expr) -> exp.Expr:
-    """A query in which VALUES is ``SELECT * FROM (VALUES ...)`` where it is no source, and so is PIVOT or SUMMARIZE that is
-    the query."""
-    if isinstance(tree, exp.Pivot | exp.Summarize):
+    """A query in which VALUES is ``SELECT * FROM (VALUES ...)`` where it is no source, and so is SUMMARIZE that is the
+    query."""
+    if isinstance(tree, exp.Summarize):
         return exp.select("*").from_(exp.Subquery(this=tree, alias=exp.TableAlias(this=exp.to_identifier("q"))))
     for node in list(tree.find_all(exp.Values)):
         around = node.parent

@@ -69,8 +69,7 @@ def written_out(tree: exp.Expr, source: Source) -> exp.Expr:
     """
     while (pivot := tree.find(exp.Pivot)) is not None:
         place: exp.Expr = pivot
-        own = pivot.args.get("with_")  # of a statement
-        seen = replace(source, around=[*_seen(pivot), *(own.expressions if own is not None else ())])
+        seen = replace(source, around=_seen(pivot))
         rows, on, using = pivot.this, pivot.expressions, pivot.args.get("using") or []
         if isinstance(pivot.parent, exp.Table | exp.Subquery) and pivot.arg_key == "pivots":
             place = pivot.parent
@@ -82,12 +81,9 @@ def written_out(tree: exp.Expr, source: Source) -> exp.Expr:
             if pivot.args.get("unpivot")
             else _pivoted(pivot.args.get("group"), selected, parts, using, seen)
         )
-        replacement.set("with_", own)
         if place is not pivot:
             alias = pivot.args.get("alias") or place.args.get("alias") or exp.TableAlias(this=exp.to_identifier("pivoted"))
             replacement = exp.Subquery(this=replacement, alias=alias.copy())
-        if place is tree:
-            return replacement
         place.replace(replacement)
     for select in list(tree.find_all(exp.Select)):
         _write_stars(select, replace(source, around=_seen(select)))

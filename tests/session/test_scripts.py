@@ -208,7 +208,9 @@ SAME = {
     ),
     "CREATE TABLE a AS SELECT 'milk' AS w; CREATE TABLE t AS SELECT count(*) AS n FROM sales WHERE item IN (FROM a); "
     "SET VARIABLE before = (SELECT count(*) FROM sales WHERE item IN (FROM a)); INSERT INTO a VALUES ('bread'); "
-    "DROP TABLE a; SELECT (n + getvariable('before')) / 2 AS n FROM t": "SELECT count(*) AS n FROM sales WHERE item = 'milk'",
+    "DROP TABLE a; SELECT (n + getvariable('before')) / 2 AS n FROM t": (
+        "SELECT count(*) AS n FROM sales WHERE item = 'milk'"
+    ),
     "CREATE TABLE t AS SELECT item, count(*) AS n FROM sales GROUP BY item; DELETE FROM t WHERE item <> 'milk';"
     "SELECT n FROM t": "SELECT count(*) AS n FROM sales WHERE item = 'milk'",
 }
