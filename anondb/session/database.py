@@ -257,6 +257,15 @@ def sequence_of(node: exp.Expr) -> str:
     return lowered(node.expressions[0].name) if read and isinstance(node.expressions[0], exp.Literal) else ""
 
 
+def bindable(tree: exp.Expr) -> str:
+    """The text of a query to be bound, which may compute constants: sequences do not go on."""
+
+    def still(node: exp.Expr) -> exp.Expr:
+        return exp.cast(exp.convert(1), "BIGINT") if sequence_of(node).startswith(SEQUENCES) else node
+
+    return tree.transform(still).sql("duckdb") if any(map(sequence_of, tree.find_all(exp.Anonymous))) else tree.sql("duckdb")
+
+
 def _of(table: Table, keys: int, width: int) -> exp.Query:
     """The rows of a table of groups, with some of its counts."""
     names = [*(f"c{n}" for n in range(keys)), *_names(keys, width), SURE]

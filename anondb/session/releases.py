@@ -28,7 +28,7 @@ from anondb.query.relational import covered
 from anondb.query.values import Attribute
 from anondb.release.manifest import SUPPRESSED, types_of
 from anondb.session.catalog import as_written, not_accepted
-from anondb.session.database import SEQUENCES, SessionDatabase, sequence_of
+from anondb.session.database import SessionDatabase, bindable
 from anondb.session.files import Parts
 from anondb.session.plans import Plans
 from anondb.session.result import fetched
@@ -137,7 +137,7 @@ class Releases:
         self._own = frozenset(lowered(table.name) for table in tree.find_all(exp.Table))
         for table in tree.find_all(exp.Table):
             self.table(table)
-        sql = _bindable(tree)
+        sql = bindable(tree)
         bound = [original.accepted(sql, self._database.shapes) for original in self._originals]
         return None if None in bound else bound[0]
 
@@ -167,7 +167,7 @@ class Releases:
 
     def is_whole(self, tree: exp.Expr) -> bool:
         """Whether a part of a query is one by itself, which names no column of the query around it."""
-        return self._originals[0].accepted(_bindable(tree), self._database.shapes) is not None
+        return self._originals[0].accepted(bindable(tree), self._database.shapes) is not None
 
     def named_as(self, text: str, tree: exp.Expr, bound: list[tuple[str, str]]) -> list[tuple[str, str]]:
         """The names and types of the columns of a query, with the names that its text gives (``as_written``)."""
@@ -396,12 +396,3 @@ class Releases:
             marks = [texts is not None and self.plain(texts) for texts in self._texts_of(relation)]
             self._database.plain[lowered(name)] = marks
         return replace(relation, columns=tuple(replace(c, plain=p) for c, p in zip(relation.columns, marks, strict=True)))
-
-
-def _bindable(tree: exp.Expr) -> str:
-    """The text of a query to be bound, which may compute constants: sequences do not go on."""
-
-    def still(node: exp.Expr) -> exp.Expr:
-        return exp.cast(exp.convert(1), "BIGINT") if sequence_of(node).startswith(SEQUENCES) else node
-
-    return tree.transform(still).sql("duckdb") if any(map(sequence_of, tree.find_all(exp.Anonymous))) else tree.sql("duckdb")
