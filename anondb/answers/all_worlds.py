@@ -35,7 +35,7 @@ _PARTS: dict[type[exp.Expr], set[str]] = {
     exp.CTE: {"this", "alias", "materialized"},
 }
 """The parts that a node may have."""
-_UNREAD = (exp.Lateral, exp.Pivot, exp.Rollup, exp.Cube, exp.GroupingSets)
+_UNREAD = (exp.Lateral, exp.Pivot, exp.Rollup, exp.Cube, exp.GroupingSets, exp.Summarize)
 
 Source = Callable[[exp.Table], exp.Expr | None]
 """Gives the rows of a table in all worlds, with the number of the world as the last column; None for a table that is the

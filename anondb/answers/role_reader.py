@@ -9,7 +9,7 @@ from sqlglot import exp
 from anondb.answers.linked import persons_of, unlinked
 from anondb.answers.ranged.clauses import is_same_key, selected
 from anondb.answers.role import Role, absent_row
-from anondb.answers.roles import AnalystTables, Env, Relation, Scope, ValueRoles, parts_of
+from anondb.answers.roles import SUMMARY, AnalystTables, Env, Relation, Scope, ValueRoles, parts_of
 from anondb.query.parsing import dotted, lowered
 from anondb.query.refusals import name_of
 
@@ -17,6 +17,8 @@ SETS = (exp.Rollup, exp.Cube, exp.GroupingSets, exp.Tuple)
 """What stands for several sets of grouped expressions."""
 FIELDS = "fields"
 """Where an unnest that is selected has the names of its columns, which are none for a list (``session.pivots``)."""
+WITHOUT_IDS = "without_ids"
+"""Notes on SUMMARIZE that what it computes of ids is not shown (``session.catalog``)."""
 _SERIES = (exp.Unnest, exp.GenerateSeries, exp.ExplodingGenerateSeries)
 
 
@@ -38,6 +40,7 @@ class RoleReader(ValueRoles):
         by_person: the SELECTs of the last query that group by persons, by their identity.
         named: for each SELECT of the last query, by its identity, the names of sources' columns by which it groups.
         keys: for each SELECT of the last query, by its identity, the keys of its sources with computed columns.
+        summarized: for each SUMMARIZE of the last query, by its identity, the names of columns with ids.
     """
 
     def __init__(
@@ -57,6 +60,7 @@ class RoleReader(ValueRoles):
         self.by_person: set[int] = set()
         self.named: dict[int, set[str]] = {}
         self.keys: dict[int, list[exp.Column]] = {}
+        self.summarized: dict[int, list[str]] = {}
         self.roles: dict[int, Role] = {}
         self._outermost: exp.Expr | None = None
 
@@ -67,7 +71,10 @@ class RoleReader(ValueRoles):
         self._outermost = tree
         tables = tree.find_all(exp.Table)
         self.reads_persons = self.reads_persons or any(dotted(table.parts) in self._persons for table in tables)
-        return self.query(tree, {}, None)
+        relation = self.query(tree, {}, None)
+        for node in (n for n in tree.find_all(exp.Summarize, exp.Pivot) if id(n) not in self.summarized):
+            self.misuse(name_of(node))
+        return relation
 
     # ---------------------------------------------------------------- queries
 
@@ -83,13 +90,19 @@ class RoleReader(ValueRoles):
             for name in ("order", "limit", "offset"):
                 if node.args.get(name) is not None:
                     self._clause(node.args[name], Scope([("", relation)], outer), env)
-            return _aliased(self._pivoted(node, relation), node)
+            return _aliased(relation, node)
         if isinstance(node, exp.Select):
             return self._select(node, env, outer)
         if isinstance(node, exp.Values):
             return self._values(node, env, outer)
         if isinstance(node, exp.Table):
             return self._table(node, env, outer)
+        if isinstance(node, exp.Summarize):
+            inner = self.query(node.this, env, outer)
+            self.summarized[id(node)] = [name for name, role in inner.columns if role is Role.ID]
+            if inner.has_moved_ids or (inner.has_ids and not node.meta.get(WITHOUT_IDS)):
+                self.misuse("SUMMARIZE of ids")
+            return Relation(tuple((name, Role.KEY) for name in SUMMARY), self.reads_persons)
         self.misuse(name_of(node))
         return Relation(())
 
@@ -134,19 +147,13 @@ class RoleReader(ValueRoles):
     def _values(self, node: exp.Values, env: Env, outer: Scope | None) -> Relation:
         """The columns of listed rows, which may name columns of the queries around them."""
         rows = [row.expressions if isinstance(row, exp.Tuple) else [row] for row in node.expressions]
-        columns = []
+        columns = list[tuple[str, Role]]()
         for n, cells in enumerate(zip(*rows, strict=False)):
             roles = {self.value(cell, Scope(outer=outer), env) for cell in cells}
             if Role.ID in roles and len(roles) > 1:
                 self.misuse("VALUES that mix ids with other values")
             columns.append((f"col{n}", Role.ID if Role.ID in roles else Role.KEY))
         return _aliased(Relation(tuple(columns)), node)
-
-    def _pivoted(self, node: exp.Expr, relation: Relation) -> Relation:
-        """The columns of a source, after a check that its PIVOT or UNPIVOT reads no ids."""
-        if node.args.get("pivots") and relation.has_ids:
-            self.misuse("PIVOT of rows with ids")
-        return relation
 
     def _table(self, node: exp.Table, env: Env, outer: Scope | None) -> Relation:
         if not isinstance(node.this, exp.Identifier):
@@ -168,7 +175,7 @@ class RoleReader(ValueRoles):
         else:
             self.misuse(f"the table {node.name!r}")
             relation = Relation(())
-        return _aliased(self._pivoted(node, relation), node)
+        return _aliased(relation, node)
 
     # ---------------------------------------------------------------- one SELECT
 
@@ -312,11 +319,10 @@ class RoleReader(ValueRoles):
                     self.misuse("unnest of ids")
             names = [c.name for c in node.args["alias"].columns] if node.args.get("alias") else []
             sure = 1 if node.args.get("offset") else None  # WITH ORDINALITY
-            named = tuple((lowered(n), Role.KEY) for n in names or ["unnest"])
-            scope.sources.append((lowered(node.alias), Relation(named, sure=sure)))
+            columns = tuple((lowered(n), Role.KEY) for n in names or ["unnest"])
+            scope.sources.append((lowered(node.alias), Relation(columns, sure=sure)))
             return
-        hidden = node.alias or node.args.get("pivots")
-        if isinstance(node, exp.Subquery) and _is_join(node.this) and not hidden:
+        if isinstance(node, exp.Subquery) and _is_join(node.this) and not node.alias:
             self._source(node.this, scope, env)
         else:  # DuckDB lets a query name the columns of the sources before it
             scope.sources.append((lowered(node.alias_or_name), self.query(node, env, scope)))

@@ -169,6 +169,11 @@ def parts_of(part: object) -> list[exp.Expr]:
     return [node for node in part if isinstance(node, exp.Expr)] if isinstance(part, list) else []
 
 
+SUMMARY = (
+    *("column_name", "column_type", "min", "max", "approx_unique", "avg", "std", "q25", "q50", "q75", "count"),
+    "null_percentage",
+)
+"""The columns of SUMMARIZE."""
 _COMPARED = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ, exp.NullSafeNEQ)
 
 _WHOLE = (exp.Distinct, exp.Group, exp.Ordered, exp.Window, exp.Count)  # what distinguishes tuples, and reads no part
@@ -265,7 +270,8 @@ class ValueRoles(ABC):
             before = {lowered(part.name) for part in node.parts[:-1]}
             if any(here.aliases.get(name) is Role.ID for name in before for here in scope.around()):
                 self.misuse("a field of a row with an id")
-            if any(alias == lowered(node.name) and relation.has_ids for alias, relation in sources):
+            different = isinstance(node.parent, exp.Distinct) and isinstance(node.parent.parent, exp.Count)
+            if any(alias == lowered(node.name) and relation.has_ids for alias, relation in sources) and not different:
                 self.misuse("a whole row of a person")
             elif lowered(node.name) in self.ids:
                 self.misuse(f"the column {node.name!r}")

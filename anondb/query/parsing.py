@@ -21,18 +21,18 @@ _POSITIONS = {"line", "col", "start", "end"}
 _STARTS = {TokenType.SELECT, TokenType.WITH, TokenType.FROM, TokenType.L_PAREN}
 SELECT = "SELECT"
 STATEMENT_HINT = "A session answers queries, and keeps tables of your own; it opens no files, and writes none."
-_QUERIES = {"VALUES", "TABLE", "PIVOT", "UNPIVOT"}
+_QUERIES = {"VALUES", "TABLE", "PIVOT", "UNPIVOT", "SUMMARIZE"}
 _ALONE = {"ANALYZE", "BEGIN", "CHECKPOINT", "COMMENT", "COMMIT", "RESET", "ROLLBACK", "VACUUM"}
 """Statements of which nothing but the first word matters."""
 _SAME = {"START": "BEGIN", "END": "COMMIT", "ABORT": "ROLLBACK", "DESC": "DESCRIBE"}
 _TAKEN = _QUERIES | {
-    *("ALTER", "CREATE", "DELETE", "DESCRIBE", "DROP", "INSERT"),
-    *("PRAGMA", "SET", "SUMMARIZE", "TRUNCATE", "UPDATE", "USE"),
+    *("ALTER", "CREATE", "DELETE", "DESCRIBE", "DROP", "INSERT", "MERGE"),
+    *("PRAGMA", "SET", "TRUNCATE", "UPDATE", "USE"),
 }
 _PREPARED = {"PREPARE", "EXECUTE", "DEALLOCATE"}
 """Statements about a query that has a name; it is parsed when it is made (``session.statements``)."""
 _MODIFIERS = {"OR", "REPLACE", "TEMP", "TEMPORARY", "LOCAL", "GLOBAL", "UNIQUE"}
-_CREATABLE = {"TABLE", "VIEW", "MACRO", "FUNCTION", "INDEX"}
+_CREATABLE = {"TABLE", "VIEW", "MACRO", "FUNCTION", "INDEX", "SCHEMA", "SEQUENCE", "TYPE"}
 
 
 def is_function(name: str) -> bool:
@@ -97,8 +97,9 @@ def _ended_inside(tree: exp.Expr) -> exp.Expr:
 
 
 def _with_selects(tree: exp.Expr) -> exp.Expr:
-    """A query in which VALUES is ``SELECT * FROM (VALUES ...)`` where it is no source, and so is PIVOT that is the query."""
-    if isinstance(tree, exp.Pivot):
+    """A query in which VALUES is ``SELECT * FROM (VALUES ...)`` where it is no source, and so is SUMMARIZE that is the
+    query."""
+    if isinstance(tree, exp.Summarize):
         return exp.select("*").from_(exp.Subquery(this=tree, alias=exp.TableAlias(this=exp.to_identifier("q"))))
     for node in list(tree.find_all(exp.Values)):
         around = node.parent
@@ -210,7 +211,22 @@ def _statement(tokens: list[Token], sql: str) -> Statement:
     if word not in _TAKEN or (word == "CREATE" and kind not in _CREATABLE):
         word = word if word.isalpha() and len(word) < 20 else ""
         raise unsupported(f"the statement {word}" if word else "a statement that is not a SELECT", STATEMENT_HINT)
-    return Statement(SELECT if word in _QUERIES else word, _parsed(tokens, sql), text)
+    tree = _of_type(tokens, sql) if kind == "TYPE" else _parsed(tokens, sql)
+    return Statement(SELECT if word in _QUERIES else word, tree, text)
+
+
+def _of_type(tokens: list[Token], sql: str) -> exp.Expr:
+    """The tree of CREATE TYPE, with NULL of the type as its query, or of DROP TYPE: sqlglot reads neither."""
+    if any(token.token_type is TokenType.SELECT for token in tokens):
+        raise unsupported("an ENUM of a query", "List its values.")
+    replaced = [dialect().tokenize("VIEW")[0] if token.text.upper() == "TYPE" else token for token in tokens]
+    for n, token in enumerate(tokens):
+        if token.token_type is TokenType.ALIAS:
+            replaced[n + 1 :] = [*dialect().tokenize("SELECT CAST(NULL AS"), *tokens[n + 1 :], *dialect().tokenize(")")]
+            break
+    tree = _parsed(replaced, sql)
+    tree.set("kind", "TYPE")
+    return tree
 
 
 def _asked_about(word: str, rest: str, text: str) -> Statement:

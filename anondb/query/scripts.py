@@ -59,9 +59,9 @@ def _with_defaults(tokens: list[Token]) -> list[Token]:
 
 def _with_names(tokens: list[Token]) -> list[Token]:
     """The tokens of a statement with words as names that begin statements: ``SELECT avg(alter) FROM people``."""
-    result, inside = list[Token](), False
+    result, inside, merges = list[Token](), False, tokens[0].token_type is TokenType.MERGE
     for token, after in zip(tokens, [*tokens[1:], None], strict=True):
-        begins = after is not None and after.token_type is TokenType.INTO
+        begins = merges or (after is not None and after.token_type is TokenType.INTO)
         is_name = inside and token.token_type in _NAMES and not begins
         named = Token(TokenType.VAR, token.text, token.line, token.col, token.start, token.end, token.comments)
         result.append(named if is_name else token)
@@ -126,48 +126,30 @@ def _with_unions(tokens: list[Token]) -> list[Token]:
 
 
 def _with_ends_outside(tokens: list[Token]) -> list[Token]:
-    """The tokens of a statement with ``SELECT * FROM (...)`` around each PIVOT statement that is behind CREATE ... AS, in
-    parentheses without a clause before them, or with ORDER BY or LIMIT at its end: sqlglot reads none of these."""
-    if not any(token.token_type in _PIVOTS for token in tokens):
-        return tokens
-    result = list[Token]()
-    around: list[tuple[int, bool]] = []
-    first, inner = -1, False  # where the PIVOT statement of these brackets begins, and whether it is behind AS
-
-    def close() -> None:
-        result[first:first] = _tokens("SELECT * FROM (")
-        result.extend(_tokens(")"))
-
-    for token in tokens:
-        kind, before = token.token_type, result[-1].token_type if result else TokenType.L_PAREN
+    """The tokens of a statement with ``SELECT * FROM (...)`` around each PIVOT statement, up to ORDER BY or LIMIT: sqlglot
+    reads no end of one, and none behind CREATE ... AS or in parentheses without a clause before them."""
+    result, around, first = list[Token](), list[int](), -1  # where PIVOT statements begin, or -1, in brackets and in these
+    for token in [*tokens, None]:
+        kind = None if token is None else token.token_type
+        before = result[-1].token_type if result else TokenType.L_PAREN
+        if first >= 0 and (kind in _ENDS or kind in (None, TokenType.R_PAREN)):
+            result[first:first] = _tokens("SELECT * FROM (")
+            result.extend(_tokens(")"))
+            first = -1
         if kind is TokenType.L_PAREN:
-            around.append((first, inner))
+            around.append(first)
             first = -1
         elif kind is TokenType.R_PAREN and around:
-            if first >= 0 and inner:
-                close()
-            first, inner = around.pop()
+            first = around.pop()
         elif kind in _PIVOTS and (before in (TokenType.L_PAREN, TokenType.ALIAS) or _closes_cte(result)):
-            first, inner = len(result), before is TokenType.ALIAS or _opens(result)
-        elif kind in _ENDS and first >= 0:
-            close()
-            first = -1
-        result.append(token)
-    if first >= 0 and inner:
-        close()
+            first = len(result)
+        if token is not None:
+            result.append(token)
     return result
 
 
 def _tokens(text: str) -> list[Token]:
     return dialect().tokenize(text)
-
-
-def _opens(tokens: list[Token]) -> bool:
-    """Whether tokens are parentheses, or end with parentheses at the beginning of the query of a macro."""
-    kinds = [token.token_type for token in tokens]
-    while kinds and kinds[-1] is TokenType.L_PAREN:
-        kinds.pop()
-    return not kinds or kinds[-2:] == [TokenType.ALIAS, TokenType.TABLE]
 
 
 def _closes_cte(tokens: list[Token]) -> bool:

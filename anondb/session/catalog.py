@@ -8,13 +8,15 @@ The label of a released item, such as that of a category, is no item: nobody has
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from difflib import get_close_matches
 
 from sqlglot import exp
 
 from anondb.answers.ranged.relation import failed
-from anondb.answers.role import Role
+from anondb.answers.role_reader import WITHOUT_IDS, RoleReader
+from anondb.answers.roles import SUMMARY
 from anondb.engine import DuckDBEngine, Shape, reads
 from anondb.engine.binding import empty, nulls
 from anondb.engine.untrusted import materialized, memory_engine
@@ -127,26 +129,28 @@ class Catalog:
         return Result(rows, rows.columns, [])
 
 
-def summarized(tree: exp.Expr, columns: Sequence[tuple[str, Role]], misused: str | None) -> exp.Select:
-    """The query for SUMMARIZE of a query, without what it would compute from ids.
-
-    Args:
-        tree: the query.
-        columns: the names and roles of its columns.
-        misused: the construct that uses ids in a way that is not allowed, if there is one.
-
-    Raises:
-        InputError: ``unsupported_query``: there is such a construct.
-    """
-    if misused is not None:
-        raise unsupported(misused)
-    ids = [exp.Literal.string(name) for name, role in columns if role is Role.ID]
-    is_id = exp.In(this=exp.func("lower", exp.column("column_name")), expressions=ids)
-    absent = exp.If(this=is_id, true=exp.null())
-    cells = [exp.Case(ifs=[absent.copy()], default=reads.named(name)) for name in COMPUTED]
-    replaced = [cell.as_(name, quoted=True) for name, cell in zip(COMPUTED, cells, strict=True)]
-    summary = exp.Subquery(this=exp.Summarize(this=tree), alias=exp.TableAlias(this=exp.to_identifier("summary")))
-    return exp.select(exp.Star(replace=replaced if ids else None)).from_(summary)
+def summarized(tree: exp.Expr, reader: RoleReader) -> exp.Expr:
+    """A query whose SUMMARIZE computes nothing from ids."""
+    tree = tree.copy()
+    reader.relation(tree)
+    for node in list(tree.find_all(exp.Summarize)):
+        ids = reader.summarized.get(id(node), [])
+        if ids and not node.meta.get(WITHOUT_IDS):
+            inner = node.copy()
+            inner.meta[WITHOUT_IDS] = True
+            alike = f"({'|'.join(map(re.escape, ids))})(_[0-9]+)*"  # DuckDB numbers columns of one name
+            pattern, option = exp.Literal.string(alike), exp.Literal.string("i")
+            is_id = exp.func("regexp_full_match", exp.column("column_name"), pattern, option)
+            cells = [
+                exp.Case(ifs=[exp.If(this=is_id.copy(), true=exp.null())], default=reads.named(name)).as_(name, quoted=True)
+                if name in COMPUTED
+                else reads.named(name)
+                for name in SUMMARY
+            ]
+            node.replace(
+                exp.select(*cells).from_(exp.Subquery(this=inner, alias=exp.TableAlias(this=exp.to_identifier("s"))))
+            )
+    return tree
 
 
 Column = tuple[str, str]
@@ -212,6 +216,7 @@ def _introduced(tree: exp.Expr) -> set[str]:
     names = {lowered(node.alias) for node in tree.find_all(exp.Alias, exp.Table, exp.Subquery, exp.Values)}
     names |= {lowered(column.name) for alias in tree.find_all(exp.TableAlias) for column in alias.columns}
     names |= {lowered(name.name) for node in tree.find_all(exp.Lambda) for name in node.expressions}
+    names |= set(SUMMARY) if tree.find(exp.Summarize) else set()
     if tree.find(exp.Values):
         names |= {f"col{n}" for n in range(100)}
     return names

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from math import isinf
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlglot import exp
 
@@ -22,7 +22,9 @@ from anondb.engine.untrusted import executed, materialized
 from anondb.query.parsing import lowered
 from anondb.session.result import fetched
 
-HIDDEN = "anondb_before"  # the names of tables that others replaced, and whose rows these still read
+HIDDEN = "anondb_before"  # how names begin of rows that queries read as they were
+SEQUENCES = f"memory.{OWN}."  # the schema of sequences, as functions take it
+Tree = TypeVar("Tree", bound=exp.Expr)
 MAX_LISTED = 4  # answers whose rows stay in the database
 
 
@@ -49,7 +51,11 @@ class SessionDatabase:
         self.engine.create(place, rows)
         self.remove(name)
         described = self.engine.relation(exp.select("*").from_(place.expression()))
-        self._stored[lowered(name)] = name, dict(zip(described.columns, map(str, described.types), strict=True)), place
+        self._name(name, dict(zip(described.columns, map(str, described.types), strict=True)), place)
+
+    def _name(self, name: str, columns: dict[str, str], place: Table) -> None:
+        """Give rows a name."""
+        self._stored[lowered(name)] = name, columns, place
         view = exp.Create(this=Table("memory", OWN, name).expression(), kind="VIEW", replace=True)
         view.set("expression", exp.select("*").from_(place.expression()))
         self.engine.run(view, "a table of the analyst")
@@ -58,6 +64,22 @@ class SessionDatabase:
         """Store the rows of a query over the analyst's tables as one of them."""
         with self._computed(tree) as rows:
             self.store(name, exp.select("*").from_(rows.expression()))
+
+    def kept(self, tree: exp.Query) -> str:
+        """Store the rows of a query over the analyst's tables under a hidden name, which is returned."""
+        name = fresh(HIDDEN)
+        self.compute(name, tree)
+        return name
+
+    def sequence(self, name: str, properties: exp.Properties | None) -> str:
+        """Make a sequence, and return its name as functions take it."""
+        place = Table("memory", OWN, name).expression()
+        listed = [
+            part for part in (properties.expressions if properties else ()) if isinstance(part, exp.SequenceProperties)
+        ]
+        creation = exp.Create(this=place, kind="SEQUENCE", replace=True, properties=exp.Properties(expressions=listed))
+        executed(self.engine, creation.sql("duckdb"), failed)
+        return f"{SEQUENCES}{place.this.sql(dialect='duckdb')}"
 
     def number(self, tree: exp.Query) -> int:
         """The number of rows of a query over the analyst's tables."""
@@ -110,26 +132,26 @@ class SessionDatabase:
         finally:
             self._temporary += [place for name in names if (place := self._forgotten(name)) is not None]
 
-    def set_aside(self, name: str, tree: exp.Query) -> exp.Query:
-        """Remove a table of the analyst. A query that reads it reads its rows under a hidden name."""
-        reading = [t for t in tree.find_all(exp.Table) if lowered(t.name) == lowered(name) and not t.db]
-        reading = [table for table in reading if common_table(table) is None]
-        if not reading or lowered(name) not in self._stored:
-            self.remove(name)
-            return tree
-        hidden = fresh(HIDDEN)
-        self.store(hidden, exp.select("*").from_(self._stored[lowered(name)][2].expression()))
-        self.remove(name)
-        for table in reading:
-            alias = table.alias_or_name
+    def frozen(self, tree: Tree) -> Tree:
+        """A query over tables of the analyst as they are now: it reads their rows under hidden names."""
+        for table in list(tree.find_all(exp.Table)):
+            name = lowered(table.name)
+            if table.db or name.startswith(HIDDEN) or name not in self._stored or common_table(table) is not None:
+                continue
+            _, columns, place = self._stored[name]
+            held = (n for n, (_, _, other) in self._stored.items() if other == place and n.startswith(HIDDEN))
+            if (hidden := next(held, None)) is None:
+                hidden = fresh(HIDDEN)
+                self._name(hidden, columns, place)
+            alias = exp.TableAlias(this=exp.to_identifier(table.alias_or_name, quoted=True))
             table.set("this", exp.to_identifier(hidden, quoted=True))
-            table.set("alias", table.args.get("alias") or exp.TableAlias(this=exp.to_identifier(alias, quoted=True)))
+            table.set("alias", table.args.get("alias") or alias)
         return tree
 
     def remove(self, name: str) -> None:
         """Remove a table of the analyst; nothing happens if there is none."""
         place = self._forgotten(name)
-        if place is not None:
+        if place is not None and all(place != other for _, _, other in self._stored.values()):
             self.engine.drop(place)
 
     def _forgotten(self, name: str) -> Table | None:
@@ -227,6 +249,21 @@ class SessionDatabase:
         if self._temporary:
             self.engine.drop(*self._temporary)
             self._temporary.clear()
+
+
+def sequence_of(node: exp.Expr) -> str:
+    """The name of the sequence that a function reads, in lower case; empty for other expressions."""
+    read = isinstance(node, exp.Anonymous) and lowered(node.name) in ("nextval", "currval") and len(node.expressions) == 1
+    return lowered(node.expressions[0].name) if read and isinstance(node.expressions[0], exp.Literal) else ""
+
+
+def bindable(tree: exp.Expr) -> str:
+    """The text of a query to be bound, which may compute constants: sequences do not go on."""
+
+    def still(node: exp.Expr) -> exp.Expr:
+        return exp.cast(exp.convert(1), "BIGINT") if sequence_of(node).startswith(SEQUENCES) else node
+
+    return tree.transform(still).sql("duckdb") if any(map(sequence_of, tree.find_all(exp.Anonymous))) else tree.sql("duckdb")
 
 
 def _of(table: Table, keys: int, width: int) -> exp.Query:

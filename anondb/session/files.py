@@ -19,11 +19,11 @@ from pathlib import Path
 
 from sqlglot import exp
 
-from anondb.engine import DuckDBEngine, Shape
+from anondb.engine import DuckDBEngine
 from anondb.engine.elsewhere import is_url
 from anondb.errors import EngineError, InputError
 from anondb.query.cached_release import Opened
-from anondb.query.parsing import conjoined, dotted, inline_table, lowered
+from anondb.query.parsing import inline_table, lowered
 from anondb.release.objects import MANIFEST_KEYS, manifest_keys, partition_of
 from anondb.release.reader import SealedRelease
 from anondb.warehouse.at_hand import releases_at
@@ -167,12 +167,6 @@ def paths_of(files: Sources, on_statement: Callable[[str], None] | None = None) 
 TYPES = ("HUGEINT", "DATE", "TIME", "TIMESTAMP", "BOOLEAN", "UUID")
 """Types that a column may have whose values are known as texts."""
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}", re.ASCII)
-_COMPARED = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between, exp.In, exp.Is)
-_JOINED = (exp.And, exp.Or, exp.Not, exp.Paren)
-_OPERANDS = (
-    *(exp.Column, exp.Identifier, exp.Literal, exp.Neg, exp.Cast),
-    *(exp.DataType, exp.DataTypeParam, exp.Null, exp.Boolean),
-)
 
 
 class Parts:
@@ -199,10 +193,6 @@ class Parts:
             return None
         return cls(column, [value for _, value in parts], engine)
 
-    def among(self, places: Sequence[int]) -> Parts:
-        """The column with its values in some of the files."""
-        return Parts(self.column, [self.values[place] for place in places], self._engine)
-
     @cached_property
     def kind(self) -> str:
         """The first of all types in which DuckDB writes all values as they are written."""
@@ -221,91 +211,6 @@ class Parts:
         """Notes on the type in which an answer shows the values."""
         words = f"The files have the values of {self.column!r} as texts, which are taken for values of the type {self.kind}."
         return {} if self.kind == "VARCHAR" else {words: None}
-
-    # ---------------------------------------------------------------- queries
-
-    def is_column(self, node: exp.Expr, tree: exp.Select, table: str) -> bool:
-        """Whether a column of a SELECT is the one that divides the files.
-
-        Args:
-            node, tree: the column, and the SELECT.
-            table: the table of persons that has it, in lower case.
-        """
-        if not isinstance(node, exp.Column) or lowered(node.name) != lowered(self.column):
-            return False
-        clauses = [tree.args.get("from_"), *(tree.args.get("joins") or ())]
-        sources = [clause.this for clause in clauses if clause is not None]
-        asked = [s for s in sources if not node.table or lowered(s.alias_or_name) == lowered(node.table)]
-        return any(self._has(source, table) for source in asked)
-
-    def _has(self, source: exp.Expr, table: str) -> bool:
-        """Whether a source of a FROM clause has the column: the table of persons, or a subquery that shows it."""
-        if isinstance(source, exp.Table):
-            scope = source.find_ancestor(exp.Select)
-            while scope is not None and not source.db:
-                for cte in scope.args["with_"].expressions if scope.args.get("with_") else ():
-                    if lowered(cte.alias) == lowered(source.name):
-                        return not cte.args["alias"].args.get("columns") and self._shown(cte.this, table)
-                scope = scope.find_ancestor(exp.Select)
-            return dotted(source.parts) == table
-        renamed = source.args.get("alias") is not None and source.args["alias"].args.get("columns")
-        return isinstance(source, exp.Subquery) and not renamed and self._shown(source.this, table)
-
-    def _shown(self, tree: exp.Expr, table: str) -> bool:
-        return isinstance(tree, exp.Select) and any(self.is_column(e, tree, table) for e in tree.expressions)
-
-    def _conditions(self, select: exp.Select, is_column: Callable[[exp.Column], bool]) -> list[exp.Expr]:
-        """The conditions on this column alone, which leave the WHERE clause."""
-        where = select.args.get("where")
-        joined = any(join.side for join in select.args.get("joins") or ())
-        parts = conjoined(None if where is None or joined else where.this)
-        chosen = [part for part in parts if self._is_condition(part, is_column)]
-        rest = [part for part in parts if not self._is_condition(part, is_column)]
-        if chosen:
-            select.set("where", exp.Where(this=exp.and_(*(part.copy() for part in rest))) if rest else None)
-        return chosen
-
-    @staticmethod
-    def _is_condition(node: exp.Expr, is_column: Callable[[exp.Column], bool]) -> bool:
-        """Whether a condition compares this column, and no other, with constants."""
-        columns = list(node.find_all(exp.Column))
-        plain = all(isinstance(part, (*_COMPARED, *_JOINED, *_OPERANDS)) for part in node.walk())
-        return plain and bool(columns) and all(map(is_column, columns))
-
-    def chosen(self, tree: exp.Expr, table: str, own: Shape) -> list[int] | None:
-        """The places of the files for which the conditions of a query on this column hold.
-
-        Args:
-            tree: the query, which these leave.
-            table: the table of persons that has the column, in lower case.
-            own: the analyst's tables.
-
-        Returns:
-            None if the query has no such conditions, or names the table more than once.
-
-        Raises:
-            InputError: ``ambiguous_item``: a condition depends on the type of the column; ``bad_sql``; ``no_such_file``: it
-                holds for none of the files.
-        """
-        others = {lowered(name) for name, columns in own if lowered(self.column) in map(lowered, columns)}
-        tables = list(tree.find_all(exp.Table))
-        named = [node for node in tables if dotted(node.parts) == table]
-        if len(named) != 1 or any(lowered(node.name) in others for node in tables):
-            return None
-        select = named[0].find_ancestor(exp.Select)
-        if not isinstance(select, exp.Select):
-            return None
-        conditions = self._conditions(select, lambda node: self.is_column(node, select, table))
-        if not conditions:
-            return None
-        places = self.holding(*conditions)
-        if not places:
-            raise InputError(
-                f"No file has rows with this condition on {self.column!r}.",
-                code="no_such_file",
-                hint="Ask for values of the files, or open others.",
-            )
-        return places
 
     # ---------------------------------------------------------------- values
 

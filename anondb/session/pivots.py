@@ -1,5 +1,6 @@
 """What stands for several columns, written out: PIVOT as GROUP BY with a FILTER for each column, UNPIVOT as UNION ALL, and
-COLUMNS(...), ``* LIKE 'x%'`` and ``* EXCLUDE``, REPLACE and RENAME as an expression for each column."""
+COLUMNS(...), ``* LIKE 'x%'``, ``* EXCLUDE``, REPLACE and RENAME and stars beside GROUP BY as an expression for each column;
+and a row that is counted."""
 
 from __future__ import annotations
 
@@ -68,8 +69,7 @@ def written_out(tree: exp.Expr, source: Source) -> exp.Expr:
     """
     while (pivot := tree.find(exp.Pivot)) is not None:
         place: exp.Expr = pivot
-        own = pivot.args.get("with_")  # of a statement
-        seen = replace(source, around=[*_seen(pivot), *(own.expressions if own is not None else ())])
+        seen = replace(source, around=_seen(pivot))
         rows, on, using = pivot.this, pivot.expressions, pivot.args.get("using") or []
         if isinstance(pivot.parent, exp.Table | exp.Subquery) and pivot.arg_key == "pivots":
             place = pivot.parent
@@ -81,17 +81,15 @@ def written_out(tree: exp.Expr, source: Source) -> exp.Expr:
             if pivot.args.get("unpivot")
             else _pivoted(pivot.args.get("group"), selected, parts, using, seen)
         )
-        replacement.set("with_", own)
         if place is not pivot:
             alias = pivot.args.get("alias") or place.args.get("alias") or exp.TableAlias(this=exp.to_identifier("pivoted"))
             replacement = exp.Subquery(this=replacement, alias=alias.copy())
-        if place is tree:
-            return replacement
         place.replace(replacement)
     for select in list(tree.find_all(exp.Select)):
         _write_stars(select, replace(source, around=_seen(select)))
         _write_columns(select, replace(source, around=_seen(select)))
         _name_fields(select, replace(source, around=_seen(select)))
+        _count_rows(select, replace(source, around=_seen(select)))
     return tree
 
 
@@ -109,28 +107,42 @@ def _seen(node: exp.Expr) -> list[exp.CTE]:
 
 
 def _write_stars(select: exp.Select, source: Source) -> None:
-    """Write a star that leaves out, replaces or renames columns as those that it gives."""
-    listed: list[exp.Expr] = []
-    for selected in select.expressions:
-        column = selected.this if isinstance(selected, _LIKE) else selected
-        star = column.this if isinstance(column, exp.Column) else column
-        if not isinstance(star, exp.Star) or (column is selected and not any(star.args.values())):
-            listed.append(selected)
-            continue
-        replaced = {lowered(e.alias): e.this for e in star.args.get("replace") or ()}
-        renamed = {lowered(e.this.name): e.alias for e in star.args.get("rename") or ()}
-        unchanged = selected.copy()
-        for part in unchanged.find_all(exp.Star):
-            part.set("rename", None)
-        names = source.columns(_selecting(select, unchanged, grouped=False))
-        by_table = any(isinstance(e, exp.Column) and e.table for e in star.args.get("except_") or ())
-        if by_table or not names or len(set(map(lowered, names))) < len(names):  # DuckDB alone understands it
-            listed.append(selected)
-            continue
-        for name in names:
-            value = replaced.get(lowered(name), reads.named(name, column.text("table") or None))
-            listed.append(exp.alias_(value.copy(), renamed.get(lowered(name), name), quoted=True))
-    select.set("expressions", listed)
+    """Write a star that leaves out, replaces or renames columns, or is beside GROUP BY, as those that it gives."""
+    grouped = select.args.get("group") is not None
+    select.set("expressions", [e for star in select.expressions for e in _starred(select, star, source, grouped)])
+
+
+def _star_of(selected: exp.Expr) -> exp.Star | None:
+    """The star of an expression that stands for several columns; None for others."""
+    column = selected.this if isinstance(selected, _LIKE) else selected
+    star = column.this if isinstance(column, exp.Column) else column
+    return star if isinstance(star, exp.Star) else None
+
+
+def _starred(select: exp.Select, selected: exp.Expr, source: Source, grouped: bool) -> list[exp.Expr]:
+    """What a star stands for; it stays if it is plain, or DuckDB alone understands it, as do other expressions."""
+    star, column = _star_of(selected), selected.this if isinstance(selected, _LIKE) else selected
+    plain = star is not None and column is selected and not any(star.args.values())
+    if star is None or (plain and not grouped):
+        return [selected]
+    table = column.text("table") if isinstance(column, exp.Column) else ""
+    sources = [select.args["from_"].this, *(join.this for join in select.args.get("joins") or ())] if plain else []
+    merged = any(join.args.get("using") or join.method for join in select.args.get("joins") or ())
+    if not table and len(sources) > 1 and not merged and all(each.alias_or_name for each in sources):
+        names = [exp.to_identifier(each.alias_or_name, quoted=True) for each in sources]
+        return [e for name in names for e in _starred(select, exp.Column(this=exp.Star(), table=name), source, grouped)]
+    replaced = {lowered(e.alias): e.this for e in star.args.get("replace") or ()}
+    renamed = {lowered(e.this.name): e.alias for e in star.args.get("rename") or ()}
+    unchanged = selected.copy()
+    for part in unchanged.find_all(exp.Star):
+        part.set("rename", None)
+    columns = source.columns(_selecting(select, unchanged, grouped=False))
+    by_table = any(isinstance(e, exp.Column) and e.table for e in star.args.get("except_") or ())
+    if by_table or not columns or len(set(map(lowered, columns))) < len(columns):
+        return [selected]
+    values = [replaced.get(lowered(name), reads.named(name, table or None)) for name in columns]
+    shown = [renamed.get(lowered(name), name) for name in columns]
+    return [exp.alias_(value.copy(), name, quoted=True) for value, name in zip(values, shown, strict=True)]
 
 
 def _write_columns(select: exp.Select, source: Source) -> None:
@@ -161,6 +173,21 @@ def _name_fields(select: exp.Select, source: Source) -> None:
         names = source.columns(_selecting(select, call.copy().as_("one"), grouped=True))
         if names:
             call.meta[FIELDS] = [] if names == ["one"] else [*map(lowered, names)]
+
+
+def _count_rows(select: exp.Select, source: Source) -> None:
+    """Write ``count(*)`` in place of ``count(t)``, where ``t`` is no column but a whole row, which is never NULL."""
+    for call in list(select.find_all(exp.Count)):
+        row = call.this
+        if isinstance(row, exp.Column) and not row.table and call.parent_select is select and select.args.get("from_"):
+            sources = [select.args["from_"].this, *(join.this for join in select.args.get("joins") or ())]
+            if lowered(row.name) in {lowered(each.alias_or_name) for each in sources}:
+                columns = source.columns(_selecting(select, exp.Star(), grouped=False))
+                if columns and lowered(row.name) not in map(lowered, columns):
+                    counted = exp.Count(this=exp.Star(), big_int=True)
+                    shown = call.parent is select and call.arg_key == "expressions"
+                    name = call.sql("duckdb", normalize_functions="lower")
+                    call.replace(exp.alias_(counted, name, quoted=True) if shown else counted)
 
 
 def _selecting(select: exp.Select, selected: exp.Expr, *, grouped: bool) -> exp.Select:

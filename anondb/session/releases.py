@@ -15,7 +15,7 @@ from anondb.answers.ranged.equivalents import common_table
 from anondb.answers.ranged.relation import Ranged, failed
 from anondb.answers.ranged.values import ambiguous
 from anondb.data.types import LISTS
-from anondb.engine import Table
+from anondb.engine import Table, reads
 from anondb.engine.untrusted import materialized
 from anondb.query import Plan
 from anondb.query.cached_release import Opened
@@ -26,9 +26,9 @@ from anondb.query.predicates import ALWAYS, IDS
 from anondb.query.refusals import unsupported
 from anondb.query.relational import covered
 from anondb.query.values import Attribute
-from anondb.release.manifest import SUPPRESSED
+from anondb.release.manifest import SUPPRESSED, types_of
 from anondb.session.catalog import as_written, not_accepted
-from anondb.session.database import SessionDatabase
+from anondb.session.database import SessionDatabase, bindable
 from anondb.session.files import Parts
 from anondb.session.plans import Plans
 from anondb.session.result import fetched
@@ -111,6 +111,9 @@ class Releases:
     def bind(self, tree: exp.Expr) -> list[tuple[str, str]]:
         """Have DuckDB bind a query to the original's tables, the analyst's, and the objects of the release that it names.
 
+        A file says BIGINT of every type of whole numbers. What DuckDB takes of INTEGER alone, such as ``chr(age)``, reads
+        columns so: the query is changed.
+
         Returns:
             The names and types of its columns.
 
@@ -118,6 +121,10 @@ class Releases:
             InputError: ``bad_sql`` or ``ambiguous_item``.
         """
         columns = self.accepted(tree)
+        if columns is None and (narrow := self._with_integers(tree)) is not None:
+            columns = self.accepted(narrow)
+            for part in narrow.args if columns is not None else ():
+                tree.set(part, narrow.args[part])
         if columns is None:
             raise not_accepted(tree, (*self.shapes, *self._database.shapes))
         return columns
@@ -130,13 +137,37 @@ class Releases:
         self._own = frozenset(lowered(table.name) for table in tree.find_all(exp.Table))
         for table in tree.find_all(exp.Table):
             self.table(table)
-        sql = tree.sql("duckdb")
+        sql = bindable(tree)
         bound = [original.accepted(sql, self._database.shapes) for original in self._originals]
         return None if None in bound else bound[0]
 
+    def _with_integers(self, tree: exp.Expr) -> exp.Expr | None:
+        """A query that reads columns of small whole numbers as INTEGER; None if there are none."""
+        narrow = tree.copy()
+        for table in list(narrow.find_all(exp.Table)):
+            columns = {} if table.db or common_table(table) is not None else dict(self.shapes).get(table.name, {})
+            if columns and (small := self._integers & columns.keys()):
+                cells = [
+                    exp.cast(reads.named(c), "INTEGER").as_(c, quoted=True) if c in small else reads.named(c)
+                    for c in columns
+                ]
+                alias = table.args.get("alias") or exp.TableAlias(this=table.this.copy())
+                rows = exp.select(*cells).from_(exp.Table(this=table.this.copy()))
+                table.replace(exp.Subquery(this=rows, alias=alias, joins=table.args.get("joins")))
+        return None if narrow == tree else narrow
+
+    @cached_property
+    def _integers(self) -> set[str]:
+        """The columns of whole numbers, beside ids, all of whose values INTEGER has."""
+        numbers = {a.name: self.extent(a.name) for a in self.attributes if a.kind == "BIGINT"}
+        item, kind = self.manifest["item_column"], types_of(self.manifest)[self.manifest["item_column"]]
+        if kind == "BIGINT" and not self.lists:
+            numbers[item] = Fraction(min(map(int, self.items))), Fraction(max(map(int, self.items)))
+        return {name for name, ends in numbers.items() if ends is not None and ends[0] >= -(1 << 31) and ends[1] < 1 << 31}
+
     def is_whole(self, tree: exp.Expr) -> bool:
         """Whether a part of a query is one by itself, which names no column of the query around it."""
-        return self._originals[0].accepted(tree.sql("duckdb"), self._database.shapes) is not None
+        return self._originals[0].accepted(bindable(tree), self._database.shapes) is not None
 
     def named_as(self, text: str, tree: exp.Expr, bound: list[tuple[str, str]]) -> list[tuple[str, str]]:
         """The names and types of the columns of a query, with the names that its text gives (``as_written``)."""

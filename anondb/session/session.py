@@ -30,7 +30,7 @@ from anondb.query.parsing import SELECT, Statement, lowered, parse_script
 from anondb.query.reading import Together
 from anondb.query.refusals import unsupported
 from anondb.release.reader import SealedRelease, contradictions_told
-from anondb.session.answer import ID_HINT, answered, modelled
+from anondb.session.answer import ID_HINT, answered
 from anondb.session.catalog import Catalog, check_settings, is_of_catalog, summarized
 from anondb.session.database import HIDDEN, SessionDatabase
 from anondb.session.files import Parts, notes_on, weakest
@@ -65,7 +65,9 @@ class Session:
         self._parts = Parts.of(self._opened, engine)
         self._releases = Releases(self._opened, self._database, self._parts)
         self._results = Kept[Result]()
-        self._scratch = Scratch(self._database, self._described, self._releases.reserved)
+        self._scratch = Scratch(
+            self._database, self._described, lambda tree: summarized(tree, self.roles()), self._releases.reserved
+        )
         self._prepared = Prepared()
         self._catalog: Catalog | None = None
         manifests = [s.manifest for s in sealed]
@@ -81,7 +83,7 @@ class Session:
     def types(self) -> dict[str, dict[str, str]]:
         """The tables that queries may name, with the DuckDB types of their columns."""
         shapes = (*self._releases.shapes, *self._database.shapes)
-        listed = {name: dict(columns) for name, columns in shapes} | self._scratch.types
+        listed = {name: dict(columns) for name, columns in shapes} | self._scratch.tables
         return {name: columns for name, columns in listed.items() if not name.startswith(HIDDEN)}
 
     @property
@@ -132,8 +134,8 @@ class Session:
                 hint="Run one statement at a time.",
             )
         for statement in before:
-            self._done(statement, self._releases.unqualified(statement.tree), bounds)
-        tree = self._releases.unqualified(with_parameters(last.tree, parameters))
+            self._done(statement, self._plainly_named(statement.tree), bounds)
+        tree = self._plainly_named(with_parameters(last.tree, parameters))
         if last.word != SELECT or not repeatable(tree):
             return self._done(last, tree, bounds)
         key = (query, bounds) if plain and not before else (last.text, tree.sql("duckdb"), bounds)
@@ -145,21 +147,26 @@ class Session:
         check_settings(tree)
         if word == "EXECUTE":
             prepared = self._prepared.statement(statement.tree.name)
-            return self._done(prepared, self._releases.unqualified(prepared.tree), bounds)
+            return self._done(prepared, self._plainly_named(prepared.tree), bounds)
         if word == SELECT and is_of_catalog(tree, self.tables):
             return self.catalog.answer(tree)
         if word == SELECT:
             return self._answer(self._resolved(tree), bounds, statement.text)
-        if word == "SUMMARIZE":
-            return self._summary(tree.this)
         if word == "DESCRIBE" and isinstance(tree.this, exp.Query):
             result = self._answer(self._resolved(tree.this), bounds, empty=True)
             return self.catalog.columns(result.columns, result.types)
         if word in ("DESCRIBE", "EXPLAIN", "PRAGMA", "SHOW"):
             return self.catalog.answer(self._resolved(tree) if word == "EXPLAIN" else tree, word)
-        done = Statements(self._scratch, self._prepared).run(replace(statement, tree=self._written(tree)))
+        statements = Statements(self._scratch, self._prepared, lambda query: self._answer(self._resolved(query), bounds))
+        done = statements.run(replace(statement, tree=self._written(tree)))
         self._changed()
+        if done.returned is not None:
+            return done.returned
         return Result(materialized(self._database.engine, done.shown, failed), ["Count"], done.notes, limits=self._limits)
+
+    def _plainly_named(self, tree: exp.Expr) -> exp.Expr:
+        """A query or another statement whose tables have their names alone, or that of a schema of the analyst before."""
+        return self._releases.unqualified(self._scratch.flat(tree))
 
     def _resolved(self, tree: exp.Expr) -> exp.Expr:
         """A query over tables alone: without names of the analyst, PIVOT, UNPIVOT and COLUMNS."""
@@ -194,25 +201,12 @@ class Session:
     def _answer(self, tree: exp.Expr, bounds: str, text: str = "", *, empty: bool = False) -> Result:
         """The result of a query, whose columns have their names in its text; without rows, if these are not needed."""
         bound = self._releases.bind(tree)
-        form = normal(tree, self._originals(self._releases))
+        form = normal(tree, self._originals)
         empty = empty or any(is_empty(each, self.roles()) for each in (tree, form))
         try:
             estimated, notes = answered(form, bound, self, spread=bounds == SPREAD, empty=empty)
             bound = self._releases.named_as(text, tree, bound)
             return self._shown(estimated, bound, notes, bounds)
-        finally:
-            self._database.sweep()
-
-    def _summary(self, source: exp.Expr) -> Result:
-        """The rows of SUMMARIZE, of the first world where it reads the original's tables."""
-        query = source if isinstance(source, exp.Query) else exp.select("*").from_(source)
-        tree = self._resolved(query)
-        roles = self.roles()
-        shown = summarized(tree, roles.relation(tree).columns, roles.misused)
-        bound = self._releases.bind(shown)
-        try:
-            estimated, notes = modelled(shown, bound, self, of_worlds=roles.reads_persons)
-            return self._shown(estimated, bound, notes, "none")
         finally:
             self._database.sweep()
 
@@ -245,8 +239,10 @@ class Session:
         """The analyst's tables alone."""
         return OwnTables(self._database.engine)
 
-    def _originals(self, releases: Releases) -> Originals:
-        """What the rules of the normal form take from the tables of releases, and from the analyst's."""
+    @property
+    def _originals(self) -> Originals:
+        """What the rules of the normal form take from the tables of the releases, and from the analyst's."""
+        releases = self._releases
         item = lowered(releases.manifest["item_column"])
         nullable = {lowered(a.name) for a in releases.attributes if a.may_be_null} | ({item} if releases.lists else set())
         of = releases.persons, item, not (releases.bags or releases.lists), nullable
@@ -292,10 +288,8 @@ class Session:
             rewritten = with_own_rows(with_lookups(tree, own), own, self._releases.persons_tables, store)
             if rewritten != tree:
                 self._releases.bind(rewritten)
-            releases = self._chosen(rewritten)
-            if releases is not self._releases:
-                releases.bind(rewritten)
-            rewritten = for_bounds(rewritten, self._originals(releases))
+            releases = self._releases
+            rewritten = for_bounds(rewritten, self._originals)
             compiler = Compiler(Persons(releases), releases, releases.start())
             return compiler.query(rewritten, {}, ended=ended), list(compiler.notes)
 
@@ -310,13 +304,6 @@ class Session:
         if reader.misused is not None:
             raise unsupported(reader.misused, ID_HINT)
         return columns, reader.reads_persons
-
-    def _chosen(self, tree: exp.Expr) -> Releases:
-        """The releases for which the conditions of a query on the column that divides them hold; these leave the query."""
-        parts = self._parts
-        if parts is None or (places := parts.chosen(tree, self._releases.persons, self._database.shapes)) is None:
-            return self._releases
-        return Releases([self._opened[place] for place in places], self._database, parts.among(places))
 
     def register(self, name: str, data: Any, **reading: Any) -> None:
         """Make a table of the analyst's own available to queries.

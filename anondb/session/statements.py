@@ -1,22 +1,21 @@
-"""Statements that change the analyst's own tables, views, macros and variables.
-
-INSERT, UPDATE, DELETE and ALTER give a table a new query over the one that it had, or over its rows.
-"""
+"""Statements that make, change and drop the analyst's own tables, views, macros, types, sequences and variables; those that
+change rows are in ``changes``."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from sqlglot import exp
 
-from anondb.engine import readable, reads
+from anondb.engine import reads
 from anondb.errors import InputError
 from anondb.query.parsing import Statement, is_function, lowered
 from anondb.query.refusals import only, unsupported
+from anondb.session.changes import HINT, Changes, Done, query_of
 from anondb.session.parameters import Prepared
-from anondb.session.scratch import Scratch, missing
+from anondb.session.result import Result
+from anondb.session.scratch import Scratch, missing, rows_of
 
 IGNORED = {
     *("application_name", "client_encoding", "client_min_messages", "datestyle", "enable_object_cache"),
@@ -24,24 +23,12 @@ IGNORED = {
     *("search_path", "standard_conforming_strings", "statement_timeout", "threads", "worker_threads"),
 }
 """Settings that do not change what a query means, or that a session has its own way to set."""
+OTHERS = {"FUNCTION": "macro", **{kind.upper(): kind for kind in ("macro", "schema", "sequence", "type")}}
+"""What has a name and is no table, by the words of CREATE and DROP."""
 CONSTRAINTS_NOTE = "Constraints of your own tables are not checked."
 FIXED_NOTE = "The settings of a session are fixed when it is opened: SET, RESET and USE change nothing."
+_KEYS = (exp.PrimaryKey, exp.PrimaryKeyColumnConstraint, exp.UniqueColumnConstraint)
 _COMPUTED = exp.ComputedColumnConstraint | exp.GeneratedAsIdentityColumnConstraint
-HINT = "Write CREATE TABLE name AS SELECT ..., and INSERT, UPDATE and DELETE with plain conditions."
-
-
-@dataclass(frozen=True)
-class Done:
-    """What a statement did: the number of rows that it changed, if that is known, and notes."""
-
-    rows: int | None = None
-    notes: Sequence[str] = ()
-
-    @property
-    def shown(self) -> exp.Select:
-        """The number of changed rows as a result with the column ``Count``; without rows if it is not known."""
-        number = exp.select(exp.cast(exp.convert(self.rows or 0), "BIGINT").as_("Count"))
-        return number if self.rows is not None else number.limit(0)
 
 
 class Statements:
@@ -50,10 +37,11 @@ class Statements:
     Args:
         scratch: the analyst's names.
         prepared: the prepared statements.
+        answer: gives the rows of a query, for RETURNING.
     """
 
-    def __init__(self, scratch: Scratch, prepared: Prepared) -> None:
-        self._scratch, self._prepared = scratch, prepared
+    def __init__(self, scratch: Scratch, prepared: Prepared, answer: Callable[[exp.Query], Result]) -> None:
+        self._scratch, self._prepared, self._changes = scratch, prepared, Changes(scratch, answer)
 
     def run(self, statement: Statement) -> Done:
         """Run a statement that is no query.
@@ -64,12 +52,13 @@ class Statements:
         runs: Mapping[str, Callable[[Any], Done]] = {
             "ALTER": self._alter,
             "CREATE": self._create,
-            "DELETE": self._delete,
+            "DELETE": self._changes.delete,
             "DROP": self._drop,
-            "INSERT": self._insert,
+            "INSERT": self._changes.insert,
+            "MERGE": self._changes.merge,
             "SET": self._set,
-            "TRUNCATE": self._delete,
-            "UPDATE": self._update,
+            "TRUNCATE": self._changes.delete,
+            "UPDATE": self._changes.update,
         }
         if statement.word in runs:
             return runs[statement.word](statement.tree)
@@ -80,118 +69,54 @@ class Statements:
         return Done(notes=[FIXED_NOTE] if statement.word in ("RESET", "USE") else [])
 
     def _create(self, tree: exp.Create) -> Done:
-        target, query = tree.this, tree.expression
+        target, query, kind = tree.this, tree.expression, tree.kind or ""
         listed = [] if not isinstance(target, exp.Schema) else target.expressions
-        if tree.kind == "INDEX":  # changes no result
+        if kind == "INDEX":  # changes no result
             return Done()
         only(tree, "this", "kind", "replace", "exists", "expression", "properties")
         _check_properties(tree)
-        is_macro = tree.kind in ("MACRO", "FUNCTION")
-        if is_macro and (query is None or not isinstance(target, exp.UserDefinedFunction)):
+        if kind in ("MACRO", "FUNCTION") and (query is None or not isinstance(target, exp.UserDefinedFunction)):
             raise unsupported("this form of a macro", "Write CREATE MACRO name(a, b) AS ...")
-        if is_macro:
-            taken, what = lowered(target.this.name) in self._scratch.macros, "macro"
-        else:
-            name = self._scratch.target(target.this if isinstance(target, exp.Schema) else target)
-            taken, what = lowered(name) in self._scratch.own, "table"
-        if taken and not tree.args.get("replace"):
+        name = self._name_of(target if isinstance(target, exp.Table) else target.this, kind)
+        if lowered(name) in self._scratch.named(kind) and not tree.args.get("replace"):
             if tree.args.get("exists"):
                 return Done()
+            what = OTHERS.get(kind, "table")
             raise InputError(f"You have a {what} of this name.", code="bad_name", hint="Write CREATE OR REPLACE.")
-        if is_macro:
-            return self._create_macro(target, query)
-        constraints, defaults = list[exp.Expr](), dict[str, exp.Expr]()
+        if kind in OTHERS:
+            self._create_other(kind, name, tree)
+            return Done()
+        constraints, defaults, keys = list[exp.Expr](), dict[str, exp.Expr](), list[list[str]]()
         if query is None:
-            constraints, defaults = _constraints(listed), _defaults_of(listed)
+            constraints, defaults, keys = _constraints(listed), _defaults_of(listed), _keys_of(listed)
             query, names = _no_rows(listed), None
         else:
             names = [part.name for part in listed if isinstance(part, exp.Identifier)] or None
             if len(names or []) != len(listed):
                 raise unsupported("types of columns beside a query", HINT)
-        if tree.kind == "TABLE" and query.find(exp.Collate) is not None:
+        if kind == "TABLE" and query.find(exp.Collate) is not None:
             raise unsupported("COLLATE in CREATE TABLE", "Write it in the query that reads the table.")
-        self._scratch.define(name, _query(query), names, is_view=tree.kind == "VIEW")
-        self._scratch.defaults[lowered(name)] = defaults
+        self._scratch.define(name, query_of(query), names, is_view=kind == "VIEW")
+        self._scratch.defaults[lowered(name)], self._scratch.keys[lowered(name)] = defaults, keys
         return Done(notes=[CONSTRAINTS_NOTE] if constraints else [])
 
-    def _create_macro(self, target: exp.UserDefinedFunction, body: exp.Expr) -> Done:
-        parameters = {part.name: _default_of(part) for part in target.expressions}
-        if is_function(target.this.name):
+    def _name_of(self, table: exp.Expr, kind: str) -> str:
+        """The name of what a statement makes or drops; of a table it is one that the analyst may change."""
+        return table.text("db") if kind == "SCHEMA" else table.name if kind in OTHERS else self._scratch.target(table)
+
+    def _create_other(self, kind: str, name: str, tree: exp.Create) -> None:
+        """Make what is no table."""
+        if kind == "SEQUENCE":
+            self._scratch.set_sequence(name, tree.args.get("properties"))
+        elif kind == "SCHEMA":
+            self._scratch.set_schema(name)
+        elif kind == "TYPE":
+            self._scratch.types[lowered(name)] = self._scratch.resolved(tree.expression).expressions[0].args["to"]
+        elif is_function(name):
             raise InputError("DuckDB has a function of this name.", code="bad_name", hint="Choose another name.")
-        self._scratch.set_macro(target.this.name, parameters, body)
-        return Done()
-
-    def _insert(self, tree: exp.Insert) -> Done:
-        only(tree, "this", "expression", "with_", "by_name")
-        target = tree.this
-        name = self._scratch.target(target.this if isinstance(target, exp.Schema) else target)
-        columns, source = self._scratch.columns_of(name), tree.expression
-        if tree.args.get("with_") is not None:
-            source.set("with_", tree.args["with_"])
-        new_columns = self._scratch.describe(self._scratch.resolved(_query(source)))[0]
-        wanted = [lowered(column) for column, _ in (new_columns if tree.args.get("by_name") else columns)]
-        if isinstance(target, exp.Schema):
-            wanted = [lowered(part.name) for part in target.expressions]
-        width, kinds = len(new_columns), {column: kind for column, (_, kind) in zip(wanted, new_columns, strict=False)}
-        if not width == len(wanted) == len(set(wanted)) or not set(wanted) <= {lowered(column) for column, _ in columns}:
-            raise InputError("INSERT has other columns than the table.", code="bad_sql", hint="Name the columns.")
-        names = [exp.to_identifier(f"c{n}") for n in range(width)]
-        alias = exp.TableAlias(this=exp.to_identifier("new"), columns=names)
-        inserted = {column: exp.column(f"c{n}", "new") for n, column in enumerate(wanted)}
-        cells = []
-        for column, kind in columns:
-            cell: exp.Expr = inserted.get(lowered(column)) or self._default(name, column)
-            if kinds.get(lowered(column)) != kind:  # an id, which has the type of the ids there, cannot be cast
-                cell = exp.cast(cell, readable(kind), dialect="duckdb")
-            cells.append(cell.as_(column, quoted=True))
-        rows = exp.select(*cells).from_(exp.Subquery(this=_query(source), alias=alias))
-        number = self._scratch.number(_query(source))
-        self._scratch.define(name, exp.union(_all_of(name), rows, distinct=False))
-        return Done(number)
-
-    def _default(self, name: str, column: str) -> exp.Expr:
-        """What a new row has in a column that INSERT does not name."""
-        default = self._scratch.defaults.get(lowered(name), {}).get(lowered(column))
-        return exp.null() if default is None else default.copy()
-
-    def _update(self, tree: exp.Update) -> Done:
-        only(tree, "this", "expressions", "where", "from_")
-        name, where, others = self._scratch.target(tree.this), tree.args.get("where"), tree.args.get("from_")
-        changed = _changed(where, others)
-        columns = self._scratch.columns_of(name)
-        put = {lowered(part.this.name): part.expression for part in tree.expressions if isinstance(part, exp.EQ)}
-        if len(put) < len(tree.expressions) or not put.keys() <= {lowered(column) for column, _ in columns}:
-            raise InputError(
-                "UPDATE must set columns of the table, each once.", code="bad_sql", hint="Name each column once."
-            )
-        cells: list[exp.Expr] = []
-        for column, kind in columns:
-            cell: exp.Expr = reads.named(column)
-            if lowered(column) in put:
-                new = put[lowered(column)].copy()
-                if others is not None:  # DuckDB takes one of several rows
-                    new = (
-                        exp.Select(expressions=[new], from_=others.copy(), where=where and where.copy()).limit(1).subquery()
-                    )
-                value: exp.Expr = exp.cast(new, readable(kind), dialect="duckdb")
-                if changed is not None:
-                    value = exp.Case(ifs=[exp.If(this=changed.copy(), true=value)], default=cell)
-                cell = value.as_(column, quoted=True)
-            cells.append(cell)
-        number = self._scratch.number(_all_of(name, changed, alias=tree.this.alias))
-        self._scratch.define(name, _all_of(name, cells=cells, alias=tree.this.alias))
-        return Done(number)
-
-    def _delete(self, tree: exp.Delete | exp.TruncateTable) -> Done:
-        only(tree, "this", "where", "expressions", "using")
-        target = tree.this or tree.expressions[0]
-        name, using = self._scratch.target(target), tree.args.get("using") or []
-        self._scratch.columns_of(name)
-        deleted = _changed(tree.args.get("where"), exp.From(this=using[0]) if using else None, using[1:])
-        number = self._scratch.number(_all_of(name, deleted, alias=target.alias))
-        kept = exp.false() if deleted is None else exp.Not(this=exp.func("coalesce", deleted, exp.false()))
-        self._scratch.define(name, _all_of(name, kept, alias=target.alias))
-        return Done(number)
+        else:
+            parameters = {part.name: _default_of(part) for part in tree.this.expressions}
+            self._scratch.set_macro(name, parameters, tree.expression)
 
     def _alter(self, tree: exp.Alter) -> Done:
         only(tree, "this", "kind", "exists", "actions")
@@ -200,8 +125,8 @@ class Statements:
         defaults = self._scratch.defaults.setdefault(lowered(name), {})
         if isinstance(action, exp.ColumnDef):
             defaults |= _defaults_of([action])
-            new = exp.cast(self._default(name, action.name), action.args["kind"]).as_(action.name, quoted=True)
-            self._scratch.define(name, _all_of(name).select(new))
+            new = exp.cast(self._scratch.default(name, action.name), action.args["kind"]).as_(action.name, quoted=True)
+            self._scratch.define(name, rows_of(name).select(new))
             return Done(notes=[CONSTRAINTS_NOTE] if _constraints([action]) else [])
         elif isinstance(action, exp.Drop) and action.kind == "COLUMN":
             left_out = {lowered(column.name) for column in action.args["tables"]}
@@ -210,14 +135,14 @@ class Statements:
                 raise InputError(
                     "The table has no such column, or it has no other one.", code="bad_sql", hint="Name a column."
                 )
-            self._scratch.define(name, _all_of(name, cells=[reads.named(column) for column in kept]))
+            self._scratch.define(name, rows_of(name, cells=[reads.named(column) for column in kept]))
         elif isinstance(action, exp.RenameColumn):
             old, new_name = lowered(action.this.name), action.args["to"].name
             defaults |= {lowered(new_name): defaults.pop(old)} if old in defaults else {}
             names = [new_name if lowered(column) == old else column for column, _ in self._scratch.columns_of(name)]
-            self._scratch.define(name, _all_of(name), names)
+            self._scratch.define(name, rows_of(name), names)
         elif isinstance(action, exp.AlterRename):
-            self._scratch.define(self._scratch.target(action.this), _all_of(name))
+            self._scratch.define(self._scratch.target(action.this), rows_of(name))
             self._scratch.drop(name)
             self._scratch.defaults[lowered(action.this.name)] = defaults
         else:
@@ -227,10 +152,13 @@ class Statements:
     def _drop(self, tree: exp.Drop) -> Done:
         only(tree, "tables", "kind", "exists", "cascade", "restrict")
         for table in tree.args["tables"]:
-            if tree.kind in ("MACRO", "FUNCTION"):
-                existed = self._scratch.macros.pop(lowered(table.name), None) is not None
+            name = self._name_of(table, tree.kind or "")
+            if tree.kind in OTHERS:
+                if tree.kind == "SCHEMA":
+                    self._scratch.empty_schema(name, cascade=bool(tree.args.get("cascade")))
+                existed = self._scratch.named(tree.kind).pop(lowered(name), self) is not self
             elif tree.kind in ("TABLE", "VIEW"):
-                existed = self._scratch.drop(self._scratch.target(table))
+                existed = self._scratch.drop(name)
             else:
                 raise unsupported("this kind of DROP", HINT)
             if not existed and not tree.args.get("exists"):
@@ -264,32 +192,6 @@ def _default_of(parameter: exp.Expr) -> exp.Expr | None:
     return default
 
 
-def _query(source: exp.Expr) -> exp.Query:
-    """The rows of a statement as a query."""
-    bare = source.unnest() if isinstance(source, exp.Subquery) else source
-    if not isinstance(bare, exp.Query):
-        raise unsupported("this source of rows", HINT)
-    return bare.copy()
-
-
-def _all_of(
-    name: str, where: exp.Expr | None = None, cells: Sequence[exp.Expr] = (), *, alias: str | None = None
-) -> exp.Select:
-    """The rows of a table for which a condition holds; all of its columns, if none are given."""
-    table = exp.Table(this=exp.to_identifier(name, quoted=True))
-    rows = exp.select(*(cells or [exp.Star()])).from_(exp.alias_(table, alias, quoted=True, table=True) if alias else table)
-    return rows if where is None else rows.where(where.copy())
-
-
-def _changed(where: exp.Where | None, others: exp.From | None, more: Sequence[exp.Expr] = ()) -> exp.Expr | None:
-    """The condition on the rows that a statement changes, None for all: beside other tables, that rows of these meet it."""
-    if others is None:
-        return None if where is None else where.this.copy()
-    rows = exp.Select(expressions=[exp.convert(1)], from_=others.copy(), where=where and where.copy())
-    rows.set("joins", [exp.Join(this=table.copy()) for table in more])
-    return exp.Exists(this=rows)
-
-
 def _constraints(columns: Sequence[exp.Expr]) -> list[exp.Expr]:
     """The constraints on columns and on a whole table, without defaults and what NULL is."""
     listed = [part for part in columns if not isinstance(part, exp.ColumnDef)]
@@ -301,6 +203,15 @@ def _defaults_of(columns: Sequence[exp.Expr]) -> dict[str, exp.Expr]:
     """The defaults of columns, by their names in lower case."""
     kinds = [(part, c.kind) for part in columns for c in part.args.get("constraints") or ()]
     return {lowered(part.name): kind.this for part, kind in kinds if isinstance(kind, exp.DefaultColumnConstraint)}
+
+
+def _keys_of(columns: Sequence[exp.Expr]) -> list[list[str]]:
+    """The columns of each PRIMARY KEY and UNIQUE, of a column or of a whole table, in lower case."""
+    keys = [key for part in columns for key in part.find_all(*_KEYS)]
+    return [
+        [lowered(name.name) for name in (*key.find_all(exp.Identifier), key.find_ancestor(exp.ColumnDef)) if name]
+        for key in keys
+    ]
 
 
 def _no_rows(columns: Sequence[exp.Expr]) -> exp.Select:
@@ -319,8 +230,8 @@ def _no_rows(columns: Sequence[exp.Expr]) -> exp.Select:
 
 
 def _check_properties(tree: exp.Create) -> None:
-    """Refuse properties of CREATE other than TEMPORARY, and that a macro gives a table."""
+    """Refuse properties of CREATE other than TEMPORARY, that a macro gives a table, and those of sequences."""
     properties = tree.args.get("properties")
     for part in properties.expressions if properties is not None else ():
-        if not isinstance(part, exp.TemporaryProperty | exp.ReturnsProperty):
+        if not isinstance(part, exp.TemporaryProperty | exp.ReturnsProperty | exp.SequenceProperties):
             raise unsupported("a property of CREATE", HINT)

@@ -17,16 +17,17 @@ Both = tuple[anondb.Session, duckdb.DuckDBPyConnection]
 
 @pytest.fixture(scope="module")
 def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Both]:
-    """A session on a release with days that are timestamps and tenths that are doubles, and the original."""
+    """A session on a release with days that are timestamps, tenths that are doubles and years that are INTEGER, and the
+    original."""
     file = tmp_path_factory.mktemp("types") / "r.duckdb"
     with duckdb.connect() as original:
-        original.execute("CREATE TABLE people (tid INTEGER, seen TIMESTAMP, score DOUBLE, visits HUGEINT)")
+        original.execute("CREATE TABLE people (tid INTEGER, seen TIMESTAMP, score DOUBLE, visits HUGEINT, age INTEGER)")
         original.execute("CREATE TABLE sales (tid INTEGER, item VARCHAR)")
         for tid in range(12):
-            row = [tid, datetime(2024, 3, 1) + timedelta(days=tid % 2), 1.5 + tid % 3, 5 + tid % 4]
-            original.execute("INSERT INTO people VALUES (?, ?, ?, ?)", row)
+            row = [tid, datetime(2024, 3, 1) + timedelta(days=tid % 2), 1.5 + tid % 3, 5 + tid % 4, 60 + tid % 5]
+            original.execute("INSERT INTO people VALUES (?, ?, ?, ?, ?)", row)
             original.execute("INSERT INTO sales VALUES (?, ?)", [tid, "ab"[tid % 2]])
-        options = {"records": "people", "quasi_identifiers": "seen,score,visits"}
+        options = {"records": "people", "quasi_identifiers": "seen,score,visits,age"}
         made = anondb.connect(original).anonymize(
             "sales", name="r", queries=0, model=anondb.KkmAnonymity(6, 1), delta=1.0, **options
         )
@@ -51,6 +52,8 @@ def test_columns_have_the_types_of_the_original(both: Both) -> None:
         "SELECT max(seen) AS n, min(seen) AS m FROM people",
         "SELECT floor(visits / 4) AS k, count(*) AS n, sum(floor(visits / 4)) AS m FROM people GROUP BY k",
         "SELECT sum(score) AS n FROM people WHERE score = 2.5",
+        "SELECT chr(age) AS c, count(*) AS n FROM people GROUP BY 1",
+        "SELECT DATE '2024-01-01' + p.age AS d, count(*) AS n FROM people p JOIN sales s USING (tid) GROUP BY 1",
     ],
 )
 def test_bounds_hold(both: Both, sql: str) -> None:
