@@ -252,7 +252,7 @@ def _apart(
     compared = engine.put("overlap_compared", columns)
     found = engine.query("publications/rows_apart", {"firsts": rows[0], "seconds": seconds, "compared": compared})
     engine.drop(compared)
-    return {row[0]: Difference(unit, *row[1:5], k[row[0]], cells) for row in tuples(found)}
+    return {n: Difference(unit, one, two, alone, below, k[n], cells) for n, one, two, alone, below in tuples(found)}
 
 
 def _pairs(engine: Engine, release: PublishedRows) -> Pairs:
