@@ -19,12 +19,11 @@ class Worker:
     def __init__(self) -> None:
         self._calls: SimpleQueue[Any] = SimpleQueue()
         self._thread = threading.Thread(target=_make, args=(self._calls,), name="anondb", daemon=True)
+        self._thread.start()
         weakref.finalize(self, self._calls.put, None)
 
     def submit(self, work: Callable[[], _T]) -> Future[_T]:
         """Have the thread make a call."""
-        if self._thread.ident is None:
-            self._thread.start()
         future: Future[_T] = Future()
         self._calls.put((future, work))
         return future
@@ -32,7 +31,7 @@ class Worker:
     def end(self, *, wait: bool) -> None:
         """End the thread after its last call, and ``wait`` until then."""
         self._calls.put(None)
-        if wait and self._thread.ident is not None:
+        if wait:
             self._thread.join()
 
 

@@ -4,7 +4,7 @@ compared. The ledger knows the persons of each publication (``persons``). The co
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,7 +17,7 @@ from anondb.ledger.tables import PERSONS
 from anondb.publications import history as publications
 from anondb.publications import persons as of_persons
 from anondb.publications import published_rows as published
-from anondb.publications.history import Difference, Intersection
+from anondb.publications.history import Intersection
 from anondb.publications.published_rows import PublishedRows
 from anondb.release.objects import SchemaName
 
@@ -99,13 +99,7 @@ def earlier(
 
 
 def measure(
-    engine: Engine,
-    catalog: str,
-    schema: SchemaName,
-    before: Sequence[Earlier],
-    data: Dataset | None,
-    *,
-    note: bool,
+    engine: Engine, catalog: str, schema: SchemaName, before: Sequence[Earlier], data: Dataset | None, *, note: bool
 ) -> list[Intersection]:
     """Compare a release with each earlier publication, inside a transaction; the source, if it can be read, gives the
     candidates that two global recodings leave. With ``note`` the ledger keeps digests of rows for the next comparison."""
@@ -126,32 +120,26 @@ def measure(
     differing = [other for other in there if other.release_id not in same or other not in recodings]
     wholes = published.wholes(engine, catalog, release, differing, note=note)
     results = []
-    for earlier, other in zip(before, found, strict=True):
-        told = Intersection(earlier.entry.name, earlier.persons, earlier.entry.release_id)
-        told = replace(told, **joint) if other in recodings else told
-        results.append(_measured(engine, release, told, other, wholes, told.other_id in same))
+    for one, other in zip(before, found, strict=True):
+        number = one.entry.release_id
+        told = Intersection(one.entry.name, one.persons, number, wholes.get(number), **joint if other in recodings else {})
+        results.append(_measured(engine, release, told, other, number in same))
     return results
 
 
 def _measured(
-    engine: Engine,
-    release: PublishedRows,
-    told: Intersection,
-    other: PublishedRows | None,
-    wholes: Mapping[str, Difference],
-    same_data: bool,
+    engine: Engine, release: PublishedRows, told: Intersection, other: PublishedRows | None, same_data: bool
 ) -> Intersection:
     if other is None:
         return replace(told, reason=GONE)
-    whole = wholes.get(other.release_id)
-    if (common := published.common(engine, release, other, same_data, whole)) is None:
+    if (common := published.common(engine, release, other, same_data, told.whole)) is None:
         return replace(told, reason=NOT_ALIKE)
     engine.drop(*other.digests.values())
-    told = replace(told, whole=None if same_data and whole and whole.size else whole, common=common)
+    differ = None
     if "item_supports" in release.manifest or "item_supports" in other.manifest:
-        differ = engine.scalar(reads.differing(release.counts, other.counts, "item", "lower_bound, upper_bound"))
-        told = replace(told, bounds_differ=int(differ))
-    return told
+        differ = int(engine.scalar(reads.differing(release.counts, other.counts, "item", "lower_bound, upper_bound")))
+    whole = None if same_data and told.whole and told.whole.size else told.whole
+    return replace(told, whole=whole, common=common, bounds_differ=differ)
 
 
 def allowing_anew(name: str) -> str:

@@ -213,11 +213,8 @@ def _in_cells(engine: Engine, release: PublishedRows, of_label: Mapping[str, int
     if key not in release.digests:
         assert release.rows is not None
         contents, held = release.rows
-        cell: dict[str, tuple[str, list[Any]]] = {
-            "released_item": ("VARCHAR", list(of_label)),
-            "cell": ("INTEGER", list(of_label.values())),
-        }
-        cells = engine.put("overlap_cells", cell)
+        numbers = ("INTEGER", list(of_label.values()))
+        cells = engine.put("overlap_cells", {"released_item": ("VARCHAR", list(of_label)), "cell": numbers})
         held = query_of("publications/common_items", {"held": held, "cells": cells}, {"bags": bags})
         shown = replace(release, rows=(reads.rows(contents, f"row_id, persons, {_texts()} AS attribute_values"), held))
         release.digests[key] = engine.create(f"overlap_{release.release_id}_{len(release.digests)}", _row_digests(shown))
@@ -244,12 +241,8 @@ def _apart(
     k = {other.release_id: max(first.k, other.k) for other in others}
     seconds = rows[1] if cells is None else reads.rows(rows[1], sql("{} AS release_id, *", others[0].release_id))
     valued = [other.attributes == first.attributes for other in others]
-    columns: dict[str, tuple[str, list[Any]]] = {
-        "release_id": ("VARCHAR", list(k)),
-        "k": ("BIGINT", list(k.values())),
-        "valued": ("BOOLEAN", valued),
-    }
-    compared = engine.put("overlap_compared", columns)
+    sizes, values = ("BIGINT", list(k.values())), ("BOOLEAN", valued)
+    compared = engine.put("overlap_compared", {"release_id": ("VARCHAR", list(k)), "k": sizes, "valued": values})
     found = engine.query("publications/rows_apart", {"firsts": rows[0], "seconds": seconds, "compared": compared})
     engine.drop(compared)
     return {n: Difference(unit, one, two, alone, below, k[n], cells) for n, one, two, alone, below in tuples(found)}
