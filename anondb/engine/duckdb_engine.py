@@ -7,7 +7,6 @@ import os
 import shutil
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -27,6 +26,7 @@ from anondb.engine.telling import Telling
 from anondb.engine.texts import Query, Table, Value, creation, drop, filling, quoted, sql, text_of
 from anondb.engine.together import ForMany
 from anondb.engine.trees import exp
+from anondb.engine.worker import Worker
 from anondb.errors import AnondbError, BudgetExceeded, InputError
 
 _T = TypeVar("_T")
@@ -79,7 +79,7 @@ class DuckDBEngine(Telling, Elsewhere, ForMany):
         self._on_statement = on_statement
         self._on_progress = on_progress
         self.spill_directory = temp_directory  # of a connection that anondb opened, else None
-        self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="anondb")
+        self._worker = Worker()
         self._work: set[str] = set()
         self._inputs = 0  # the number of views on data passed in
         self.others = []
@@ -122,10 +122,10 @@ class DuckDBEngine(Telling, Elsewhere, ForMany):
     def close(self) -> None:
         """Stop the worker; close the connection and remove the spill directory if anondb made them."""
         if self.is_lost:  # the worker does it when it can
-            self._pool.submit(self._end)
-            self._pool.shutdown(wait=False)
+            self._worker.submit(self._end)
+            self._worker.end(wait=False)
         else:
-            self._pool.shutdown(wait=True)
+            self._worker.end(wait=True)
             self._end()
 
     def _end(self) -> None:
@@ -169,7 +169,7 @@ class DuckDBEngine(Telling, Elsewhere, ForMany):
         limit = self.limit or current.get()
         if self.is_lost and limit is not None:
             raise TimeUp
-        future, woken = self._pool.submit(work), threading.Event()
+        future, woken = self._worker.submit(work), threading.Event()
         future.add_done_callback(lambda _: woken.set())
         leave = woken.set if self.limit is None else future.done
         try:

@@ -24,7 +24,8 @@ current: ContextVar[TimeLimit | None] = ContextVar("limit", default=None)
 _LOOK = 0.02  # seconds between two looks at the memory
 _AGAIN = 0.05  # seconds until a statement is interrupted again, which had not begun
 _LATE = 0.3  # of the time
-_PATIENCE = 0.5  # seconds, at least, for an interrupted statement
+_PATIENCE = 0.5  # seconds of CPU time, at least, for an interrupted statement
+_STUCK = 1.5  # times as long in wall time: on a loaded machine a statement sees its interrupt late
 
 
 class TimeUp(BaseException):
@@ -193,6 +194,7 @@ class TimeLimit:
         return self._up
 
     def _wait(self) -> None:
+        since = 0.0, 0.0  # when the time was up
         while not self._ended.wait(self._pause()):
             full = None if self._full is None or self._up else self._full()
             self.error = full or self.error
@@ -203,12 +205,14 @@ class TimeLimit:
                     return
                 if not self._up:
                     self._up, self._end = True, min(self._end, self._now())
+                    since = time.process_time(), time.monotonic()
                 if self._raised:  # once: what the thread does now is its cleaning up
                     continue
                 if self._calling:
                     self._interrupt()
                     self._starve(True)
-                    if self._now() - self._end > max(_LATE * self._all, _PATIENCE):
+                    cpu, wall = time.process_time() - since[0], time.monotonic() - since[1]
+                    if max(cpu, wall / _STUCK) > max(_LATE * self._all, _PATIENCE):
                         self._leave()
                 else:
                     self._raised = True

@@ -85,6 +85,13 @@ class LedgerTable:
         where = None if of is None else self._where(of)
         return reads.stored(self.at(catalog), shown, where=where, order=self.order)
 
+    def keys(self, engine: Engine, catalog: str) -> set[str]:
+        """The keys of its rows."""
+        if not self.present(engine, catalog):
+            return set()
+        keys = reads.rows(self.at(catalog), quoted(self.key), distinct=True)
+        return set(engine.select(keys, "reading the ledger")[self.key].tolist())
+
     def rows(self, engine: Engine, catalog: str, of: str | None = None) -> list[dict[str, Any]]:
         """Its rows in their order, as Python values by column: all of them, or those of a key without that column."""
         if not self.present(engine, catalog):
@@ -198,6 +205,8 @@ PARTITIONS = LedgerTable(
     "partitions", "release_id VARCHAR, column_name VARCHAR, value VARCHAR, kind VARCHAR, digest VARCHAR"
 )
 LOADED_FILES = LedgerTable("loaded_files", "source_reference VARCHAR, path VARCHAR, account VARCHAR", key="source_reference")
+# Digests of the distinct rows of releases that were compared.
+ROW_DIGESTS = LedgerTable("row_digests", "release_id VARCHAR, persons BIGINT, content BIGINT, shown BIGINT")
 # The rows of published releases that were dropped or replaced.
 KEPT_FACTS = LedgerTable("kept_facts", "release_id VARCHAR, key VARCHAR, value VARCHAR", order=("key",))
 KEPT_ITEMS = LedgerTable("kept_items", "release_id VARCHAR, released_item VARCHAR, item VARCHAR")
@@ -210,6 +219,6 @@ KEPT_BUCKETS = LedgerTable(
 )
 TABLES = (
     *(RELEASES, DECISIONS, TAXONOMIES, CONSTRAINTS, SENSITIVE, RECORDS, VIEWS, WORKLOADS, ACCURACY, PUBLICATIONS),
-    *(STATEMENTS, REPORTS, OVERLAPS, SECRETS, PERSONS, PARTITIONS, LOADED_FILES),
+    *(STATEMENTS, REPORTS, OVERLAPS, SECRETS, PERSONS, ROW_DIGESTS, PARTITIONS, LOADED_FILES),
     *(KEPT_FACTS, KEPT_ITEMS, KEPT_COUNTS, KEPT_ROWS, KEPT_BUCKETS),
 )

@@ -13,6 +13,7 @@ from anondb.engine import Engine, Rows, reads
 from anondb.errors import InputError, by_interface, quote_list
 from anondb.ledger import ledger
 from anondb.ledger.ledger import LedgerEntry
+from anondb.ledger.tables import PERSONS
 from anondb.publications import history as publications
 from anondb.publications import persons as of_persons
 from anondb.publications import published_rows as published
@@ -92,56 +93,53 @@ def earlier(
         engine.drop(digests)
     else:
         shared = of_persons.shared(engine, catalog, persons)
-    recorded = of_persons.recorded_releases(engine, catalog)
+    recorded = PERSONS.keys(engine, catalog)
     counts = [(e, shared.get(e.release_id, 0 if e.release_id in recorded else e.transactions)) for e in before]
     return [Earlier(entry, number) for entry, number in counts if number]
 
 
 def measure(
-    engine: Engine, catalog: str, schema: SchemaName, before: Sequence[Earlier], data: Dataset | None
+    engine: Engine, catalog: str, schema: SchemaName, before: Sequence[Earlier], data: Dataset | None, *, note: bool
 ) -> list[Intersection]:
     """Compare a release with each earlier publication, inside a transaction; the source, if it can be read, gives the
-    candidates that two global recodings leave."""
+    candidates that two global recodings leave. With ``note`` the ledger keeps digests of rows for the next comparison."""
     release = published.of_schema(engine, schema)
     if release is None or not before:
         return []
-    number = release.manifest["release_id"]
-    now = next((e.fingerprint for e in ledger.entries(engine, catalog) if e.release_id == number), None)
-    others = [published.find(engine, catalog, b.entry.name, b.entry.release_id) for b in before]
-    recodings = [other for other in others if other is not None and other.one_image]
+    now = next((e.fingerprint for e in ledger.entries(engine, catalog) if e.release_id == release.release_id), None)
+    found = [published.find(engine, catalog, b.entry.name, b.entry.release_id) for b in before]
+    there = [other for other in found if other is not None]
+    of_this = {b.entry.release_id for b in before if now is not None and b.entry.fingerprint == now and release.exact}
+    same = of_this & {other.release_id for other in there if other.exact}
+    recodings = [other for other in there if other.one_image] if release.one_image else []
     joint: dict[str, Any] = {}
-    if data is not None and release.one_image and recodings:
+    if data is not None and recodings:
         k, members = max(r.k for r in (release, *recodings)), [r.members for r in (release, *recodings)]
         figures = publications.measure_candidates(engine, (data.transactions, data.items), members, k)
         joint = dict(zip(("smallest_of_one", "smallest_of_two", "below_k"), figures, strict=True))
-    same = [
-        now is not None and b.entry.fingerprint == now and release.exact and other is not None and other.exact
-        for b, other in zip(before, others, strict=True)
-    ]
-    results = [Intersection(b.entry.name, b.persons, b.entry.release_id) for b in before]
-    return [
-        _measured(engine, release, replace(result, **joint) if other in recodings else result, other, same_data)
-        for result, other, same_data in zip(results, others, same, strict=True)
-    ]
+    differing = [other for other in there if other.release_id not in same or other not in recodings]
+    wholes = published.wholes(engine, catalog, release, differing, note=note)
+    results = []
+    for one, other in zip(before, found, strict=True):
+        number = one.entry.release_id
+        told = Intersection(one.entry.name, one.persons, number, wholes.get(number), **joint if other in recodings else {})
+        results.append(_measured(engine, release, told, other, number in same))
+    return results
 
 
 def _measured(
-    engine: Engine,
-    release: PublishedRows,
-    result: Intersection,
-    other: PublishedRows | None,
-    same_data: bool,
+    engine: Engine, release: PublishedRows, told: Intersection, other: PublishedRows | None, same_data: bool
 ) -> Intersection:
     if other is None:
-        return replace(result, reason=GONE)
-    if (compared := published.compare(engine, release, other, same_data)) is None:
-        return replace(result, reason=NOT_ALIKE)
+        return replace(told, reason=GONE)
+    if (common := published.common(engine, release, other, same_data, told.whole)) is None:
+        return replace(told, reason=NOT_ALIKE)
     engine.drop(*other.digests.values())
-    result = replace(result, whole=compared[0], common=compared[1])
+    differ = None
     if "item_supports" in release.manifest or "item_supports" in other.manifest:
-        differ = engine.scalar(reads.differing(release.counts, other.counts, "item", "lower_bound, upper_bound"))
-        result = replace(result, bounds_differ=int(differ))
-    return result
+        differ = int(engine.scalar(reads.differing(release.counts, other.counts, "item", "lower_bound, upper_bound")))
+    whole = None if same_data and told.whole and told.whole.size else told.whole
+    return replace(told, whole=whole, common=common, bounds_differ=differ)
 
 
 def allowing_anew(name: str) -> str:

@@ -56,11 +56,3 @@ def shared(engine: Engine, catalog: str, persons: Table | str) -> Mapping[str, i
     shared = reads.joined(PERSONS.at(catalog), others, "person", number, group="one.release_id", order="release_id")
     counts = engine.select(shared)
     return {str(i): int(n) for i, n in zip(counts["release_id"].tolist(), counts["n"].tolist(), strict=True)}
-
-
-def recorded_releases(engine: Engine, catalog: str) -> set[str]:
-    """The numbers of the releases whose persons the ledger has."""
-    if not PERSONS.present(engine, catalog):
-        return set()
-    ids = reads.rows(PERSONS.at(catalog), "release_id", distinct=True)
-    return set(engine.select(ids, "reading the ledger")["release_id"].tolist())

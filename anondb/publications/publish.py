@@ -62,7 +62,7 @@ def publish_release(
     before = earlier_of(engine, name)
     if before and not allow_overlap:
         raise overlap.refused(name, before)
-    intersections = intersections_of(engine, name, before)
+    intersections = intersections_of(engine, name, before, note=engine.runs_sql)
     with engine.transaction():
         release = stored.find_whole(engine, name)
         if proof is not None:
@@ -184,17 +184,18 @@ def earlier_of(engine: DuckDBEngine, name: str) -> list[overlap.Earlier]:
         return overlap.earlier(engine, catalog, stored.find_whole(engine, name).release_id)
 
 
-def intersections_of(engine: DuckDBEngine, name: str, before: Sequence[overlap.Earlier]) -> list[Intersection]:
-    """Compare a release with each of these publications. Its source is read, if possible, in a separate transaction, because
-    an unreadable source ends its transaction."""
+def intersections_of(
+    engine: DuckDBEngine, name: str, before: Sequence[overlap.Earlier], *, note: bool = False
+) -> list[Intersection]:
+    """Compare a release with each of these publications; ``note`` is that of ``overlap.measure``. Its source is read, if
+    possible, in a separate transaction, because an unreadable source ends its transaction."""
     if not before:
         return []
     catalog = stored.current_catalog(engine)
     entry = ledger.find(engine, catalog, name)
     if entry is None or not entry.parameters.get("on_engine"):  # else its source is not fetched for this
         with contextlib.suppress(InputError, EngineError, InternalError), engine.transaction():
-            return overlap.measure(
-                engine, catalog, stored.find_release(engine, name), before, stored.load_source(engine, name)[1]
-            )
+            schema, data = stored.find_release(engine, name), stored.load_source(engine, name)[1]
+            return overlap.measure(engine, catalog, schema, before, data, note=note)
     with engine.transaction():
-        return overlap.measure(engine, catalog, stored.find_release(engine, name), before, None)
+        return overlap.measure(engine, catalog, stored.find_release(engine, name), before, None, note=note)

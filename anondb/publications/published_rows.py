@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from anondb.engine import AnyQuery, Engine, Rows, Table, query_of, reads
+from anondb.engine import AnyQuery, Engine, Query, Rows, Table, query_of, reads, tuples
 from anondb.engine.texts import Sql, listed, quoted, sql
 from anondb.errors import InputError
 from anondb.ledger import ledger, tables
@@ -37,13 +37,18 @@ class PublishedRows:
     buckets: Rows | None = None
     # its distinct transactions ``(persons, items, copies, attribute_values)``, which the ledger may keep
     distinct: AnyQuery | None = None
-    digests: dict[Any, Table] = field(default_factory=dict)  # work tables of its rows as they were compared
+    digests: dict[Any, Table] = field(default_factory=dict)  # work tables of its rows, generalized to cells
 
     @property
     def exact(self) -> bool:
         """Whether it and any other exact release of the same data have equal common generalizations: no item is suppressed
         in only some of its transactions."""
         return self.rows is not None and (self.one_image or self.manifest["suppression"] == "none")
+
+    @property
+    def release_id(self) -> str:
+        """Its number."""
+        return self.manifest["release_id"]
 
     @property
     def k(self) -> int:
@@ -104,13 +109,14 @@ def _from_ledger(engine: Engine, catalog: str, release_id: str) -> PublishedRows
 
 
 def keep(engine: Engine, catalog: str, schema: objects.SchemaName) -> None:
-    """Store the rows of a published release that is about to be dropped, and forget the persons of one that was not. Call it
+    """Store the rows of a published release that is about to be dropped, and forget the digests of one that was not. Call it
     inside a transaction."""
     if (release := of_schema(engine, schema)) is None:
         return
     release_id = release.manifest["release_id"]
     if release_id not in {p.release_id for p in publications.publications(engine, catalog)}:
-        tables.PERSONS.delete(engine, catalog, release_id)
+        for table in (tables.PERSONS, tables.ROW_DIGESTS):
+            table.delete(engine, catalog, release_id)
         return
     if _from_ledger(engine, catalog, release_id) is not None:
         return
@@ -139,95 +145,107 @@ def drop_release(engine: Engine, catalog: str, name: str) -> None:
     ledger.mark_dropped(engine, catalog, name)
 
 
-def compare(
-    engine: Engine, first: PublishedRows, second: PublishedRows, same_data: bool
-) -> tuple[Difference | None, Difference] | None:
-    """The multiset differences of two releases: of the published rows, and of their common generalization.
+def wholes(
+    engine: Engine, catalog: str, first: PublishedRows, others: Sequence[PublishedRows], *, note: bool
+) -> dict[str, Difference]:
+    """The multiset differences of the published rows of a release and of each of others, by the numbers of these that are of
+    its kind. Rows are transactions with their relational values (without them if the attributes differ), or buckets. The
+    ledger keeps digests of them, since a published file stays: with ``note`` it gets those that it lacks."""
+    alike = [other for other in others if (other.rows is None) == (first.rows is None)]
+    if not alike:
+        return {}
+    known = tables.ROW_DIGESTS.keys(engine, catalog)
+    made = {r.release_id: _row_digests(r) for r in (first, *alike) if r.release_id not in known}
+    if note:
+        ledger.ensure(engine, catalog)
+        for number, rows in made.items():
+            tables.ROW_DIGESTS.take(engine, catalog, rows, release_id=number)
+        digests = tables.ROW_DIGESTS.at(catalog)
+    else:
+        parts = [reads.rows(rows, sql("{} AS release_id, persons, content, shown", n)) for n, rows in made.items()]
+        digests = engine.create("row_digests", reads.union(parts + [tables.ROW_DIGESTS.query(catalog)] * bool(known)))
+    own = reads.rows(digests, "*", where=sql("release_id = {}", first.release_id))
+    found = _apart(engine, first, alike, (own, digests))
+    engine.drop(*[digests] * (not note))
+    return found
 
-    Published rows are transactions with their relational values (without them if the attributes differ), or buckets. The
-    common generalization of transactions has the items alone, generalized to the same sets of items (``common_cells``); that
-    of anatomies has the column values without their buckets, over the intersections of the columns of both. The result is
-    None if only one of the releases is an anatomy.
 
-    With ``same_data`` both are exact releases of the same data: nothing of their common generalization can differ, and of
-    the rows of recodings that are not global it is only seen whether all are equal.
+def common(
+    engine: Engine, first: PublishedRows, second: PublishedRows, same_data: bool, whole: Difference | None
+) -> Difference | None:
+    """The multiset difference of two releases after their common generalization. That of transactions has the items alone,
+    generalized to the same sets of items (``common_cells``); that of anatomies has the column values without their buckets,
+    over the intersections of the columns of both. The result is None if only one of the releases is an anatomy.
+
+    With ``same_data`` both are exact releases of the same data, of which nothing can differ there. ``whole`` is the
+    difference of the published rows, if that is known.
     """
-    k = max(first.k, second.k)
+    both = first, second
+    if first.buckets is not None and second.buckets is not None:
+        return _common_values(engine, first, second, (first.buckets, second.buckets))
     if first.rows is None or second.rows is None:
-        if first.buckets is None or second.buckets is None:
-            return None
-        return _compare_buckets(engine, first.buckets, second.buckets, k)
-    both = (first, second)
+        return None
     pairs = [_pairs(engine, release) for release in both]
     opened = [release.manifest["suppression"] != "none" for release in both]
     cells = common_cells(pairs[0], pairs[1], opened[0], opened[1])
     number = len({n for of_label in cells for n in of_label.values()})
-    if same_data and first.one_image and second.one_image:
-        return None, Difference("transactions", 0, 0, 0, 0, k, number)
-    values = first.attributes == second.attributes
-    whole = _rows_apart(engine, both, k, values=values)
     if same_data:
-        return None if whole.size else whole, Difference("transactions", 0, 0, 0, 0, k, number)
+        return Difference("transactions", 0, 0, 0, 0, max(first.k, second.k), number)
     bags = {release.manifest["semantics"] == "atomic" for release in both}
     labels = {label for each in pairs for label, _ in each}
-    if cells[0] == cells[1] and number == len(labels) and len(bags) == 1 and not (first.attributes or second.attributes):
-        return whole, replace(whole, cells=number)  # the cells are the released items
-    return whole, _rows_apart(engine, both, k, cells, bags=bags == {True})
+    plain = len(bags) == 1 and not (first.attributes or second.attributes)
+    if whole and plain and cells[0] == cells[1] and number == len(labels):
+        return replace(whole, cells=number)  # the cells are the released items
+    rows = [_in_cells(engine, release, of_label, bags == {True}) for release, of_label in zip(both, cells, strict=True)]
+    return _apart(engine, first, [second], rows, number)[second.release_id]
 
 
-def _rows_apart(
-    engine: Engine,
-    both: Sequence[PublishedRows],
-    k: int,
-    cells: Sequence[Mapping[str, int]] | None = None,
-    *,
-    values: bool = False,
-    bags: bool = False,
-) -> Difference:
-    """The multiset difference of the transactions of two releases, with their relational ``values`` or without them; with
-    ``cells``, of their common generalization."""
-    rows = []
-    for release, of_label in zip(both, cells or (None, None), strict=True):
+def _row_digests(release: PublishedRows) -> Query:
+    if release.buckets is not None:
+        return query_of("publications/published_buckets", {"buckets": release.buckets})
+    assert release.rows is not None
+    return query_of("publications/row_digests", dict(zip(("contents", "held"), release.rows, strict=True)))
+
+
+def _in_cells(engine: Engine, release: PublishedRows, of_label: Mapping[str, int], bags: bool) -> Table:
+    """The digests of the rows of a release without relational values, whose items are generalized to cells."""
+    key = bags, tuple(of_label.items())
+    if key not in release.digests:
         assert release.rows is not None
         contents, held = release.rows
-        if not values:
-            contents = reads.rows(contents, f"row_id, persons, {_texts()} AS attribute_values")
-        key = (values, bags, None if of_label is None else tuple(of_label.items()))
-        if key not in release.digests:
-            numbers = []
-            if of_label is not None:
-                cell: dict[str, tuple[str, Any]] = {
-                    "released_item": ("VARCHAR", list(of_label)),
-                    "cell": ("INTEGER", list(of_label.values())),
-                }
-                numbers.append(engine.put("overlap_cells", cell))
-                held = query_of("publications/common_items", {"held": held, "cells": numbers[0]}, {"bags": bags})
-            tables = {"contents": contents, "held": held}
-            name = f"overlap_rows_{release is both[0]}_{len(release.digests)}"
-            release.digests[key] = engine.create(name, "publications/row_digests", tables)
-            engine.drop(*numbers)
-        rows.append(release.digests[key])
-    number = None if cells is None else len({n for of_label in cells for n in of_label.values()})
-    found = _difference(engine, rows, "transactions", k, number)
+        numbers = ("INTEGER", list(of_label.values()))
+        cells = engine.put("overlap_cells", {"released_item": ("VARCHAR", list(of_label)), "cell": numbers})
+        held = query_of("publications/common_items", {"held": held, "cells": cells}, {"bags": bags})
+        shown = replace(release, rows=(reads.rows(contents, f"row_id, persons, {_texts()} AS attribute_values"), held))
+        release.digests[key] = engine.create(f"overlap_{release.release_id}_{len(release.digests)}", _row_digests(shown))
+        engine.drop(cells)
+    return release.digests[key]
+
+
+def _common_values(engine: Engine, first: PublishedRows, second: PublishedRows, buckets: tuple[Rows, Rows]) -> Difference:
+    both = {"first_buckets": buckets[0], "second_buckets": buckets[1]}
+    cells = engine.create("overlap_cells", "publications/common_columns", both)
+    values = [query_of("publications/common_values", {"buckets": b, "cells": cells}) for b in buckets]
+    number = int(engine.scalar(reads.counted(reads.rows(cells, "cell", distinct=True))))
+    found = _apart(engine, first, [second], values, number)[second.release_id]
+    engine.drop(cells)
     return found
 
 
-def _compare_buckets(engine: Engine, first: Rows, second: Rows, k: int) -> tuple[Difference, Difference]:
-    both = (first, second)
-    contents = [query_of("publications/published_buckets", {"buckets": b}) for b in both]
-    whole = _difference(engine, contents, "buckets", k)
-    cells = engine.create("overlap_cells", "publications/common_columns", {"first_buckets": first, "second_buckets": second})
-    values = [query_of("publications/common_values", {"buckets": b, "cells": cells}) for b in both]
-    n_cells = int(engine.scalar(reads.counted(reads.rows(cells, "cell", distinct=True))))
-    common = _difference(engine, values, "column values", k, n_cells)
-    engine.drop(cells)
-    return whole, common
-
-
-def _difference(engine: Engine, both: Sequence[Rows], unit: str, k: int, cells: int | None = None) -> Difference:
-    counts = engine.query("publications/rows_apart", {"firsts": both[0], "seconds": both[1]}, k=k)
-    here, there, alone, below_k = (int(counts[c][0]) for c in ("only_first", "only_second", "alone", "below_k"))
-    return Difference(unit, here, there, alone, below_k, k, cells)
+def _apart(
+    engine: Engine, first: PublishedRows, others: Sequence[PublishedRows], rows: Sequence[Rows], cells: int | None = None
+) -> dict[str, Difference]:
+    """By their numbers, the multiset differences of a release and of others. ``rows`` are digests of its rows and of theirs,
+    with the column ``release_id`` where ``cells`` are None."""
+    unit = "transactions" if first.rows else "buckets" if cells is None else "column values"
+    k = {other.release_id: max(first.k, other.k) for other in others}
+    seconds = rows[1] if cells is None else reads.rows(rows[1], sql("{} AS release_id, *", others[0].release_id))
+    valued = [other.attributes == first.attributes for other in others]
+    sizes, values = ("BIGINT", list(k.values())), ("BOOLEAN", valued)
+    compared = engine.put("overlap_compared", {"release_id": ("VARCHAR", list(k)), "k": sizes, "valued": values})
+    found = engine.query("publications/rows_apart", {"firsts": rows[0], "seconds": seconds, "compared": compared})
+    engine.drop(compared)
+    return {n: Difference(unit, one, two, alone, below, k[n], cells) for n, one, two, alone, below in tuples(found)}
 
 
 def _pairs(engine: Engine, release: PublishedRows) -> Pairs:

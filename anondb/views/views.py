@@ -340,7 +340,7 @@ def _sealed(
     if "proof" in view.options:
         check_proof(engine, release, str(view.options["proof"]))
     with clock.limited(engine):
-        intersections = overlap.measure(engine, catalog, release.schema, before, dataset)
+        intersections = overlap.measure(engine, catalog, release.schema, before, dataset, note=engine.runs_sql)
     written = how(path, view.options)
     return seal(engine, view.name, release, path, intersections, verified, replace=replace, **written)
 

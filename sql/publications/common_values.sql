@@ -1,6 +1,6 @@
 -- reads: buckets(bucket_id, column_id, items, copies), cells(released_item, cell)
 -- params: none
--- returns: persons, digest
+-- returns: persons, content, shown
 -- grain: value of buckets, cell
 -- The values of an anatomy without their buckets, divided into parts that two anatomies have in common. Empty parts are
 -- omitted: their number follows from the others and N.
@@ -12,7 +12,8 @@ listed AS (
 )
 SELECT
     listed.copies AS persons,
-    md5_number(CAST(list(listed.item ORDER BY listed.item ASC) AS TEXT)) AS digest
+    CAST(md5_number(CAST(list(listed.item ORDER BY listed.item ASC) AS TEXT)) >> 65 AS BIGINT) AS content,
+    0 AS shown
 FROM listed
 JOIN cells ON listed.item = cells.released_item
 GROUP BY listed.row_id, listed.copies, cells.cell

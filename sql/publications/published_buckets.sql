@@ -1,17 +1,17 @@
 -- reads: buckets(bucket_id, column_id, items, copies)
 -- params: none
--- returns: persons, digest
--- grain: digest
+-- returns: persons, content, shown
+-- grain: content
 -- The distinct buckets of an anatomy, without their numbers: a digest of the values of each with their copies and columns.
-SELECT count(*) AS persons, digest
+SELECT count(*) AS persons, content, 0 AS shown
 FROM (
     SELECT
-        md5_number(
+        CAST(md5_number(
             CAST(list(items ORDER BY column_id ASC, items ASC) AS TEXT)
             || CAST(list(copies ORDER BY column_id ASC, items ASC) AS TEXT)
             || CAST(list(column_id ORDER BY column_id ASC, items ASC) AS TEXT)
-        ) AS digest
+        ) >> 65 AS BIGINT) AS content
     FROM buckets
     GROUP BY bucket_id
 ) AS contents
-GROUP BY digest
+GROUP BY content

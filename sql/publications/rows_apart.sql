@@ -1,21 +1,52 @@
--- reads: firsts(persons, digest), seconds(persons, digest)
--- params: k
--- returns: only_first, only_second, alone, below_k
--- grain: one row
--- The multiset difference of the rows of two releases: the numbers of rows in only one of them, of those without an equal in
--- the difference, and of those with fewer than k - 1 equals there.
-WITH counted AS (
-    SELECT sum(here) - sum(there) AS surplus
-    FROM (
-        SELECT persons AS here, 0 AS there, digest FROM firsts
-        UNION ALL
-        SELECT 0 AS here, persons AS there, digest FROM seconds
-    ) AS both_releases
-    GROUP BY digest
+-- reads: firsts(persons, content, shown), seconds(release_id, persons, content, shown), compared(release_id, k, valued)
+-- params: none
+-- returns: release_id, only_first, only_second, alone, below_k
+-- grain: release_id
+-- The multiset differences of the rows of a release and of each of several others: the numbers of rows in only one of the two,
+-- of those without an equal in the difference, and of those with fewer than k - 1 equals there. Unless valued, relational values
+-- (shown) do not count. Rows of the release that another lacks are all but those that it has, so the work depends on the others'.
+WITH theirs AS (
+    SELECT
+        seconds.release_id,
+        seconds.content,
+        CASE WHEN compared.valued THEN seconds.shown ELSE 0 END AS shown,
+        sum(seconds.persons) AS there
+    FROM seconds
+    JOIN compared ON seconds.release_id = compared.release_id
+    GROUP BY ALL
+),
+ours AS (
+    SELECT
+        kinds.valued,
+        firsts.content,
+        CASE WHEN kinds.valued THEN firsts.shown ELSE 0 END AS shown,
+        sum(firsts.persons) AS here
+    FROM firsts
+    CROSS JOIN (SELECT DISTINCT valued FROM compared) AS kinds
+    GROUP BY ALL
+),
+groups AS (
+    SELECT theirs.release_id, coalesce(ours.here, 0) AS here, theirs.there, count(*) AS number
+    FROM theirs
+    JOIN compared ON theirs.release_id = compared.release_id
+    LEFT JOIN ours ON theirs.content = ours.content AND theirs.shown = ours.shown AND compared.valued = ours.valued
+    GROUP BY ALL
+),
+apart AS (
+    SELECT release_id, here - there AS surplus, number FROM groups
+    UNION ALL
+    SELECT compared.release_id, sizes.here AS surplus, sizes.number
+    FROM compared
+    JOIN (SELECT valued, here, count(*) AS number FROM ours GROUP BY ALL) AS sizes ON compared.valued = sizes.valued
+    UNION ALL
+    SELECT release_id, here AS surplus, -number AS number FROM groups
 )
 SELECT
-    CAST(coalesce(sum(surplus) FILTER (WHERE surplus > 0), 0) AS BIGINT) AS only_first,
-    CAST(coalesce(-sum(surplus) FILTER (WHERE surplus < 0), 0) AS BIGINT) AS only_second,
-    count(*) FILTER (WHERE abs(surplus) = 1) AS alone,
-    CAST(coalesce(sum(abs(surplus)) FILTER (WHERE abs(surplus) < getvariable('k')), 0) AS BIGINT) AS below_k
-FROM counted
+    compared.release_id,
+    CAST(coalesce(sum(surplus * number) FILTER (WHERE surplus > 0), 0) AS BIGINT) AS only_first,
+    CAST(coalesce(-sum(surplus * number) FILTER (WHERE surplus < 0), 0) AS BIGINT) AS only_second,
+    CAST(coalesce(sum(number) FILTER (WHERE abs(surplus) = 1), 0) AS BIGINT) AS alone,
+    CAST(coalesce(sum(abs(surplus) * number) FILTER (WHERE abs(surplus) < compared.k), 0) AS BIGINT) AS below_k
+FROM compared
+LEFT JOIN apart ON compared.release_id = apart.release_id
+GROUP BY compared.release_id

@@ -64,7 +64,7 @@ with anondb.open(sys.argv[1], memory_limit="400MB") as session:
     assert session.sql("SELECT count(*) FROM sales").fetchall()
 """
 ENDLESS = """
-import os, sys, time, anondb
+import sys, time, anondb
 session, begun = anondb.open(sys.argv[1], max_seconds=4), time.monotonic()
 for query in (sys.argv[2], "SELECT count(*) FROM sales"):
     try:
@@ -73,7 +73,6 @@ for query in (sys.argv[2], "SELECT count(*) FROM sales"):
         print(error.code, end=" ")
 session.close()
 print(time.monotonic() - begun, flush=True)
-os._exit(0)
 """
 OPENING = """
 import contextlib, resource, sys, anondb, anondb.session
@@ -103,9 +102,9 @@ def test_what_takes_too_long(name: str, shop: Path, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("query", ["repeat('9', 3000000)::BIGNUM IS NULL", "map(range(20000000), range(20000000))"])
+@pytest.mark.parametrize("query", ["repeat('9', 9000000)::BIGNUM IS NULL", "map(range(20000000), range(20000000))"])
 def test_a_function_that_nothing_ends_is_left_alone(query: str, shop: Path) -> None:
-    """DuckDB looks for no interrupt while it reads a long number, or makes a map."""
+    """DuckDB looks for no interrupt while it reads a long number (for minutes here), or makes a map. Python ends before."""
     command = [sys.executable, "-c", ENDLESS, str(shop / "supports.duckdb"), f"SELECT {query}"]
     *codes, seconds = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout.split()
     assert codes in (["time_limit"], ["time_limit", "closed"]) and float(seconds) < 1.5 * 4
