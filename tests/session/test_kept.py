@@ -74,7 +74,7 @@ def test_a_result_is_kept_and_owned_by_who_asked(shop: Path, monkeypatch: pytest
         rows, columns, notes = first.fetchall(), list(first.columns), list(first.notes)
         first.columns.append("x")
         first.notes.append("y")
-        monkeypatch.setattr(session, "_chosen", None)
+        monkeypatch.setattr(session, "_answer", None)
         again = session.sql(text)
         assert again.fetchall() == rows and again.columns == columns and again.notes == notes
         assert len(session.sql(text)) == len(rows)
