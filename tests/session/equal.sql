@@ -284,6 +284,9 @@ SELECT item, sum(price) AS n FROM sales JOIN prices USING (item) WHERE item IN (
 -- numbers of different values are added up [listed]
 SELECT avg(k) AS n FROM (SELECT s.tid, count(DISTINCT f.parent) AS k FROM sales s JOIN food f ON f.node = s.item GROUP BY s.tid);
 SELECT count(*) / count(DISTINCT tid) AS n FROM (SELECT DISTINCT s.tid, f.parent FROM sales s JOIN food f ON f.node = s.item);
+-- differences of counts are those of what they count
+SELECT count(*) FILTER (WHERE a AND NOT b) - count(*) FILTER (WHERE b AND NOT a) AS n FROM (SELECT tid, bool_or(item = 'milk') AS a, bool_or(item = 'bread') AS b FROM sales GROUP BY tid);
+SELECT count(*) FILTER (WHERE a) - count(*) FILTER (WHERE b) AS n FROM (SELECT tid, bool_or(item = 'milk') AS a, bool_or(item = 'bread') AS b FROM sales GROUP BY tid);
 -- own tables are joined in any order
 SELECT b AS price, count(*) AS n FROM (SELECT * FROM prices p JOIN sales s USING (item)) x(a, b, c, d) GROUP BY b;
 SELECT c AS price, count(*) AS n FROM (SELECT * FROM sales s JOIN prices p USING (item)) x(a, b, c, d) GROUP BY c;

@@ -13,7 +13,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from anondb.answers.persons.counts import NONE, Bounds, Row, average_of, both_of, quotient
+from anondb.answers.persons.counts import NONE, Bounds, Row, average_of, both_of, by_leaves, quotient
 from anondb.answers.persons.quantities import with_number
 from anondb.answers.persons.rows import FLIPPED, Cell
 from anondb.answers.persons.sums import FEW, MERGED_NOTE, Sums, joined, merged
@@ -168,13 +168,15 @@ class Aggregates(Sums):
         chosen = [self.wanted(basic, [scope])[0].rows for _, basic in terms]
         if any((one.compared, one.rows) != (scope.rows.compared, scope.rows.rows) for one in chosen):
             return None, None
-        of_rows = terms[0][1].how == "rows"
+        of_rows = terms[0][1].how == "rows" and bool(scope.rows.rows)
         conditions = [one.where if of_rows else self.closed(one) for one in chosen]
         added: list[tuple[float, Condition]] = []
         for held in product((True, False), repeat=len(terms)):
             met = both(*(c if h else negate(c) for c, h in zip(conditions, held, strict=True)))
             added.append((sum(factor for (factor, _), h in zip(terms, held, strict=True) if h), met))
-        return self.by_levels(added, scope.rows if of_rows else None)
+        bounds = self.by_levels(added, scope.rows if of_rows else None)
+        parts = [] if of_rows else by_leaves(added)
+        return both_of(bounds, self.total([self.times(self.persons(leaf), n) for n, leaf in parts])) if parts else bounds
 
     def _average_of_sums(self, value: exp.Expr | None, scope: Scope) -> Bounds:
         """The average, over the persons who have a row, of the sum of a number over their rows; of 1 for None."""

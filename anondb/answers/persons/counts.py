@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import product
 from typing import Any, Protocol
 
+import numpy as np
 from sqlglot import exp
 
 from anondb.answers.ranged.relation import Ranged
-from anondb.query.predicates import Plan
+from anondb.query.predicates import ALWAYS, AtLeast, Condition, Constant, Plan, decided, implies, leaves
 from anondb.query.values import Attribute
 
 
@@ -175,3 +177,33 @@ def average_of(values: Sequence[float], numbers: Sequence[Bounds]) -> Bounds:
             means += [sum(v * Fraction(n) for v, n in many if n) / total] if total else []
         ends.append(float(best(means)) if means else None)
     return ends[0], ends[1]
+
+
+MOST_LEAVES = 6
+
+
+def by_leaves(added: Sequence[tuple[float, Condition]]) -> list[tuple[float, Condition]]:
+    """A number of each person as a sum of numbers for the leaves of conditions; empty for one that is no such sum.
+
+    Args:
+        added: conditions, of which one holds for each person, with its number: ``a AND NOT b`` 1, ``b AND NOT a`` -1, and
+            others 0 are 1 for ``a`` and -1 for ``b``.
+    """
+    tests = list(dict.fromkeys(leaf for _, met in added for leaf in leaves(met) if not isinstance(leaf, Constant)))
+    if len(tests) > MOST_LEAVES:
+        return []
+    rows, numbers = list[tuple[bool, ...]](), list[float]()
+    for truths in product((False, True), repeat=len(tests)):
+        true = [test for test, truth in zip(tests, truths, strict=True) if truth]
+        false = (test for test, truth in zip(tests, truths, strict=True) if not truth)
+        if any(isinstance(leaf, AtLeast) and any(implies(test, leaf) for test in true) for leaf in false):
+            continue  # nobody has these
+        of = dict(zip(tests, truths, strict=True))
+        rows.append((True, *truths))
+        numbers.append(sum(number for number, met in added if decided(met, of) == ALWAYS))
+    matrix = np.array(rows, dtype=np.float64)
+    factors = np.linalg.lstsq(matrix, np.array(numbers), rcond=None)[0].round(9)
+    if not np.allclose(matrix @ factors, numbers, rtol=0, atol=1e-6):
+        return []
+    whole = [int(factor) if factor.is_integer() else factor for factor in factors.tolist()]
+    return [(factor, leaf) for factor, leaf in zip(whole, (ALWAYS, *tests), strict=True) if factor]
