@@ -18,19 +18,25 @@ class Worker:
 
     def __init__(self) -> None:
         self._calls: SimpleQueue[Any] = SimpleQueue()
+        self._ended, self._lock = False, threading.Lock()
         self._thread = threading.Thread(target=_make, args=(self._calls,), name="anondb", daemon=True)
         self._thread.start()
         weakref.finalize(self, self._calls.put, None)
 
     def submit(self, work: Callable[[], _T]) -> Future[_T]:
-        """Have the thread make a call."""
+        """Have the thread make a call. Raises RuntimeError: the worker has ended."""
         future: Future[_T] = Future()
-        self._calls.put((future, work))
+        with self._lock:
+            if self._ended:
+                raise RuntimeError("The connection is closed.")
+            self._calls.put((future, work))
         return future
 
     def end(self, *, wait: bool) -> None:
         """End the thread after its last call, and ``wait`` until then."""
-        self._calls.put(None)
+        with self._lock:
+            self._ended = True
+            self._calls.put(None)
         if wait:
             self._thread.join()
 

@@ -561,6 +561,12 @@ def test_transactions_and_records_from_frames() -> None:
         assert database.engine.exists(database.engine.work_table("input_0")) is False
 
 
+def test_a_closed_database_says_so() -> None:
+    with anondb.connect() as db:
+        assert repr(db) != "<database, closed>"
+    assert repr(db) == "<database, closed>"
+
+
 @pytest.mark.slow
 def test_a_release_prints_itself(shop: Path) -> None:
     with anondb.connect(shop) as db:
