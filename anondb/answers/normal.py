@@ -17,14 +17,20 @@ from anondb.answers.ranged.listed import with_aggregates, with_queried_rows, wit
 from anondb.answers.ranged.originals import Originals
 from anondb.answers.ranged.over_groups import as_one, with_joined_totals
 from anondb.answers.ranged.plain_sources import with_chosen_groups, with_named_tables, without_inner_rows
-from anondb.answers.ranged.plain_words import with_outer_ctes, with_plain_words, with_rows_counted, without_idle_distinct
+from anondb.answers.ranged.plain_words import (
+    with_column_names,
+    with_outer_ctes,
+    with_plain_words,
+    with_rows_counted,
+    without_idle_distinct,
+)
 from anondb.answers.ranged.quantified import with_extremes, without_matches
 from anondb.answers.ranged.rows_of_records import with_sums_of_records
-from anondb.answers.ranged.running_joins import with_totals
+from anondb.answers.ranged.running_joins import with_own_rows_counted, with_totals
 from anondb.answers.ranged.unions import with_all
 from anondb.query.parsing import lowered
 
-_FIRST = (with_plain_words, with_written_rows, with_queried_rows, with_all)
+_FIRST = (with_plain_words, with_written_rows, with_queried_rows, with_all, with_column_names)
 _FORMS = (
     without_idle_distinct,
     with_rows_counted,
@@ -42,7 +48,7 @@ _OF_SOURCES = (
 )
 _OF_BOUNDS = (
     *(with_known_names, with_other_groups, with_joined_groups, with_subqueries, with_extremes),
-    with_item_windows,
+    *(with_item_windows, with_own_rows_counted),
 )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from functools import cache
-from math import ceil, fsum
+from math import ceil, fsum, inf
 from typing import Any
 
 from anondb.engine.limit import current
@@ -28,15 +28,12 @@ from anondb.query.predicates import (
     NOT_EMPTY,
     PAIRS,
     ROWS,
-    AtLeast,
     Condition,
-    OnSum,
     Plan,
     Weights,
     at_least,
     both,
     conjuncts,
-    leaves,
     negate,
 )
 from anondb.query.reading import last
@@ -49,6 +46,7 @@ from anondb.query.values import DAY, Attribute, OneOf, OnValue, Value
 
 MORE_NOTE = "Items were suppressed, so somebody may have any number more: greater numbers than the listed ones are possible."
 FEW_NUMBERS = 8  # of items, each of which is asked for
+SOME_OR_NONE = ((1, inf), (-inf, 0))  # spans of numbers of items that say whether there are any
 Row = tuple[Any, ...]
 
 
@@ -232,10 +230,9 @@ def _sizes(release: Opened, weights: Weights, condition: Condition) -> Sizes | N
 
 def _within_sizes(release: Opened, condition: Condition, bounds: Bounds) -> Bounds:
     """The number of persons for whom a condition holds, of whom no more have such sums than of all persons."""
-    if not any(isinstance(leaf, OnSum) or (isinstance(leaf, AtLeast) and leaf.count > 1) for leaf in leaves(condition)):
-        return bounds
-    all_sizes = ((_sizes(release, weights, ALWAYS), span) for weights, span in spans_of(conjuncts(condition)).items())
-    return bounds[0], min([bounds[1], *(sizes.within(*span)[1] for sizes, span in all_sizes if sizes is not None)])
+    spans = {w: span for w, span in spans_of(conjuncts(condition)).items() if span not in SOME_OR_NONE}
+    every = ((_sizes(release, weights, ALWAYS), span) for weights, span in spans.items())
+    return bounds[0], min([bounds[1], *(sizes.within(*span)[1] for sizes, span in every if sizes is not None)])
 
 
 def _histogram(release: Opened, plan: Plan) -> list[Row]:
@@ -243,9 +240,11 @@ def _histogram(release: Opened, plan: Plan) -> list[Row]:
     assert isinstance(plan.measure, Weights)
     sizes, test = _sizes(release, plan.measure, plan.condition), plan.measure.test
     if sizes is None:
-        every, most = _sizes(release, plan.measure, ALWAYS), answer_plan(release, Plan(IDS, plan.condition)).bounds[1]
-        rows = [(number, low, min(high, most)) for number, (low, high) in histogram(release, plan).items()]
-        rows = [(n, low, min(high, every.within(n, n)[1])) for n, low, high in rows] if every is not None else rows
+        rows = [(number, *ends) for number, ends in histogram(release, plan).items()]
+        if (every := _sizes(release, plan.measure, ALWAYS)) is not None:  # some of whom meet the condition
+            most = answer_plan(release, Plan(IDS, plan.condition)).bounds[1]
+            ends_of = ((n, low, min(high, most, every.within(n, n)[1])) for n, low, high in rows)
+            rows = [row for row in ends_of if row[2]]
     else:
         numbers = range(int(sizes.ends[0]), int(sizes.ends[1]) + 1)
         rows = [(number, *ends) for number in numbers if (ends := sizes.within(number, number))[1]]

@@ -256,6 +256,9 @@ def _parsed(tokens: list[Token], sql: str) -> exp.Expr:
     if len(trees) != 1 or trees[0] is None or isinstance(trees[0], exp.Command):
         raise _bad_sql()
     check_depth(trees[0])
+    for call in list(trees[0].find_all(exp.IgnoreNulls)):
+        if isinstance(call.this, exp.AnyValue):  # so sqlglot reads any_value(x)
+            call.replace(call.this)
     for node in trees[0].walk():  # the positions of nodes in the text are unused, and most of the cost of a copy
         if node._meta and node._meta.keys() <= _POSITIONS:
             node._meta = None

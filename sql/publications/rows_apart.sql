@@ -5,31 +5,30 @@
 -- The multiset differences of the rows of a release and of each of several others: the numbers of rows in only one of the two,
 -- of those without an equal in the difference, and of those with fewer than k - 1 equals there. Unless valued, relational values
 -- (shown) do not count. Rows of the release that another lacks are all but those that it has, so the work depends on the others'.
-WITH theirs AS (
-    SELECT
-        seconds.release_id,
-        seconds.content,
-        CASE WHEN compared.valued THEN seconds.shown ELSE 0 END AS shown,
-        sum(seconds.persons) AS there
+WITH both_sides AS (
+    SELECT '' AS release_id, kinds.valued, firsts.persons, firsts.content, firsts.shown
+    FROM firsts
+    CROSS JOIN (SELECT DISTINCT valued FROM compared) AS kinds
+    UNION ALL
+    SELECT compared.release_id, compared.valued, seconds.persons, seconds.content, seconds.shown
     FROM seconds
     JOIN compared ON seconds.release_id = compared.release_id
+),
+counted AS (
+    SELECT release_id, valued, content, CASE WHEN valued THEN shown ELSE 0 END AS shown, sum(persons) AS number
+    FROM both_sides
     GROUP BY ALL
 ),
 ours AS (
-    SELECT
-        kinds.valued,
-        firsts.content,
-        CASE WHEN kinds.valued THEN firsts.shown ELSE 0 END AS shown,
-        sum(firsts.persons) AS here
-    FROM firsts
-    CROSS JOIN (SELECT DISTINCT valued FROM compared) AS kinds
-    GROUP BY ALL
+    SELECT valued, content, shown, number AS here FROM counted WHERE release_id = ''
+),
+theirs AS (
+    SELECT release_id, valued, content, shown, number AS there FROM counted WHERE release_id <> ''
 ),
 groups AS (
     SELECT theirs.release_id, coalesce(ours.here, 0) AS here, theirs.there, count(*) AS number
     FROM theirs
-    JOIN compared ON theirs.release_id = compared.release_id
-    LEFT JOIN ours ON theirs.content = ours.content AND theirs.shown = ours.shown AND compared.valued = ours.valued
+    LEFT JOIN ours ON theirs.content = ours.content AND theirs.shown = ours.shown AND theirs.valued = ours.valued
     GROUP BY ALL
 ),
 apart AS (

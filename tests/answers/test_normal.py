@@ -331,6 +331,14 @@ ODD = [
     "SELECT (SELECT max(age) FROM customers) AS a, count(*) AS n",
     "SELECT town, count(*) FILTER (WHERE (SELECT count(*) FROM customers) > 1) AS n FROM customers GROUP BY town",
     "SELECT since AS y FROM (SELECT tid, 1 AS x, since FROM customers) v ORDER BY v.x, v.tid LIMIT 2",
+    "SELECT sex, town FROM (SELECT town, sex, age FROM customers) v(sex, town)",
+    "SELECT n, k FROM (SELECT town AS k, count(*) AS n FROM customers GROUP BY k) v(n, k)",
+    "SELECT a, b FROM (SELECT town AS b, age AS a FROM customers WHERE age > 40 ORDER BY a, b LIMIT 9) v(a, b)",
+    "SELECT age, x FROM (SELECT tid, age + 1 FROM customers ORDER BY age DESC, tid LIMIT 5) v(age, x)",
+    "WITH c(age, n) AS (SELECT town, count(*) FROM customers WHERE age > 30 GROUP BY town) SELECT * FROM (SELECT * FROM c)",
+    "WITH c AS (SELECT *, town AS age FROM (SELECT sex, town FROM customers)) SELECT sex, age FROM (SELECT * FROM c) v",
+    "SELECT * FROM (SELECT * FROM (SELECT town, town AS \"A b\" FROM customers)) WHERE \"a B\" > 'C'",
+    "SELECT item_1 FROM (SELECT * FROM (SELECT item, item AS item_1 FROM sales)) v",
 ]
 """What a rule took for another query."""
 

@@ -708,3 +708,11 @@ SELECT count(DISTINCT tid) AS n FROM sales WHERE item IN (SELECT item FROM sales
 -- plain words are read for others
 SELECT f.parent, count_if(s.tid IS NOT NULL) AS n FROM food f LEFT JOIN sales s ON s.item = f.node GROUP BY f.parent;
 SELECT f.parent, count(s.tid) AS n FROM food f LEFT JOIN sales s ON s.item = f.node GROUP BY f.parent;
+-- a source names its columns
+SELECT p.item, c.n FROM prices p JOIN (SELECT item, count(*) FROM sales GROUP BY item) c(item, n) ON c.item = p.item;
+WITH c(i, n) AS (SELECT item, count(*) FROM sales GROUP BY item), d AS (SELECT * FROM c) SELECT p.item, d.n FROM prices p JOIN d ON d.i = p.item;
+SELECT p.item, c.n FROM prices p JOIN (SELECT item, count(*) AS n FROM sales GROUP BY item) c ON c.item = p.item;
+-- a source names its columns
+SELECT count(*) AS n FROM prices p LEFT JOIN (SELECT * FROM (SELECT item, count(*) AS n FROM sales GROUP BY item)) c ON c.item = p.item WHERE c.item IS NULL;
+SELECT count(*) AS n FROM prices p LEFT JOIN (SELECT item, count(*) FROM sales GROUP BY item) c(item, n) ON c.item = p.item WHERE c.item IS NULL;
+SELECT count(*) AS n FROM prices p LEFT JOIN (SELECT item, count(*) AS n FROM sales GROUP BY item) c ON c.item = p.item WHERE c.item IS NULL;

@@ -197,13 +197,9 @@ class _Grouped(Aggregates):
 
     def _column(self, number: int, basics: Sequence[Basic], keys: int, *, maybe: bool, unsigned: bool) -> Column:
         """The column of an aggregate."""
-        error = self._unread.get(basics[number])
-        why = str(error).removeprefix(REFUSED).rstrip(".")
-        return (
-            _column(number, basics, keys, maybe=maybe, unsigned=unsigned)
-            if error is None
-            else Column(f"#{number}", unknown=True, why=why)
-        )
+        if (error := self._unread.get(basics[number])) is None:
+            return _column(number, basics, keys, maybe=maybe, unsigned=unsigned)
+        return Column(f"#{number}", unknown=True, why=str(error).removeprefix(REFUSED).rstrip("."))
 
     def _is_open(self, what: Item | Of | Number) -> bool:
         listed = isinstance(what, Item) or (isinstance(what, Number) and finite(what.weights.test) is None)

@@ -176,8 +176,7 @@ class Sums(Values):
             return self._sum_of_values(rows, self.values(tree))
         if own:
             raise unsupported("the sum of an item beside another value")
-        sums = [self._sum_of_persons(cell.person, tree) for cell in self._single_cells(rows, "sum")]
-        return self.total(sums)
+        return self.total([self._sum_of_persons(cell.person, tree) for cell in self._single_cells(rows, "sum")])
 
     def _single_cells(self, rows: PersonRows, how: str) -> list[Cell]:
         cells = self.cells(rows)
@@ -234,10 +233,12 @@ class Sums(Values):
         """The sum of a number that a release aggregates, over persons who meet a condition."""
         if condition == NEVER:
             return NONE
-        by_value = isinstance(measured, Weights) and measured.kind == VALUES and self._sum_of_different(condition, measured)
-        if by_value and not self.releases.summable:
-            return by_value
-        return both_of(self.one(Plan(MEASURE, condition, measure=measured, aggregate="sum")), by_value or (None, None))
+        bounds: Bounds = (None, None)
+        if isinstance(measured, Weights) and measured.kind == VALUES:
+            bounds = self._sum_of_different(condition, measured)
+            if not self.releases.summable:
+                return bounds
+        return both_of(self.one(Plan(MEASURE, condition, measure=measured, aggregate="sum")), bounds)
 
     def _sum_of_numbers(self, condition: Condition, tree: exp.Expr) -> Bounds | None:
         """The sum over persons of an expression that rises, or falls, with a number of items; None for others.

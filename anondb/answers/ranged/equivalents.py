@@ -36,11 +36,9 @@ _ENDED = (exp.Distinct, exp.Literal, exp.Order)
 def with_known_names(tree: exp.Expr, originals: Originals) -> exp.Expr:
     """A query with other spellings in place of those that no rule reads."""
     copy = tree.copy()
-    for call in list(copy.find_all(exp.Anonymous, exp.IgnoreNulls, exp.WithinGroup)):
+    for call in list(copy.find_all(exp.Anonymous, exp.WithinGroup)):
         if isinstance(call, exp.Anonymous) and lowered(call.name) == "mean" and len(call.expressions) == 1:
             call.replace(exp.Avg(this=call.expressions[0].copy()))
-        elif isinstance(call, exp.IgnoreNulls) and isinstance(call.this, exp.AnyValue):  # so sqlglot reads any_value(x)
-            call.replace(call.this.copy())
         elif isinstance(call, exp.WithinGroup) and (quantile := _quantile(call)) is not None:
             call.replace(quantile)
     for end in list(copy.find_all(exp.ArgMax, exp.ArgMin)):

@@ -311,9 +311,8 @@ def _totals(place: exp.Expr, env: Env, compiler: Compiler) -> Mapping[str, exp.E
     names = [lowered(e.alias_or_name) for e in query.expressions]
     if not (single and all(names)) or "*" in names or any(e.find(exp.Explode) for e in query.expressions):
         return None
-    if cte is not None and any(
-        env.get(name) is not of for name, of in cte.env.items()
-    ):  # its names mean something else here
+    same = cte is None or all(env.get(name) is of for name, of in cte.env.items())
+    if not same:  # its names mean something else here
         return {name: exp.Subquery(this=exp.select(exp.column(name)).from_(source.copy())) for name in names}
     values = dict[str, exp.Expr]()
     for name, value in zip(names, query.expressions, strict=True):

@@ -237,7 +237,7 @@ def _with_join(made: exp.Select, place: int, own: Collection[str], computed: Col
     inner, numbers = _grouped(made, mine, shown), {id(call): name for name, call in shown.items()}
 
     def visit(node: exp.Expr) -> exp.Expr:
-        if isinstance(node, exp.IgnoreNulls) and isinstance(node.this, _OF_EQUAL):  # so sqlglot reads any_value(x)
+        if isinstance(node, exp.IgnoreNulls) and isinstance(node.this, _OF_EQUAL):  # of equal values
             node = node.this
         if id(node) in numbers:
             return reads.named(numbers[id(node)], groups)

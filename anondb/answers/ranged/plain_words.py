@@ -7,8 +7,8 @@ from collections.abc import Collection
 from sqlglot import exp
 
 from anondb.answers.ranged.aggregates import has_aggregate
-from anondb.answers.ranged.clauses import clauses_of, conditions_of, only_source, places_of, set_conditions
-from anondb.answers.ranged.equivalents import FRAME, common_table, frame_of
+from anondb.answers.ranged.clauses import clauses_of, conditions_of, only_source, places_of, set_conditions, shown_by_name
+from anondb.answers.ranged.equivalents import FRAME, common_table, frame_of, query_of
 from anondb.answers.ranged.originals import Originals, is_present, rule
 from anondb.query.parsing import bare, lowered
 
@@ -59,6 +59,35 @@ def with_plain_words(tree: exp.Expr) -> exp.Expr:
             if any(part in met for part in parts):
                 set_conditions(select, [part for part in parts if part not in met], clause)
     return copy
+
+
+def with_column_names(tree: exp.Expr) -> exp.Expr:
+    """A query whose sources name their columns themselves: ``(SELECT a AS x FROM t) s`` for ``(SELECT a FROM t) s(x)``, and
+    what a subquery shows in place of ``SELECT *`` from it."""
+    copy = tree.copy()
+    for source in copy.find_all(exp.Subquery, exp.CTE):
+        if source.alias_column_names and isinstance(source.this, exp.Select):
+            _name_columns(source.this, source.args["alias"])
+    for select in reversed(list(copy.find_all(exp.Select))):
+        source = only_source(select)
+        inner = query_of(source) if source is not None and select.expressions == [exp.Star()] else None
+        if select.parent is not None and isinstance(inner, exp.Select) and not inner.is_star and all(shown_by_name(inner)):
+            names = [exp.to_identifier(e.alias_or_name, quoted=True) for e in inner.expressions]
+            if len(names) == len(shown_by_name(inner)):
+                select.set("expressions", [exp.column(name) for name in names])
+    return copy
+
+
+def _name_columns(select: exp.Select, alias: exp.TableAlias) -> None:
+    """Let a SELECT show its columns by the names that an alias gives them, unless one of these means something there."""
+    both = zip(select.expressions, alias.columns, strict=False)
+    changed = [(e, name) for e, name in both if lowered(e.alias_or_name) != lowered(name.name)]
+    taken = {lowered(name) for e, new in changed for name in (e.alias, new.name)}
+    if select.is_star or taken & {lowered(c.name) for c in select.find_all(exp.Column) if not c.table}:
+        return
+    for expression, name in changed:
+        expression.replace(exp.alias_(expression.unalias().copy(), name.copy()))
+    alias.set("columns", None)
 
 
 def _collate_other_side(collated: exp.Collate) -> None:

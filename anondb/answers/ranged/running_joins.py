@@ -8,7 +8,7 @@ from collections import Counter
 from sqlglot import exp
 
 from anondb.answers.ranged.aggregates import aggregates
-from anondb.answers.ranged.clauses import GROUPED, clauses_of, conditions_of, put_value
+from anondb.answers.ranged.clauses import GROUPED, clauses_of, conditions_of, places_of, put_value, shown_by_name
 from anondb.answers.ranged.compiler import Compiler, Env
 from anondb.answers.ranged.equivalents import (
     FRAME,
@@ -31,7 +31,7 @@ def with_counts_up_to(node: exp.Select, env: Env, compiler: Compiler) -> exp.Sel
     (ORDER BY n)``; None for others.
 
     More is known of the persons up to a number than of those with each number. The number of a row is its key, so ROWS up to
-    it are those of RANGE.
+    it are those of RANGE, and it has a person itself.
     """
     clause, group, where = node.args.get("from_"), node.args.get("group"), node.args.get("where")
     if clause is None or group is None or not clauses_of(node) <= {*GROUPED, "qualify"} - {"joins", "having"}:
@@ -48,7 +48,7 @@ def with_counts_up_to(node: exp.Select, env: Env, compiler: Compiler) -> exp.Sel
     before = copy.copy()
     for window in [w for w in copy.find_all(exp.Window) if w.parent_select is copy]:
         terms = terms_of_order(window)
-        total = isinstance(window.this, exp.Sum) and window.this.this == exp.Count(this=exp.Star(), big_int=True)
+        total = isinstance(window.this, exp.Sum) and window.this.this == _ROWS
         up_to = frame_of(window)[1:] == FRAME[1:]
         plain = total and up_to and not any(window.args.get(part) for part in ("partition_by", "alias"))
         if not plain or len(terms) != 1 or resolved(terms[0].this, node) != key:
@@ -61,10 +61,43 @@ def with_counts_up_to(node: exp.Select, env: Env, compiler: Compiler) -> exp.Sel
         rows = rows.where(least(this=exp.column(key.this.copy(), alias), expression=of_row))
         for part in conditions_of(node):
             rows = rows.where(part.transform(lambda n: exp.column(n.this.copy(), alias) if isinstance(n, exp.Column) else n))
-        window.replace(rows.subquery())
+        window.replace(exp.Greatest(this=exp.convert(1), expressions=[rows.subquery()]))
     return None if copy == before or (where is not None and where.find(exp.Query)) else copy
 
 
+@rule(exp.Subquery, exp.Count)
+def with_own_rows_counted(select: exp.Select, originals: Originals) -> None:
+    """A query in which ``(SELECT count(*) FROM p WHERE p.n <= k.n)`` is 1 at least beside rows ``k`` of ``p``."""
+    for inner in values_shown(select):
+        query = inner.this
+        plain = isinstance(query, exp.Select) and clauses_of(query) == {"expressions", "from_", "where"}
+        part, *others = conditions_of(query) if plain else [exp.true()]
+        if others or not isinstance(part, exp.LTE | exp.GTE) or query.expressions[0].unalias() != _ROWS:
+            continue
+        own, sides = query.args["from_"].this, [part.this, part.expression]
+        if not all(isinstance(side, exp.Column) for side in sides):
+            continue
+        sides.sort(key=lambda side: lowered(side.table) == lowered(own.alias_or_name))
+        beside = any(_is_row_of(place.this, sides[0], own, sides[1]) for place in places_of(select))
+        if beside and is_present(sides[0], select, originals.present):
+            inner.replace(exp.Greatest(this=exp.convert(1), expressions=[inner.copy()]))
+
+
+def _is_row_of(source: exp.Expr, column: exp.Column, other: exp.Expr, of_other: exp.Column) -> bool:
+    """Whether a column is that of a source each of whose rows is one of another source, or shows one of its values."""
+    if lowered(source.alias_or_name) != lowered(column.table):
+        return False
+    if are_same(source, other):
+        return lowered(column.name) == lowered(of_other.name)
+    query = query_of(source)
+    if not isinstance(query, exp.Select) or not clauses_of(query) <= {"expressions", "from_", "distinct", "group"}:
+        return False
+    shown = shown_by_name(query).get(lowered(column.name))
+    same = isinstance(shown, exp.Column) and lowered(shown.name) == lowered(of_other.name)
+    return same and are_same(query.args["from_"].this, other)
+
+
+_ROWS = exp.Count(this=exp.Star(), big_int=True)
 _PLAIN = {"expressions", "from_", "joins", "order", "limit", "offset", "with_"}
 _TOTALS = (exp.Sum, exp.Count, exp.Min, exp.Max, exp.Avg)
 
