@@ -16,7 +16,7 @@ from anondb.query.by_item import item_rows
 from anondb.query.cached_release import Opened
 from anondb.query.classes import NO_CLASSES, Block, classes_of, passing_of
 from anondb.query.evaluate import Evaluator, Part, Question
-from anondb.query.held_sums import Bounds, chosen, of_some_item, outcomes, outside_of, total
+from anondb.query.held_sums import Bounds, chosen, of_some_item, outside_of, total
 from anondb.query.item_tests import finite
 from anondb.query.measures import TOTAL_ERROR, counted, has_sums, measured, scaled, with_sizes_as_sums
 from anondb.query.pairs import SIGNS, pairs
@@ -120,10 +120,7 @@ def _from_rows(release: Opened, plan: Plan) -> Bounds:
     if bounds is not None:
         return bounds
     groups = release.records(classes)
-    met = outcomes(evaluator, classes.parts, [g.counts for g in groups], outside)
-    if met is None:
-        met = [evaluator.outcome(chosen(classes, g.counts) + outside) for g in groups]
-    return total([(outcome, g.records) for outcome, g in zip(met, groups, strict=True)])
+    return total([(evaluator.outcome(chosen(classes, g.counts) + outside), g.records) for g in groups])
 
 
 def _occurrences(release: Opened, question: Question, blocks: Mapping[str, Block], outside: Sequence[Part]) -> Bounds:

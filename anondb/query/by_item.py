@@ -288,10 +288,10 @@ class _ItemWalk:
         for of, _ in kinds:
             if of is not None:
                 others[of] -= 1
-        parts = [*self._unseen, *self._values(holding.cells), *(self._item_parts[part] for _, part in kinds)]
-        parts += chosen(self._classes, others)
+        parts = [*self._unseen, *self._values(holding.cells), *chosen(self._classes, others)]
         if not holding.complete:
             parts += self._suppressed(passed) if self._release.differing else self._outside
+        parts += (self._item_parts[part] for _, part in kinds)  # last, since several items have the same others
         return self._evaluator.outcome(parts)
 
     def _find_kind(self, item: str, passed: Passed) -> tuple[int | None, int]:

@@ -188,6 +188,11 @@ class Classes:
             radices[part] += 1
         return cls(of, parts, radices, wide=prod(radices) >= 1 << MAX_BITS)
 
+    @cached_property
+    def fixed_first(self) -> Sequence[int]:
+        """The classes, those with fixed parts first."""
+        return sorted(range(len(self.parts)), key=lambda n: not self.parts[n].fixed)
+
     @property
     def key(self) -> object:
         """What equal classes have in common."""

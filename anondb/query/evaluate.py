@@ -18,7 +18,8 @@ transaction although it is released there; below two nodes of a bag), which may 
 
 A state of the walk consists of the undecided rest of the condition and the counts that it still needs; the counts of a
 decided condition are dropped. So wide conjunctions and disjunctions stay small. Of the number that is counted, a state keeps
-the least and the greatest one alone.
+the least and the greatest one alone. Where a question has few count vectors, all sums are computed at once, as the bits of a
+number, and no walk is needed.
 """
 
 from __future__ import annotations
@@ -27,15 +28,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from itertools import product
+from math import prod
 
 from anondb.query.item_tests import ItemTest, finite, others_pass, patterns
 from anondb.query.predicates import And, AtLeast, Condition, Constant, Not, Or, leaves
 from anondb.query.refusals import too_complex, unsupported
 from anondb.query.values import OnValue
+from anondb.query.vector_sets import EMPTY, VectorSets
 
 MAX_STATES = 1 << 14
 MAX_VECTORS = 1 << 12
 MAX_STEPS = 1 << 22
+MAX_SET = 1 << 8  # different count vectors of a question whose sets are numbers
 MAX_PATTERNS = 6
 TOO_MANY_MEMBERS = "it distinguishes too many members of a released item"
 UNLIMITED = 1 << 62
@@ -303,6 +307,8 @@ class Evaluator:
         whole: dict[Left, bool] = {some: True, ("not", some): False}
         single = not question.counted and question.caps == (1,)
         self.some = whole.get(self._start) if single else None
+        few = prod(cap + 1 for cap in question.caps[:MAX_SET]) <= MAX_SET
+        self._sets = VectorSets(question.caps, self.value) if few and self.some is None else None
 
     def _settle(self, left: Left, counts: Vector, more: Vector) -> tuple[Left, Vector]:
         needed: set[int] = set()
@@ -324,6 +330,15 @@ class Evaluator:
             least = int(any(part.vectors[0] != (0,) for part in parts))
             most = int(any(part.most != (0,) for part in parts))
             return Outcome(least, most) if self.some else Outcome(1 - most, 1 - least)
+        if self._sets is None:
+            return self._walk(parts)
+        reached = EMPTY
+        for part in parts:
+            reached = self._sets.added(reached, part.vectors)
+        return Outcome(*self._sets.ends(reached))
+
+    def _walk(self, parts: Sequence[Part]) -> Outcome:
+        """The outcome by the conditions that the parts leave undecided, one part after the other."""
         caps, counted = self.question.caps, self.question.counted
         # what the parts from each place on add at most, and at least to the count
         more, fewest = [(0,) * len(caps)], [0]

@@ -1,17 +1,14 @@
 """The outcomes of all transactions and their sums, and sums over the items of each transaction.
 
-``Evaluator.outcome`` walks through the parts of one transaction. Where a question has few count vectors, each part is a
-matrix that leads from vector to vector, so that all transactions with the part take one product. What the rows of a release
-of sets say is read from memory, which is quicker than a join.
+What the rows of a release of sets say is read from memory, which is quicker than a join.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from itertools import product
-from math import inf, prod
+from functools import cached_property
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +16,7 @@ import numpy.typing as npt
 
 from anondb.engine import has_nulls
 from anondb.query.classes import Classes, Group, Passing, Size, Sums
-from anondb.query.evaluate import Evaluator, Outcome, Part, Question, capped_sum, suppressed_part
+from anondb.query.evaluate import Evaluator, Outcome, Part, Question, suppressed_part
 from anondb.query.item_tests import mentioned
 from anondb.query.predicates import Plan
 from anondb.query.summed import ROUNDED, Summed, of_sums
@@ -29,7 +26,7 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[Any]
 
-FEW = 8  # released items whose rows are added up one by one, and transactions that are walked through so
+FEW = 8  # released items whose rows are added up one by one
 FEW_SIGNATURES = 4  # by which rows are counted one after the other
 PIECE = 1 << 15  # rows that are added up at once
 
@@ -248,9 +245,6 @@ def _numbered(key: Array) -> tuple[Array, Array]:
 
 Bounds = tuple[int, int]
 """Lower bound and upper bound of a count."""
-MAX_VECTORS = 64  # count vectors of a question
-MAX_WORK = 1 << 32  # multiplications
-ROWS = 1 << 14  # transactions at once
 
 
 def total(outcomes: Sequence[tuple[Outcome, int]]) -> Bounds:
@@ -277,63 +271,7 @@ def outside_of(release: Opened, plan: Plan, question: Question, passing: Passing
 
 def chosen(classes: Classes, counts: Sequence[int]) -> list[Part]:
     """The parts of a transaction; fixed parts come first, because they decide most conditions."""
-    order = sorted(range(len(counts)), key=lambda n: not classes.parts[n].fixed)
-    return [classes.parts[n] for n in order for _ in range(counts[n])]
-
-
-def outcomes(
-    evaluator: Evaluator, parts: Sequence[Part], numbers: Sequence[tuple[int, ...]], rest: Sequence[Part]
-) -> list[Outcome] | None:
-    """The outcome of each transaction, as ``Evaluator.outcome`` has it.
-
-    Args:
-        evaluator: the question.
-        parts: the parts that a transaction may have.
-        numbers: for each transaction, how many of each of the parts it has.
-        rest: parts that all of them have.
-
-    Returns:
-        The outcomes; None if one by one is quicker, or if it would take too many steps.
-    """
-    caps = evaluator.question.caps
-    size = prod(cap + 1 for cap in caps[:MAX_VECTORS])
-    if len(numbers) <= FEW or size > MAX_VECTORS or len(caps) > MAX_VECTORS:
-        return None
-    counts = np.array(numbers, dtype=np.int64).reshape(len(numbers), len(parts))
-    most = counts.max(axis=0, initial=0)
-    if len(numbers) * (int(most.sum()) + len(rest)) * size * size > MAX_WORK:
-        return None
-    vectors = list(product(*(range(cap + 1) for cap in caps)))
-    values = np.array([evaluator.value(vector) for vector in vectors], dtype=np.int64)
-    moves = [_moves(part, caps) for part in parts]
-    always = [_moves(part, caps) for part in rest]
-    results: list[Outcome] = []
-    for start in range(0, len(counts), ROWS):
-        portion = counts[start : start + ROWS]
-        possible = np.zeros((len(portion), len(vectors)))
-        possible[:, 0] = 1.0
-        for n, way in enumerate(moves):
-            for step in range(int(most[n])):
-                rows = np.flatnonzero(portion[:, n] > step)
-                possible[rows] = np.sign(possible[rows] @ way)
-        for way in always:
-            possible = np.sign(possible @ way)
-        reached = possible > 0
-        least = np.where(reached, values, values.max()).min(axis=1)
-        greatest = np.where(reached, values, values.min()).max(axis=1)
-        results += map(Outcome, least.tolist(), greatest.tolist())
-    return results
-
-
-@lru_cache(maxsize=256)
-def _moves(part: Part, caps: tuple[int, ...]) -> Array:
-    """Whether a part may lead from each vector to each other one (1), or not (0)."""
-    place = {vector: n for n, vector in enumerate(product(*(range(cap + 1) for cap in caps)))}
-    way = np.zeros((len(place), len(place)))
-    for vector, n in place.items():
-        for more in part.vectors:
-            way[n, place[capped_sum(vector, more, caps)]] = 1.0
-    return way
+    return [classes.parts[n] for n in classes.fixed_first for _ in range(counts[n])]
 
 
 def of_some_item(release: Opened, evaluator: Evaluator, classes: Classes, outside: Sequence[Part]) -> Bounds | None:
