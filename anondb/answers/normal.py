@@ -13,7 +13,7 @@ from anondb.answers.ranged.groups_beside import with_one_select, with_values_bes
 from anondb.answers.ranged.item_filters import with_having, with_item_windows
 from anondb.answers.ranged.joined_groups import with_joined_groups, with_other_groups
 from anondb.answers.ranged.laterals import with_joins, with_subqueries
-from anondb.answers.ranged.listed import with_aggregates, with_queried_rows, with_written_rows
+from anondb.answers.ranged.listed import with_aggregates, with_queried_rows, with_rows_of_lists, with_written_rows
 from anondb.answers.ranged.originals import Originals
 from anondb.answers.ranged.over_groups import as_one, with_joined_totals
 from anondb.answers.ranged.plain_sources import with_chosen_groups, with_named_tables, without_inner_rows
@@ -27,12 +27,12 @@ from anondb.answers.ranged.plain_words import (
 from anondb.answers.ranged.quantified import with_extremes, without_matches
 from anondb.answers.ranged.rows_of_records import with_sums_of_records
 from anondb.answers.ranged.running_joins import with_own_rows_counted, with_totals
-from anondb.answers.ranged.unions import with_all
+from anondb.answers.ranged.unions import with_all, with_one_source
 from anondb.query.parsing import lowered
 
 _FIRST = (with_plain_words, with_written_rows, with_queried_rows, with_all, with_column_names)
 _FORMS = (
-    without_idle_distinct,
+    *(with_one_source, with_rows_of_lists, without_idle_distinct),
     with_rows_counted,
     with_named_tables,
     with_totals,

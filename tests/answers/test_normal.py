@@ -337,8 +337,19 @@ ODD = [
     "SELECT age, x FROM (SELECT tid, age + 1 FROM customers ORDER BY age DESC, tid LIMIT 5) v(age, x)",
     "WITH c(age, n) AS (SELECT town, count(*) FROM customers WHERE age > 30 GROUP BY town) SELECT * FROM (SELECT * FROM c)",
     "WITH c AS (SELECT *, town AS age FROM (SELECT sex, town FROM customers)) SELECT sex, age FROM (SELECT * FROM c) v",
-    "SELECT * FROM (SELECT * FROM (SELECT town, town AS \"A b\" FROM customers)) WHERE \"a B\" > 'C'",
+    'SELECT * FROM (SELECT * FROM (SELECT town, town AS "A b" FROM customers)) WHERE "a B" > \'C\'',
     "SELECT item_1 FROM (SELECT * FROM (SELECT item, item AS item_1 FROM sales)) v",
+    "SELECT town, unnest(list(age)) AS a FROM customers GROUP BY town",
+    "SELECT town, unnest(list(DISTINCT age) FILTER (WHERE sex = 'male')) AS a FROM customers GROUP BY town",
+    "SELECT town AS t, unnest(list(DISTINCT age)) AS a FROM customers GROUP BY town, sex",
+    "SELECT unnest(list(DISTINCT town)) AS a FROM customers",
+    "SELECT town, unnest(list(age)) AS a FROM customers GROUP BY ROLLUP (town)",
+    "SELECT town, age FROM customers EXCEPT SELECT town, age FROM customers WHERE age > 40",
+    "SELECT town FROM customers EXCEPT SELECT town FROM customers WHERE age > 40",
+    "SELECT * FROM customers WHERE sex = 'male' INTERSECT SELECT * FROM customers WHERE tid > 4 OR town = 'Cork'",
+    "SELECT tid, length(item) AS tid FROM sales EXCEPT SELECT tid, length(item) AS tid FROM sales WHERE tid > 3",
+    f"WITH c AS ({TOWNS}) SELECT * FROM c EXCEPT SELECT * FROM c WHERE n > 1",
+    "SELECT town FROM customers INTERSECT ALL SELECT town FROM customers WHERE town > 'C'",
 ]
 """What a rule took for another query."""
 

@@ -716,3 +716,13 @@ SELECT p.item, c.n FROM prices p JOIN (SELECT item, count(*) AS n FROM sales GRO
 SELECT count(*) AS n FROM prices p LEFT JOIN (SELECT * FROM (SELECT item, count(*) AS n FROM sales GROUP BY item)) c ON c.item = p.item WHERE c.item IS NULL;
 SELECT count(*) AS n FROM prices p LEFT JOIN (SELECT item, count(*) FROM sales GROUP BY item) c(item, n) ON c.item = p.item WHERE c.item IS NULL;
 SELECT count(*) AS n FROM prices p LEFT JOIN (SELECT item, count(*) AS n FROM sales GROUP BY item) c ON c.item = p.item WHERE c.item IS NULL;
+-- how often a person has one item is a flag
+SELECT covar_pop(a, b) AS v, corr(a, b) AS c FROM (SELECT tid, count(*) FILTER (WHERE item = 'milk') AS a, count(*) FILTER (WHERE item = 'bread') AS b FROM sales GROUP BY tid);
+SELECT covar_pop(a, b) AS v, corr(a, b) AS c FROM (SELECT tid, max(CASE WHEN item = 'milk' THEN 1 ELSE 0 END) AS a, max(CASE WHEN item = 'bread' THEN 1 ELSE 0 END) AS b FROM sales GROUP BY tid);
+-- rows of a source without others of it are those that meet no second condition
+WITH c AS (SELECT item, count(*) AS n FROM sales GROUP BY item) SELECT * FROM c EXCEPT SELECT * FROM c WHERE n >= 9;
+SELECT item, count(*) AS n FROM sales GROUP BY item HAVING count(*) < 9;
+-- the rows of a list of each group are those of the group
+SELECT item, count(*) AS n FROM (SELECT tid, unnest(list(item)) AS item FROM sales GROUP BY tid) GROUP BY item;
+SELECT item, count(*) AS n FROM (SELECT unnest(array_agg(item)) AS item FROM sales GROUP BY tid) GROUP BY item;
+SELECT item, count(*) AS n FROM sales GROUP BY item;

@@ -234,7 +234,7 @@ class Composer:
     def _spread(self, call: exp.Expr, wanted: exp.Expr | None) -> exp.Expr | None:
         """How much flags vary, or a number and itself together; None for others."""
         values = [call.this, call.args.get("expression") or call.this]
-        if all(is_flag(tree) for value in values for tree in self._trees(value.unnest())):
+        if all(is_flag(tree, self._reader.atom(tree)) for value in values for tree in self._trees(value.unnest())):
             return spread_of_flags(call, partial(self._average, wanted=wanted), partial(self._rows, wanted))
         if isinstance(call, exp.CovarPop | exp.CovarSamp) and values[0] == values[1]:
             alone = exp.VariancePop if isinstance(call, exp.CovarPop) else exp.Variance

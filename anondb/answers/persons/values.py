@@ -22,7 +22,7 @@ from anondb.answers.persons.terms import EXACT, Item, Looked, Number, Of, OnPart
 from anondb.answers.quotients import Quotient, product_of
 from anondb.answers.ranged.relation import typeof
 from anondb.query.aggregates import SPREADS
-from anondb.query.item_tests import Labels
+from anondb.query.item_tests import Labels, finite
 from anondb.query.parsing import bare
 from anondb.query.predicates import ALWAYS, NEVER, Condition, Weights, both, either, negate, on_item
 from anondb.query.refusals import name_of, too_complex, unsupported
@@ -195,8 +195,10 @@ PAIRS = (exp.CovarPop, exp.CovarSamp, exp.Corr)
 """Aggregates of two numbers."""
 
 
-def is_flag(tree: exp.Expr) -> bool:
-    """Whether an expression is CASE with no other results than 0 and 1."""
+def is_flag(tree: exp.Expr, what: object = None) -> bool:
+    """Whether an expression has no other results than 0 and 1: CASE of these, or how often a person has one item."""
+    if isinstance(what, Number) and what.present == ALWAYS and what.weights == Weights(what.weights.test):
+        return len(finite(what.weights.test) or ()) == 1
     case = tree.unnest()
     results = [branch.args["true"] for branch in case.args["ifs"]] if isinstance(case, exp.Case) else []
     return bool(results) and all(part in (exp.convert(0), exp.convert(1)) for part in [*results, case.args.get("default")])

@@ -14,9 +14,10 @@ from anondb.answers.ranged.clauses import (
     clauses_of,
     conditions_of,
     filtered_by,
+    selected,
 )
 from anondb.answers.ranged.equivalents import select_sources
-from anondb.answers.ranged.originals import Originals
+from anondb.answers.ranged.originals import Originals, rule
 from anondb.answers.ranged.values import when
 from anondb.query.aggregates import QUANTILES
 from anondb.query.parsing import is_null, lowered
@@ -50,6 +51,28 @@ def with_aggregates(tree: exp.Expr, originals: Originals) -> exp.Expr:
             if (aggregate := _aggregate(name, values, select)) is not None:
                 put(call, aggregate)
     return copy
+
+
+@rule(exp.ArrayAgg, exp.Explode)
+def with_rows_of_lists(select: exp.Select, originals: Originals) -> None:
+    """A query with rows in place of those of a list for each group of them: ``SELECT k, unnest(list(x)) FROM t GROUP BY k``
+    shows k and x of each row."""
+    group, shown = select.args.get("group") or exp.Group(all=True), [e.unalias() for e in select.expressions]
+    rows, keys = [e for e in shown if isinstance(e, exp.Explode)], [e for e in shown if not isinstance(e, exp.Explode)]
+    call, wanted = filtered(rows[0].this) if len(rows) == 1 else (None, None)
+    plain = clauses_of(select) <= {"expressions", "from_", "joins", "where", "group"} and isinstance(call, exp.ArrayAgg)
+    if not plain or group.find(exp.Rollup, exp.Cube, exp.GroupingSets) or any(k.find(exp.AggFunc, exp.Window) for k in keys):
+        return
+    what = call.this.this if isinstance(call.this, exp.Order) else call.this
+    if isinstance(what, exp.Distinct):
+        if any(selected(key, select) not in keys for key in group.expressions):
+            return  # equal rows of two groups stay apart
+        select.set("distinct", exp.Distinct())
+        what = what.expressions[0]
+    rows[0].replace(what)
+    select.set("group", None)
+    if wanted is not None:
+        select.where(wanted, copy=False)
 
 
 def with_written_rows(tree: exp.Expr) -> exp.Expr:

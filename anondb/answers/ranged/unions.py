@@ -10,7 +10,17 @@ from sqlglot import exp
 
 from anondb.answers.quotients import filtered
 from anondb.answers.ranged.aggregates import aggregates
-from anondb.answers.ranged.clauses import FLAT, GROUPED, aliased, clauses_of, conditions_of, is_same_key, set_children
+from anondb.answers.ranged.clauses import (
+    FLAT,
+    GROUPED,
+    aliased,
+    clauses_of,
+    conditions_of,
+    copy_clauses,
+    is_same_key,
+    set_children,
+)
+from anondb.answers.ranged.originals import Originals, is_present, rule
 from anondb.answers.ranged.relation import fresh
 from anondb.answers.ranged.sources import grouped, grouped_by, source_rows
 from anondb.query.parsing import bare, conjoined, lowered
@@ -53,6 +63,33 @@ def with_all(tree: exp.Expr) -> exp.Expr:
             copy = one if union is copy else copy
             union.replace(one)
     return copy
+
+
+@rule((exp.Except, exp.Intersect), of=(exp.Except, exp.Intersect))
+def with_one_source(node: exp.SetOperation, originals: Originals) -> exp.Select | None:
+    """The rows of a source that meet a second condition, or do not meet it, in place of INTERSECT and EXCEPT of rows that
+    meet each of the two; None for others.
+
+    The second condition is on what is shown, so of equal rows all meet it, or none.
+    """
+    one, other = node.this, node.expression
+    plain = all(
+        isinstance(side, exp.Select) and clauses_of(side) <= {"expressions", "from_", "where"} for side in (one, other)
+    )
+    if not plain or not clauses_of(node) <= {"this", "expression", "distinct", "with_"} or not node.args.get("distinct"):
+        return None
+    second, shown = conditions_of(other), {lowered(e.name) for e in one.expressions if isinstance(e, exp.Column)}
+    columns = [column for part in second for column in part.find_all(exp.Column)]
+    every = one.expressions == [exp.Star()] or all(lowered(column.name) in shown for column in columns)
+    same = one.expressions == other.expressions and one.args.get("from_") == other.args.get("from_")
+    present = all(is_present(column, other, originals.present) for column in columns)
+    if not (same and every and present and columns) or any(part.find(exp.Query) for part in second):
+        return None
+    made: exp.Select = one.copy()
+    condition = exp.paren(exp.and_(*(part.copy() for part in second)))
+    made = made.where(exp.Not(this=condition) if isinstance(node, exp.Except) else condition).distinct()
+    copy_clauses(node, made, ("with_",))
+    return made
 
 
 def _one_table_rows(sides: Sequence[exp.Expr]) -> exp.Select | None:
