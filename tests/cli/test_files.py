@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
@@ -93,6 +94,24 @@ def test_load_names_the_columns_that_a_layout_leaves_out(tmp_path: Path, run: Ru
     assert loaded["read"]["left_out"] == ["age"]
     reasons = run("peek", str(file), "--json").json["reasons"]
     assert any("--quasi-identifiers" in reason for reason in reasons)
+
+
+@pytest.mark.parametrize(
+    ("header", "held"),
+    [
+        ("tid,age,item\n", [("1", "30", "milk"), ("2", "40", None)]),
+        ("nr,age,town\n", [("1", "30", "milk", 1), ("2", "40", None, 2)]),
+    ],
+)
+def test_load_keeps_all_columns_of_people(tmp_path: Path, run: Run, header: str, held: Any) -> None:
+    (path := tmp_path / "people.csv").write_text(header + "1,30,milk\n2,40,\n")
+    words = ("load", tmp_path / "own.duckdb", "--transactions", path, "--as", "people", "--layout", "people")
+    refused = run(*words, "--item-as", "thing")
+    assert refused.code == 2 and "--item-as" in refused.err
+    read = run(*words, "--json").json["read"]
+    assert (read["rows"], read["transactions"], read["items"], read["left_out"]) == (2, 2, 0, [])
+    with duckdb.connect(str(tmp_path / "own.duckdb")) as connection:
+        assert connection.sql("FROM people").fetchall() == held
 
 
 @pytest.mark.parametrize(("cells", "how"), [("milk", "--drop-missing-items"), ("milk bread", "--layout list")])
