@@ -114,6 +114,16 @@ def test_load_keeps_all_columns_of_people(tmp_path: Path, run: Run, header: str,
         assert connection.sql("FROM people").fetchall() == held
 
 
+def test_the_file_of_people_is_named_once(tmp_path: Path, run: Run) -> None:
+    (path := tmp_path / "people.csv").write_text("age\n" + "30\n40\n" * 5)
+    owner = tmp_path / "own.duckdb"
+    assert run("load", owner, "--transactions", path, "--as", "people", "--layout", "people").code == 0
+    how = ("--layout", "people", "--model", "kkm", "--k", "2", "--quasi-identifiers", "age")
+    assert run("anonymize", owner, "--transactions", "people", *how, "--release", "ages").code == 0
+    checked = run("verify", owner, "--release", "ages", "--against-source")
+    assert checked.code == 0 and checked.out.count("people.csv is the same as when it was read") == 1
+
+
 @pytest.mark.parametrize(("cells", "how"), [("milk", "--drop-missing-items"), ("milk bread", "--layout list")])
 def test_load_names_the_columns_of_the_tables(tmp_path: Path, run: Run, cells: str, how: str) -> None:
     file, people, shop = tmp_path / "sales.csv", tmp_path / "people.csv", tmp_path / "new.duckdb"
