@@ -88,6 +88,8 @@ def load_files(
                         without = (item or "item").lower() if reading.layout == "list" else None
                         renamed = [(named[0], id if named[0] == "tid" else id or "tid")]
                         engine.create(table, _renamed(source, renamed, without))
+                    left_out = tuple(column for column in source.columns if column.lower() == without)
+                    accounts[-1] = replace_fields(accounts[-1], left_out=left_out)
             loaded.append(Loaded(name, int(engine.scalar(reads.counted(table))), note, accounts[-1], table, data.reading))
             if record is not None:
                 record(loaded[-1], file)

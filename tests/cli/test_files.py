@@ -92,6 +92,9 @@ def test_load_names_the_columns_that_a_layout_leaves_out(tmp_path: Path, run: Ru
     words = ["--id", "patient", "--item", "codes", "--layout", "list", "--json"]
     loaded = run("load", str(tmp_path / "new.duckdb"), "--transactions", str(file), "--as", "stays", *words).json
     assert loaded["read"]["left_out"] == ["age"]
+    names = ["--as", "stays", "--records", str(file), "--records-as", "patients"]
+    both = run("load", str(tmp_path / "both.duckdb"), "--transactions", str(file), *names, *words).json["tables"]
+    assert [table["read"]["left_out"] for table in both] == [["age"], ["codes"]]
     reasons = run("peek", str(file), "--json").json["reasons"]
     assert any("--quasi-identifiers" in reason for reason in reasons)
 
