@@ -312,7 +312,7 @@ def _verify_source(
             ("release", "of this source" if check.is_of_source else "NOT of this source: make it anew, or refresh it"),
             ("promise", holds if check.is_of_source else f"{holds} for the current data under the release's recoding"),
             ("data", "unchanged" if check.fresh else "changed since the release was made"),
-            *(("file", file.words) for file in (check.source_file, check.records_file) if file is not None),
+            *(("file", words) for words in dict.fromkeys(f.words for f in (check.source_file, check.records_file) if f)),
             ("transactions", f"{check.transactions:,}"),
             ("without a released item", f"{check.not_covered_items:,} of {check.items:,} items"),
             ("suppression", "within the policy's limit" if check.within_limit else "beyond the policy's limit"),

@@ -18,7 +18,7 @@ from anondb.engine.texts import listed, quoted, sql
 from anondb.errors import EngineError, InputError, by_interface
 from anondb.reading.account import Account
 from anondb.reading.files import beside
-from anondb.reading.options import DETECTED, OF_FILES, ReadAs, Reading, as_read, reading_flags
+from anondb.reading.options import DETECTED, OF_FILES, PEOPLE, ReadAs, Reading, as_read, reading_flags
 
 NAMED = ("tid", "item")  # the columns of persons and of items
 
@@ -58,10 +58,10 @@ def load_files(
         reading: how the files are read; the layout is that of the transactions.
         record: notes each table with its file.
 
-    Transactions in rows of one item keep all columns; in other layouts they become the two that are named, one row for each
-    item, or one row with a list for each person if there are persons without items, which the long form cannot hold. A
-    taxonomy becomes ``(node, parent, ord)``. Records lose the column of items, if these are lists. Raises InputError: a file
-    is missing or malformed, a table name is empty or taken.
+    Transactions in rows of one item, and people without items, keep all columns. In other layouts they become the two that
+    are named, one row for each item, or one row with a list for each person if there are persons without items, which the
+    long form cannot hold. A taxonomy becomes ``(node, parent, ord)``. Records lose the column of items, if these are lists.
+    Raises InputError: a file is missing or malformed, a table name is empty or taken.
     """
     loaded, files = [], {what: (file, name) for what, (file, name) in wanted.items() if file is not None}
     if len({name.lower() for _, name in files.values()}) < len(files):
@@ -88,6 +88,8 @@ def load_files(
                         without = (item or "item").lower() if reading.layout == "list" else None
                         renamed = [(named[0], id if named[0] == "tid" else id or "tid")]
                         engine.create(table, _renamed(source, renamed, without))
+                    left_out = tuple(column for column in source.columns if column.lower() == without)
+                    accounts[-1] = replace_fields(accounts[-1], left_out=left_out)
             loaded.append(Loaded(name, int(engine.scalar(reads.counted(table))), note, accounts[-1], table, data.reading))
             if record is not None:
                 record(loaded[-1], file)
@@ -153,12 +155,16 @@ def _load_transactions(
             return "no columns tid and item: --id and --item name those of the file"
         rows, id_column, item_column = arranged(engine, source, id or "tid", item or "item")
         check_types(rows, id_column, item_column)
-        renamed = _renamed(rows, list(zip(named, (id_column, item_column), strict=True)))
         tid, member = map(quoted, named)
         lists = rows.columns[item_column].endswith("]")
-        whole = source.typed or not lists  # all columns are kept
+        whole, without, renamed = source.typed or not lists, "", [(named[0], id_column), (named[1], item_column)]
+        if file.reading.layout == PEOPLE:  # all columns are attributes
+            if named[1] != NAMED[1] or file.reading.drop_missing_items:
+                raise _idle(["--item-as and --drop-missing-items"], "items, and there are none", "Leave them out.")
+            whole, member, without = True, sql("CAST([] AS VARCHAR[])"), item_column
+            renamed.pop()
         with reading(source.name):
-            copy = engine.create(table if whole else "lists", renamed)
+            copy = engine.create(table if whole else "lists", _renamed(rows, renamed, without))
         each = f"unnest({member})" if lists else member
         persons, pairs = (reads.rows(copy, f"{tid} AS tid, {m} AS item") for m in (member, each))
         _account(

@@ -14,7 +14,7 @@ from anondb.data.types import LISTS, ROWS, check_id_type, check_types, item_type
 from anondb.engine import Engine, Origin, Query, Rows, Runner, Table, check_collation, reads
 from anondb.engine.arrays import Ints
 from anondb.engine.texts import Sql, quoted, sql, type_text
-from anondb.errors import InputError
+from anondb.errors import InputError, agreeing
 from anondb.reading.account import Account
 from anondb.reading.options import PEOPLE
 
@@ -275,7 +275,7 @@ def remarks_on(dataset: Dataset, duplicates: int, merged: int, missing: int = 0)
         f"{merged} rows repeated the id of another; the lists of an id are read as one.": merged,
         "The source is empty, and so is the release.": not dataset.n_transactions,
     }
-    return tuple(remark for remark, holds in remarks.items() if holds)
+    return tuple(agreeing(remark) for remark, holds in remarks.items() if holds)
 
 
 def enum_remark(name: str, kind: str) -> list[str]:

@@ -1,5 +1,6 @@
 """Proposes how a file or a table is read: format, dialect, layout and columns, with three persons as they would be read."""
 
+import codecs
 import re
 import shlex
 from collections.abc import Mapping, Sequence
@@ -43,6 +44,9 @@ _ITEM = re.compile(
 )
 _NUMBER = re.compile(r"\d+[\W_]*$")
 _INTEGER = re.compile(r"[-+]?[\d.]*\d-?")
+# the marks of UTF-32 first: that of its little end begins with that of UTF-16
+_BYTE_ORDER = dict.fromkeys((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE), "utf-32")
+_BYTE_ORDER |= dict.fromkeys((codecs.BOM_LE, codecs.BOM_BE), "utf-16")
 _RARE_MARKS = ("~", "^", " ")  # that separate fields if there is none of the usual
 
 
@@ -128,9 +132,10 @@ def _options(reading: Mapping[str, Any]) -> Reading:
 def _propose_text(path: Path, file_format: Format, private: Path, name: str, guess: _Guess) -> None:
     """Propose encoding, skipped lines, delimiter, header and the layouts in which a line is a person."""
     with decompressed(path, file_format.compression) as stream:
-        marked = stream.read(2) in (b"\xff\xfe", b"\xfe\xff")
+        start = stream.read(4)
+    marked = next((encoding for mark, encoding in _BYTE_ORDER.items() if start.startswith(mark)), None)
     if "encoding" not in guess and marked:
-        guess.propose("it begins with the byte order mark of UTF-16", encoding="utf-16")
+        guess.propose(f"it begins with the byte order mark of {marked.upper()}", encoding=marked)
     try:
         sample = sample_of(plain := plain_text(path, file_format, _options(guess), private, name))
         if "encoding" not in guess and (found := wide_encoding_of(sample) or ("\ufffd" in sample and "latin-1")):

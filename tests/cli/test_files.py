@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
@@ -91,8 +92,39 @@ def test_load_names_the_columns_that_a_layout_leaves_out(tmp_path: Path, run: Ru
     words = ["--id", "patient", "--item", "codes", "--layout", "list", "--json"]
     loaded = run("load", str(tmp_path / "new.duckdb"), "--transactions", str(file), "--as", "stays", *words).json
     assert loaded["read"]["left_out"] == ["age"]
+    names = ["--as", "stays", "--records", str(file), "--records-as", "patients"]
+    both = run("load", str(tmp_path / "both.duckdb"), "--transactions", str(file), *names, *words).json["tables"]
+    assert [table["read"]["left_out"] for table in both] == [["age"], ["codes"]]
     reasons = run("peek", str(file), "--json").json["reasons"]
     assert any("--quasi-identifiers" in reason for reason in reasons)
+
+
+@pytest.mark.parametrize(
+    ("header", "held"),
+    [
+        ("tid,age,item\n", [("1", "30", "milk"), ("2", "40", None)]),
+        ("nr,age,town\n", [("1", "30", "milk", 1), ("2", "40", None, 2)]),
+    ],
+)
+def test_load_keeps_all_columns_of_people(tmp_path: Path, run: Run, header: str, held: Any) -> None:
+    (path := tmp_path / "people.csv").write_text(header + "1,30,milk\n2,40,\n")
+    words = ("load", tmp_path / "own.duckdb", "--transactions", path, "--as", "people", "--layout", "people")
+    refused = run(*words, "--item-as", "thing")
+    assert refused.code == 2 and "--item-as" in refused.err
+    read = run(*words, "--json").json["read"]
+    assert (read["rows"], read["transactions"], read["items"], read["left_out"]) == (2, 2, 0, [])
+    with duckdb.connect(str(tmp_path / "own.duckdb")) as connection:
+        assert connection.sql("FROM people").fetchall() == held
+
+
+def test_the_file_of_people_is_named_once(tmp_path: Path, run: Run) -> None:
+    (path := tmp_path / "people.csv").write_text("age\n" + "30\n40\n" * 5)
+    owner = tmp_path / "own.duckdb"
+    assert run("load", owner, "--transactions", path, "--as", "people", "--layout", "people").code == 0
+    how = ("--layout", "people", "--model", "kkm", "--k", "2", "--quasi-identifiers", "age")
+    assert run("anonymize", owner, "--transactions", "people", *how, "--release", "ages").code == 0
+    checked = run("verify", owner, "--release", "ages", "--against-source")
+    assert checked.code == 0 and checked.out.count("people.csv is the same as when it was read") == 1
 
 
 @pytest.mark.parametrize(("cells", "how"), [("milk", "--drop-missing-items"), ("milk bread", "--layout list")])

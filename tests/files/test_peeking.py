@@ -25,6 +25,7 @@ FRAMED = [("", *row, "") for row in (("KUNNR", "MATNR"), *SOLD)]
 FILES: dict[str, tuple[str, bytes]] = {  # each has what SOLD says
     "without a mark.csv": ("--encoding utf-16-be", text([HEADER], SOLD).encode("utf-16-be")),
     "little.csv": ("--encoding utf-16-le", text([HEADER], SOLD).encode("utf-16-le")),
+    "marked.csv": ("--encoding utf-32", text([HEADER], SOLD).encode("utf-32")),
     "decimal commas.csv": ("--item Artikel", text([("Kunde", "Preis", "Artikel")], PRICED, mark=";").encode()),
     "frame of bars.txt": ("--id KUNNR", text(FRAMED, mark="|").encode()),
     "segments.txt": ("--id column2 --item column4", text([("PID", p, "DG1", i) for p, i in SOLD], mark="|").encode()),

@@ -399,6 +399,20 @@ def test_the_id_is_no_item() -> None:
     assert in_memory().profile(odd, item="x[*").items == 2
 
 
+@each("rows", ["1,x,y\n,,\n3,x,\n", "1,x,y\n,p,q\n3,x,\n"])
+def test_a_row_of_columns_without_an_id_counts_once(rows: str, run: Run, tmp_path: Path) -> None:
+    """With items or without, when it is refused and when it is left out."""
+    path = tmp_path / "s.csv"
+    path.write_text("tid,a1,a2\n" + rows)
+    words = ("load", tmp_path / "own.duckdb", "--transactions", path, "--as", "held", "--replace", "--layout", "wide")
+    refused = run(*words)
+    assert refused.code == 2 and "1 row of file 's.csv' has no id" in refused.err
+    read = run(*words, "--drop-missing-ids", "--json").json["read"]
+    assert (read["rows"], read["missing"], read["transactions"]) == (3, 1, 2)
+    found = profile(path, layout="wide", drop_missing_ids=True)
+    assert found.to_json()["read"]["missing"] == 1 and "1 row without an id or an item is left out." in found.warnings
+
+
 def test_rows_that_are_left_out_are_not_asked_for() -> None:
     """The table that analysts ask has no other rows than the release."""
     database = anondb.connect()

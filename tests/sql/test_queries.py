@@ -158,10 +158,10 @@ EXAMPLES = [
     Example("transactions/baskets", [], {"file": ("content VARCHAR", [("",)])}),
     Example(
         "transactions/loaded_counts",
-        [(5, 1, 2, 3, 2)],
+        [(6, 2, 2, 3, 2)],
         {
             "source": ("tid INTEGER, item VARCHAR", [(1, "a"), (1, None), (2, "b"), (2, "a"), (2, None), (None, "c")]),
-            "rows": ("tid INTEGER", [(1,), (2,), (2,), (3,), (None,)]),
+            "rows": ("tid INTEGER", [(1,), (2,), (2,), (3,), (None,), (None,)]),
         },
     ),
     Example(
