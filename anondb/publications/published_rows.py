@@ -115,7 +115,7 @@ def keep(engine: Engine, catalog: str, schema: objects.SchemaName) -> None:
         return
     release_id = release.manifest["release_id"]
     if release_id not in {p.release_id for p in publications.publications(engine, catalog)}:
-        for table in (tables.PERSONS, tables.ROW_DIGESTS):
+        for table in (tables.PERSONS, tables.COMPARED_ROWS):
             table.delete(engine, catalog, release_id)
         return
     if _from_ledger(engine, catalog, release_id) is not None:
@@ -216,7 +216,7 @@ class _Digests:
 
     def __init__(self, engine: Engine, catalog: str) -> None:
         self.engine, self.catalog = engine, catalog
-        self.kept = [tables.ROW_DIGESTS.query(catalog)] if tables.ROW_DIGESTS.present(engine, catalog) else []
+        self.kept = [tables.COMPARED_ROWS.query(catalog)] if tables.COMPARED_ROWS.present(engine, catalog) else []
         known = (engine.select(reads.rows(rows, "release_id, cells", distinct=True)) for rows in self.kept)
         self.known = {key for columns in known for key in tuples(columns)}
         self.made: dict[tuple[str, str], Table] = {}
@@ -267,10 +267,10 @@ class _Digests:
             ledger.ensure(self.engine, self.catalog)
             for (number, key), rows in self.made.items():
                 if number != first or not key:
-                    tables.ROW_DIGESTS.take(self.engine, self.catalog, rows)
+                    tables.COMPARED_ROWS.take(self.engine, self.catalog, rows)
             numbers = {number for number, _ in self.used}
             if any(number in numbers and key for number, key in self.known - self.used):
-                keys, at = {"", *(key for _, key in self.used)}, tables.ROW_DIGESTS.at(self.catalog)
+                keys, at = {"", *(key for _, key in self.used)}, tables.COMPARED_ROWS.at(self.catalog)
                 those = (listed(map(literal, sorted(texts))) for texts in (numbers, keys))
                 text = sql("DELETE FROM {} WHERE release_id IN ({}) AND cells NOT IN ({})", at, *those)
                 self.engine.run(text, "writing the ledger")
