@@ -111,13 +111,16 @@ def _words(manifest: Manifest) -> str:
 
 def proof_directory(directory: str | os.PathLike[str], manifest: Manifest, shown: Shown = Shown()) -> Path:
     """Check, before the long work, that a proof pack can be written, and return its directory. Raises InputError: the path
-    is a file, its parent does not exist, or the model has no proof."""
+    is a file, its parent does not exist, it holds a page that is no proof's, or the model has no proof."""
     script(manifest, shown)
     place = Path(os.path.abspath(directory))
     if place.exists() and not place.is_dir():
         raise InputError(f"{place.name!r} is a file.", code="bad_path", hint="Name a directory for --proof.")
     if not place.parent.is_dir():
         raise InputError(f"The directory for {place.name!r} does not exist.", code="no_such_directory")
+    if (place / PAGE).exists() and not any(place.glob("verify_*.sql")):
+        words = f"{place.name!r} holds a {PAGE} that is no proof's."
+        raise InputError(words, code="bad_path", hint="Name a new directory for --proof.")
     return place
 
 

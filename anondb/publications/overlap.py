@@ -18,7 +18,6 @@ from anondb.publications import history as publications
 from anondb.publications import persons as of_persons
 from anondb.publications import published_rows as published
 from anondb.publications.history import Intersection
-from anondb.publications.published_rows import PublishedRows
 from anondb.release.objects import SchemaName
 
 GONE = "its rows are gone: its schema was not dropped by anondb"
@@ -117,29 +116,20 @@ def measure(
         k, members = max(r.k for r in (release, *recodings)), [r.members for r in (release, *recodings)]
         figures = publications.measure_candidates(engine, (data.transactions, data.items), members, k)
         joint = dict(zip(("smallest_of_one", "smallest_of_two", "below_k"), figures, strict=True))
-    differing = [other for other in there if other.release_id not in same or other not in recodings]
-    wholes = published.wholes(engine, catalog, release, differing, note=note)
+    differing = {other.release_id for other in there if other.release_id not in same or other not in recodings}
+    wholes, commons = published.differences(engine, catalog, release, there, whole=differing, same=same, note=note)
     results = []
     for one, other in zip(before, found, strict=True):
-        number = one.entry.release_id
-        told = Intersection(one.entry.name, one.persons, number, wholes.get(number), **joint if other in recodings else {})
-        results.append(_measured(engine, release, told, other, number in same))
+        number, differ = one.entry.release_id, None
+        whole, common = wholes.get(number), commons.get(number)
+        if number in same and whole and whole.size:
+            whole = None
+        if common and other and "item_supports" in {*release.manifest, *other.manifest}:
+            differ = int(engine.scalar(reads.differing(release.counts, other.counts, "item", "lower_bound, upper_bound")))
+        told = Intersection(one.entry.name, one.persons, number, whole, common, bounds_differ=differ)
+        reason = None if common else NOT_ALIKE if other else GONE
+        results.append(replace(told, reason=reason, **joint if other in recodings else {}))
     return results
-
-
-def _measured(
-    engine: Engine, release: PublishedRows, told: Intersection, other: PublishedRows | None, same_data: bool
-) -> Intersection:
-    if other is None:
-        return replace(told, reason=GONE)
-    if (common := published.common(engine, release, other, same_data, told.whole)) is None:
-        return replace(told, reason=NOT_ALIKE)
-    engine.drop(*other.digests.values())
-    differ = None
-    if "item_supports" in release.manifest or "item_supports" in other.manifest:
-        differ = int(engine.scalar(reads.differing(release.counts, other.counts, "item", "lower_bound, upper_bound")))
-    whole = None if same_data and told.whole and told.whole.size else told.whole
-    return replace(told, whole=whole, common=common, bounds_differ=differ)
 
 
 def allowing_anew(name: str) -> str:

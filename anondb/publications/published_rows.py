@@ -4,13 +4,14 @@ exist. The kept rows were published; they contain nothing of the original data."
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from anondb.engine import AnyQuery, Engine, Query, Rows, Table, query_of, reads, tuples
-from anondb.engine.texts import Sql, listed, quoted, sql
+from anondb.engine.texts import Sql, listed, literal, quoted, sql
 from anondb.errors import InputError
 from anondb.ledger import ledger, tables
 from anondb.models.named import group_size
@@ -37,7 +38,6 @@ class PublishedRows:
     buckets: Rows | None = None
     # its distinct transactions ``(persons, items, copies, attribute_values)``, which the ledger may keep
     distinct: AnyQuery | None = None
-    digests: dict[Any, Table] = field(default_factory=dict)  # work tables of its rows, generalized to cells
 
     @property
     def exact(self) -> bool:
@@ -115,7 +115,7 @@ def keep(engine: Engine, catalog: str, schema: objects.SchemaName) -> None:
         return
     release_id = release.manifest["release_id"]
     if release_id not in {p.release_id for p in publications.publications(engine, catalog)}:
-        for table in (tables.PERSONS, tables.ROW_DIGESTS):
+        for table in (tables.PERSONS, tables.COMPARED_ROWS):
             table.delete(engine, catalog, release_id)
         return
     if _from_ledger(engine, catalog, release_id) is not None:
@@ -145,107 +145,183 @@ def drop_release(engine: Engine, catalog: str, name: str) -> None:
     ledger.mark_dropped(engine, catalog, name)
 
 
-def wholes(
-    engine: Engine, catalog: str, first: PublishedRows, others: Sequence[PublishedRows], *, note: bool
-) -> dict[str, Difference]:
-    """The multiset differences of the published rows of a release and of each of others, by the numbers of these that are of
-    its kind. Rows are transactions with their relational values (without them if the attributes differ), or buckets. The
-    ledger keeps digests of them, since a published file stays: with ``note`` it gets those that it lacks."""
-    alike = [other for other in others if (other.rows is None) == (first.rows is None)]
-    if not alike:
-        return {}
-    known = tables.ROW_DIGESTS.keys(engine, catalog)
-    made = {r.release_id: _row_digests(r) for r in (first, *alike) if r.release_id not in known}
-    if note:
-        ledger.ensure(engine, catalog)
-        for number, rows in made.items():
-            tables.ROW_DIGESTS.take(engine, catalog, rows, release_id=number)
-        digests = tables.ROW_DIGESTS.at(catalog)
-    else:
-        parts = [reads.rows(rows, sql("{} AS release_id, persons, content, shown", n)) for n, rows in made.items()]
-        digests = engine.create("row_digests", reads.union(parts + [tables.ROW_DIGESTS.query(catalog)] * bool(known)))
-    own = reads.rows(digests, "*", where=sql("release_id = {}", first.release_id))
-    found = _apart(engine, first, alike, (own, digests))
-    engine.drop(*[digests] * (not note))
-    return found
+@dataclass(frozen=True)
+class _Pair:
+    """Rows of a release and of another that are compared, as published or generalized to ``cells`` sets of items."""
+
+    other: PublishedRows
+    unit: str
+    k: int
+    valued: bool  # whether relational values count
+    keys: tuple[str, str] = ("", "")  # of the digests of each; empty for rows as published
+    cells: int | None = None
 
 
-def common(
-    engine: Engine, first: PublishedRows, second: PublishedRows, same_data: bool, whole: Difference | None
-) -> Difference | None:
-    """The multiset difference of two releases after their common generalization. That of transactions has the items alone,
+def differences(
+    engine: Engine,
+    catalog: str,
+    first: PublishedRows,
+    others: Sequence[PublishedRows],
+    *,
+    whole: Collection[str],
+    same: Collection[str] = (),
+    note: bool = False,
+) -> tuple[dict[str, Difference], dict[str, Difference]]:
+    """The multiset differences of a release and of others, by the numbers of these: of the published rows, and of the common
+    generalizations. An anatomy and transactions have none. Published rows are transactions with their relational values
+    (without them if the attributes differ), or buckets. The common generalization of transactions has the items alone,
     generalized to the same sets of items (``common_cells``); that of anatomies has the column values without their buckets,
-    over the intersections of the columns of both. The result is None if only one of the releases is an anatomy.
+    over the intersections of the columns of both.
 
-    With ``same_data`` both are exact releases of the same data, of which nothing can differ there. ``whole`` is the
-    difference of the published rows, if that is known.
+    The ledger keeps digests of the rows, since a published file stays: with ``note`` it gets those that it lacks, and loses
+    those of generalized rows of these releases that were not needed. Transactions of all releases are compared at once.
+
+    Args:
+        whole: the numbers of those whose published rows are compared.
+        same: those of the same data: as both releases are exact, nothing of their common generalization can differ.
     """
-    both = first, second
-    if first.buckets is not None and second.buckets is not None:
-        return _common_values(engine, first, second, (first.buckets, second.buckets))
-    if first.rows is None or second.rows is None:
-        return None
-    pairs = [_pairs(engine, release) for release in both]
-    opened = [release.manifest["suppression"] != "none" for release in both]
-    cells = common_cells(pairs[0], pairs[1], opened[0], opened[1])
-    number = len({n for of_label in cells for n in of_label.values()})
-    if same_data:
-        return Difference("transactions", 0, 0, 0, 0, max(first.k, second.k), number)
-    bags = {release.manifest["semantics"] == "atomic" for release in both}
-    labels = {label for each in pairs for label, _ in each}
-    plain = len(bags) == 1 and not (first.attributes or second.attributes)
-    if whole and plain and cells[0] == cells[1] and number == len(labels):
-        return replace(whole, cells=number)  # the cells are the released items
-    rows = [_in_cells(engine, release, of_label, bags == {True}) for release, of_label in zip(both, cells, strict=True)]
-    return _apart(engine, first, [second], rows, number)[second.release_id]
+    digests = _Digests(engine, catalog)
+    pairs, commons, unchanged = list[_Pair](), dict[str, Difference](), dict[str, int]()
+    for other in others:
+        if (other.rows is None) != (first.rows is None):
+            continue
+        number, k, unit = other.release_id, max(first.k, other.k), "transactions" if first.rows else "buckets"
+        pair = _Pair(other, unit, k, other.attributes == first.attributes)
+        if number in whole:
+            pairs.append(replace(pair, keys=(digests.as_published(first), digests.as_published(other))))
+        if first.buckets is not None and other.buckets is not None:
+            commons[number] = _common_values(engine, pair, (first.buckets, other.buckets))
+            continue
+        cells, as_published = _common(engine, first, other)
+        n_cells = len({cell for of_label in cells for cell in of_label.values()})
+        if number in same:
+            commons[number] = Difference("transactions", 0, 0, 0, 0, k, n_cells)
+        elif as_published and number in whole:
+            unchanged[number] = n_cells
+        else:
+            bags = {"atomic"} == {release.manifest["semantics"] for release in (first, other)}
+            keys = digests.in_cells(first, cells[0], bags), digests.in_cells(other, cells[1], bags)
+            pairs.append(replace(pair, valued=True, keys=keys, cells=n_cells))
+    own = reads.rows(digests.rows, "cells, persons, content, shown", where=sql("release_id = {}", first.release_id))
+    found = _apart(engine, pairs, own, digests.rows)
+    digests.end(note, first.release_id)
+    wholes = dict[str, Difference]()
+    for pair, told in zip(pairs, found, strict=True):
+        (wholes if told.cells is None else commons)[pair.other.release_id] = told
+    return wholes, commons | {number: replace(wholes[number], cells=n_cells) for number, n_cells in unchanged.items()}
 
 
-def _row_digests(release: PublishedRows) -> Query:
-    if release.buckets is not None:
-        return query_of("publications/published_buckets", {"buckets": release.buckets})
-    assert release.rows is not None
-    return query_of("publications/row_digests", dict(zip(("contents", "held"), release.rows, strict=True)))
+class _Digests:
+    """Digests of the rows of releases: those that the ledger has, and work tables of those that it lacks."""
+
+    def __init__(self, engine: Engine, catalog: str) -> None:
+        self.engine, self.catalog = engine, catalog
+        self.kept = [tables.COMPARED_ROWS.query(catalog)] if tables.COMPARED_ROWS.present(engine, catalog) else []
+        known = (engine.select(reads.rows(rows, "release_id, cells", distinct=True)) for rows in self.kept)
+        self.known = {key for columns in known for key in tuples(columns)}
+        self.made: dict[tuple[str, str], Table] = {}
+        self.used = set[tuple[str, str]]()
+
+    @property
+    def rows(self) -> Query:
+        """``(release_id, cells, persons, content, shown)``."""
+        return reads.union([*self.kept, *(reads.rows(table, "*") for table in self.made.values())])
+
+    def as_published(self, release: PublishedRows) -> str:
+        """Have the digests of the rows of a release; returns their key."""
+        if self._lacks(release, ""):
+            self._make(release, "")
+        return ""
+
+    def in_cells(self, release: PublishedRows, of_label: Mapping[str, str], bags: bool) -> str:
+        """Have those of rows without relational values, whose items are generalized to cells."""
+        key = hashlib.sha256(json.dumps([bags, of_label], sort_keys=True).encode()).hexdigest()[:32]
+        if self._lacks(release, key):
+            assert release.rows is not None
+            contents, held = release.rows
+            names = {"released_item": ("VARCHAR", list(of_label)), "cell": ("VARCHAR", list(of_label.values()))}
+            cells = self.engine.put("overlap_cells", names)
+            held = query_of("publications/common_items", {"held": held, "cells": cells}, {"bags": bags})
+            contents = reads.rows(contents, f"row_id, persons, {_texts()} AS attribute_values")
+            self._make(replace(release, rows=(contents, held)), key)
+            self.engine.drop(cells)
+        return key
+
+    def _lacks(self, release: PublishedRows, key: str) -> bool:
+        wanted = release.release_id, key
+        self.used.add(wanted)
+        return wanted not in self.known and wanted not in self.made
+
+    def _make(self, release: PublishedRows, key: str) -> None:
+        if release.buckets is not None:
+            rows = query_of("publications/published_buckets", {"buckets": release.buckets})
+        else:
+            assert release.rows is not None
+            rows = query_of("publications/row_digests", dict(zip(("contents", "held"), release.rows, strict=True)))
+        named = reads.rows(rows, sql("{} AS release_id, {} AS cells, persons, content, shown", release.release_id, key))
+        self.made[release.release_id, key] = self.engine.create(f"row_digests_{len(self.made)}", named)
+
+    def end(self, note: bool, first: str) -> None:
+        """Forget what was made, or note it; of the release ``first`` the rows as published, with which later ones start."""
+        if note and self.used:
+            ledger.ensure(self.engine, self.catalog)
+            for (number, key), rows in self.made.items():
+                if number != first or not key:
+                    tables.COMPARED_ROWS.take(self.engine, self.catalog, rows)
+            numbers = {number for number, _ in self.used}
+            if any(number in numbers and key for number, key in self.known - self.used):
+                keys, at = {"", *(key for _, key in self.used)}, tables.COMPARED_ROWS.at(self.catalog)
+                those = (listed(map(literal, sorted(texts))) for texts in (numbers, keys))
+                text = sql("DELETE FROM {} WHERE release_id IN ({}) AND cells NOT IN ({})", at, *those)
+                self.engine.run(text, "writing the ledger")
+        self.engine.drop(*self.made.values())
 
 
-def _in_cells(engine: Engine, release: PublishedRows, of_label: Mapping[str, int], bags: bool) -> Table:
-    """The digests of the rows of a release without relational values, whose items are generalized to cells."""
-    key = bags, tuple(of_label.items())
-    if key not in release.digests:
-        assert release.rows is not None
-        contents, held = release.rows
-        numbers = ("INTEGER", list(of_label.values()))
-        cells = engine.put("overlap_cells", {"released_item": ("VARCHAR", list(of_label)), "cell": numbers})
-        held = query_of("publications/common_items", {"held": held, "cells": cells}, {"bags": bags})
-        shown = replace(release, rows=(reads.rows(contents, f"row_id, persons, {_texts()} AS attribute_values"), held))
-        release.digests[key] = engine.create(f"overlap_{release.release_id}_{len(release.digests)}", _row_digests(shown))
-        engine.drop(cells)
-    return release.digests[key]
-
-
-def _common_values(engine: Engine, first: PublishedRows, second: PublishedRows, buckets: tuple[Rows, Rows]) -> Difference:
-    both = {"first_buckets": buckets[0], "second_buckets": buckets[1]}
-    cells = engine.create("overlap_cells", "publications/common_columns", both)
-    values = [query_of("publications/common_values", {"buckets": b, "cells": cells}) for b in buckets]
+def _common_values(engine: Engine, pair: _Pair, buckets: tuple[Rows, Rows]) -> Difference:
+    cells = engine.create(
+        "overlap_cells", "publications/common_columns", {"first_buckets": buckets[0], "second_buckets": buckets[1]}
+    )
+    of_both = [query_of("publications/common_values", {"buckets": b, "cells": cells}) for b in buckets]
+    values = [reads.rows(v, sql("{} AS release_id, '' AS cells, *", pair.other.release_id)) for v in of_both]
     number = int(engine.scalar(reads.counted(reads.rows(cells, "cell", distinct=True))))
-    found = _apart(engine, first, [second], values, number)[second.release_id]
+    (found,) = _apart(engine, [replace(pair, unit="column values", valued=False, cells=number)], values[0], values[1])
     engine.drop(cells)
     return found
 
 
-def _apart(
-    engine: Engine, first: PublishedRows, others: Sequence[PublishedRows], rows: Sequence[Rows], cells: int | None = None
-) -> dict[str, Difference]:
-    """By their numbers, the multiset differences of a release and of others. ``rows`` are digests of its rows and of theirs,
-    with the column ``release_id`` where ``cells`` are None."""
-    unit = "transactions" if first.rows else "buckets" if cells is None else "column values"
-    k = {other.release_id: max(first.k, other.k) for other in others}
-    seconds = rows[1] if cells is None else reads.rows(rows[1], sql("{} AS release_id, *", others[0].release_id))
-    valued = [other.attributes == first.attributes for other in others]
-    sizes, values = ("BIGINT", list(k.values())), ("BOOLEAN", valued)
-    compared = engine.put("overlap_compared", {"release_id": ("VARCHAR", list(k)), "k": sizes, "valued": values})
-    found = engine.query("publications/rows_apart", {"firsts": rows[0], "seconds": seconds, "compared": compared})
+def _apart(engine: Engine, pairs: Sequence[_Pair], firsts: Rows, seconds: Rows) -> list[Difference]:
+    """The multiset differences of pairs, of which these are the digests."""
+    if not pairs:
+        return []
+    kinds = list(dict.fromkeys((pair.keys[0], pair.valued) for pair in pairs))
+    columns: dict[str, tuple[str, list[Any]]] = {
+        "pair": ("INTEGER", list(range(len(pairs)))),
+        "kind": ("INTEGER", [kinds.index((pair.keys[0], pair.valued)) for pair in pairs]),
+        "first_cells": ("VARCHAR", [pair.keys[0] for pair in pairs]),
+        "release_id": ("VARCHAR", [pair.other.release_id for pair in pairs]),
+        "cells": ("VARCHAR", [pair.keys[1] for pair in pairs]),
+        "k": ("BIGINT", [pair.k for pair in pairs]),
+        "valued": ("BOOLEAN", [pair.valued for pair in pairs]),
+    }
+    compared = engine.put("overlap_compared", columns)
+    found = engine.query("publications/rows_apart", {"firsts": firsts, "seconds": seconds, "compared": compared})
     engine.drop(compared)
-    return {n: Difference(unit, one, two, alone, below, k[n], cells) for n, one, two, alone, below in tuples(found)}
+    told = (
+        Difference(pairs[n].unit, here, there, alone, below_k, pairs[n].k, pairs[n].cells)
+        for n, here, there, alone, below_k in sorted(tuples(found))
+    )
+    return list(told)
+
+
+def _common(engine: Engine, first: PublishedRows, second: PublishedRows) -> tuple[tuple[dict[str, str], ...], bool]:
+    """The cell of each released item of two releases, and whether these are the released items, so that rows without
+    relational values are generalized already."""
+    pairs = [_pairs(engine, release) for release in (first, second)]
+    opened = [release.manifest["suppression"] != "none" for release in (first, second)]
+    cells = common_cells(pairs[0], pairs[1], opened[0], opened[1])
+    labels = {label for each in pairs for label, _ in each}
+    alike = first.manifest["semantics"] == second.manifest["semantics"] and not (first.attributes or second.attributes)
+    return cells, alike and cells[0] == cells[1] and len({*cells[0].values()}) == len(labels)
 
 
 def _pairs(engine: Engine, release: PublishedRows) -> Pairs:
@@ -253,8 +329,8 @@ def _pairs(engine: Engine, release: PublishedRows) -> Pairs:
     return list(zip(pairs["released_item"].tolist(), pairs["item"].tolist(), strict=True))
 
 
-def common_cells(first: Pairs, second: Pairs, first_open: bool, second_open: bool) -> tuple[dict[str, int], dict[str, int]]:
-    """The number of the cell of each released item of two releases.
+def common_cells(first: Pairs, second: Pairs, first_open: bool, second_open: bool) -> tuple[dict[str, str], dict[str, str]]:
+    """The cell of each released item of two releases, named by its first item.
 
     A cell is a smallest set of items that is a union of released items in both releases, ignoring items that a release does
     not contain: for equal items of a person, both releases publish the same cells. A cell is omitted if one release may have
@@ -279,8 +355,7 @@ def common_cells(first: Pairs, second: Pairs, first_open: bool, second_open: boo
     stands = [{item for _, item in pairs} for pairs in (first, second)]
     left_out = {top(item) for item in stands[0] - stands[1] if second_open}
     left_out |= {top(item) for item in stands[1] - stands[0] if first_open}
-    number = {item: n for n, item in enumerate(sorted({top(i) for i in above} - left_out))}
     cells, others = (
-        {released: number[top(item)] for released, item in pairs if top(item) in number} for pairs in (first, second)
+        {released: top(item) for released, item in pairs if top(item) not in left_out} for pairs in (first, second)
     )
     return cells, others

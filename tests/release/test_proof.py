@@ -127,6 +127,19 @@ def test_another_release_is_noticed() -> None:
     assert violations([["a"], ["a"]], text) == [((), None)]
 
 
+def test_a_page_that_is_no_proofs_stays(tmp_path: Path) -> None:
+    """A proof replaces an earlier one in its directory, and nothing else."""
+    manifest = {**BASE, "model": "km", "k": "2", "m": "1"}
+    for name in ("proof", "mine"):
+        (tmp_path / name).mkdir()
+    for _ in range(2):
+        write_proof(proof_directory(tmp_path / "proof", manifest), manifest, DIGESTS)
+    (tmp_path / "mine" / "README.md").write_text("mine", "utf-8")
+    with pytest.raises(InputError) as caught:
+        proof_directory(tmp_path / "mine", manifest)
+    assert caught.value.code == "bad_path"
+
+
 def test_an_unknown_model_has_no_proof() -> None:
     with pytest.raises(InputError) as caught:
         script({**BASE, "model": "hope"})
