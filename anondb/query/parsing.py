@@ -216,13 +216,15 @@ def _statement(tokens: list[Token], sql: str) -> Statement:
 
 
 def _of_type(tokens: list[Token], sql: str) -> exp.Expr:
-    """The tree of CREATE TYPE, with NULL of the type as its query, or of DROP TYPE: sqlglot reads neither."""
-    if any(token.token_type is TokenType.SELECT for token in tokens):
-        raise unsupported("an ENUM of a query", "List its values.")
+    """The tree of CREATE TYPE or DROP TYPE, neither of which sqlglot reads: it has NULL of the type as its query, or in
+    parentheses the query whose values an ENUM has."""
     replaced = [dialect().tokenize("VIEW")[0] if token.text.upper() == "TYPE" else token for token in tokens]
     for n, token in enumerate(tokens):
         if token.token_type is TokenType.ALIAS:
-            replaced[n + 1 :] = [*dialect().tokenize("SELECT CAST(NULL AS"), *tokens[n + 1 :], *dialect().tokenize(")")]
+            kind = tokens[n + 1 :]
+            listed = len(kind) < 3 or kind[2].token_type not in _STARTS
+            cast = [*dialect().tokenize("SELECT CAST(NULL AS"), *kind, *dialect().tokenize(")")]
+            replaced[n + 1 :] = cast if listed else kind[1:]
             break
     tree = _parsed(replaced, sql)
     tree.set("kind", "TYPE")

@@ -64,11 +64,19 @@ def name_of(node: exp.Expr) -> str:
     if isinstance(node, exp.Literal):
         return "a literal in this place"
     if isinstance(node, exp.Func) and node.sql_names():
-        return f"the function {node.sql_names()[0]}"
+        return f"the function {_function(node)}"
     if isinstance(node, exp.Binary):
         written = type(node)(this=exp.Placeholder(), expression=exp.Placeholder()).sql("duckdb")
         return f"the operator {written.strip(' ?').partition('(')[0]}"
     return f"{node.key.upper().replace('_', ' ')} in this place"
+
+
+def _function(call: exp.Func) -> str:
+    """The name of a function in DuckDB, where it is written as a call; sqlglot's own name else."""
+    name = call.sql("duckdb").partition("(")[0]
+    within = any(part.sql("duckdb").startswith(f"{name}(") for part in call.iter_expressions())
+    called = name if name.isidentifier() and not within else call.sql_names()[0]
+    return "STRING_AGG" if called == "LISTAGG" else called
 
 
 def only(node: exp.Expr, *allowed: str) -> None:

@@ -18,7 +18,7 @@ from anondb.session.session import Session
 VERSION = "14.0"
 _MOST_CHARACTERS = 20_000  # of a query that is translated, which takes time beside the limits of the session
 _HINTS = re.compile(r"pg_|information_schema|current_|_user|version\s*\(|set_config", re.I)
-_KEYS = ("dba", "encoding", "member", "namespace", "num", "oid", "owner", "rel", "relid", "roleid")
+_KEYS = ("dba", "encoding", "member", "namespace", "num", "oid", "owner", "rel", "relid", "roleid", "subtype", "typid")
 """How the names of columns end that have numbers."""
 _FLAGS = ("attached", "detach", "enabled", "permissive", "security")
 _LISTS = ("acl",)
@@ -186,7 +186,7 @@ class Translator:
         for table in list(tree.find_all(exp.Table)):
             if not table.db and lowered(table.name) in ctes:
                 continue
-            have, wanted = self._columns_of(table), set(_used(table))
+            have, wanted = self._columns_of(table), {*_named(table), *self._nowhere(table)}
             more = self._more.get(lowered(table.name), [])
             lacking = sorted(wanted - {*have, *(more[0] if more else ())})
             missing = [exp.alias_(_null(name), name, quoted=True) for name in lacking]
@@ -197,6 +197,17 @@ class Translator:
                 parts += [exp.select(*row, *(missing if not have else [])) for row in cells]
                 filled = reduce(_together, parts or [_no_rows(missing)])
                 table.replace(filled.subquery(table.alias_or_name))
+
+    def _nowhere(self, table: exp.Table) -> set[str]:
+        """The columns named without a table that no table of the SELECT has, where this one is its first."""
+        select = table.find_ancestor(exp.Select)
+        if select is None or table.parent is not select.args.get("from_"):
+            return set()
+        sources = [table, *(join.this for join in select.args.get("joins") or [])]
+        if not all(isinstance(source, exp.Table) for source in sources):
+            return set()
+        more = [self._more.get(lowered(source.name), [{}])[0] for source in sources]
+        return set(_alone(select)).difference(*more, *map(self._columns_of, sources))
 
     def _filled(self, table: exp.Table, missing: list[exp.Expr], values: Mapping[str, Value]) -> exp.Select:
         """The rows of a table of the catalog with the columns that it lacks, and with other values in some."""
@@ -253,7 +264,7 @@ def _without_functions(tree: exp.Expr) -> None:
         if not isinstance(call, exp.Func) or not (lowered(call.name).startswith(_PREFIXES) or (own and beside)):
             continue
         listed = [column.name for column in table.args["alias"].columns] if table.args.get("alias") else []
-        names = listed or sorted({table.alias, *_used(table)} - {""})
+        names = listed or sorted({table.alias, *_named(table)} - {""})
         rows = _no_rows([exp.alias_(_null(name), name) for name in names])
         if isinstance(call, exp.GenerateSeries):  # which DuckDB has, as a column of rows
             rows = exp.select(exp.alias_(call, names[0] if names else "generate_series"))
@@ -282,17 +293,20 @@ def _no_rows(columns: list[exp.Expr]) -> exp.Select:
     )
 
 
-def _used(table: exp.Table) -> Iterator[str]:
-    """The columns of a table that a query names."""
+def _named(table: exp.Table) -> Iterator[str]:
+    """The columns that a query names of a table, by its name, or by their own where it is the only one."""
     name, select = lowered(table.alias_or_name), table.find_ancestor(exp.Select)
-    top = table.root()
-    for column in top.find_all(exp.Column):
-        if column.is_star:
-            continue
-        if column.table:
-            if lowered(column.table) == name:
-                yield lowered(column.name)
-        elif column.find_ancestor(exp.Select) is select and select is not None and not select.args.get("joins"):
+    for column in (select or table.root()).find_all(exp.Column):
+        if not column.is_star and lowered(column.table) == name:
+            yield lowered(column.name)
+    if select is not None and not select.args.get("joins"):
+        yield from _alone(select)
+
+
+def _alone(select: exp.Select) -> Iterator[str]:
+    """The columns that a SELECT names without their tables."""
+    for column in select.find_all(exp.Column):
+        if not (column.is_star or column.table) and column.find_ancestor(exp.Select) is select:
             yield lowered(column.name)
 
 

@@ -22,7 +22,7 @@ from anondb.serve.asked import PARAMETERS, SETTINGS, Answer, Asked, Failure, fai
 from anondb.serve.catalog import Translator
 from anondb.serve.cursors import Cursors
 from anondb.serve.login import MECHANISM, Verifier, proved
-from anondb.serve.values import Encoder, Type, decoded
+from anondb.serve.values import TEXTS, Encoder, Type, decoded
 from anondb.session.opening import open_session
 from anondb.session.session import Session
 
@@ -205,7 +205,8 @@ class Conversation:
                 statement = _looked_up(self._prepared, name)
                 self._send(pg.ParameterDescription(type_oids=statement.types))
                 query = statement.asked if statement.asked is not None and statement.asked.is_query else None
-                portal = self._portal(query, [None] * len(statement.types), [])
+                empty: list[Any] = [[] if oid == TEXTS else None for oid in statement.types]
+                portal = self._portal(query, empty, [])
                 statement.told = portal.shape
                 self._describe(portal)
             case pg.Describe(name=name):

@@ -26,6 +26,7 @@ from anondb.query.held_sums import labels_of
 from anondb.query.parsing import SELECT, dotted, lowered
 from anondb.query.predicates import Plan
 from anondb.query.refusals import unsupported
+from anondb.session.database import HIDDEN
 from anondb.session.result import Result
 
 SCHEMAS = ("information_schema", "pg_catalog")
@@ -174,7 +175,7 @@ def not_accepted(tree: exp.Expr, shapes: Shape) -> InputError:
     for table in tree.find_all(exp.Table):
         if isinstance(table.this, exp.Identifier) and not {dotted(table.parts), lowered(table.name)} & tables:
             what = f": there is no table {table.name!r}"
-            hint = f"The tables are {', '.join(name for name, _ in shapes)}."
+            hint = f"The tables are {', '.join(name for name, _ in shapes if not name.startswith(HIDDEN))}."
             break
     else:
         for column in tree.find_all(exp.Column):
@@ -188,7 +189,7 @@ def not_accepted(tree: exp.Expr, shapes: Shape) -> InputError:
 
 def _columns_of(shapes: Shape) -> str:
     """A sentence for each table: its columns."""
-    return " ".join(f"Columns of {name}: {', '.join(columns)}." for name, columns in shapes)
+    return " ".join(f"Columns of {name}: {', '.join(columns)}." for name, columns in shapes if not name.startswith(HIDDEN))
 
 
 def as_written(

@@ -18,6 +18,7 @@ from anondb.session.result import Result
 from anondb.session.scratch import Scratch, rows_of
 
 HINT = "Write CREATE TABLE name AS SELECT ..., and INSERT, UPDATE and DELETE with plain conditions."
+ACTION = "merge_action"  # the column of MERGE ... RETURNING that says what was done with a row
 EXCLUDED = "excluded"  # the name of the rows that INSERT ... ON CONFLICT would add
 
 
@@ -137,7 +138,9 @@ class Changes:
                 clauses.append(self._matched(source, exp.and_(on, condition), put))
             else:
                 clauses.append(Clause(exp.and_(exp.not_(exp.Exists(this=_of([source], on))), condition), put))
-        return self._change(name, tree.this.alias, clauses, united(added) if added else None, tree.args.get("returning"))
+        new, returning = united(added) if added else None, tree.args.get("returning")
+        acts = returning is not None and any(lowered(c.name) == ACTION for c in returning.find_all(exp.Column))
+        return self._change(name, tree.this.alias, clauses, new, returning, acts=acts)
 
     # ---------------------------------------------------------------- what all have in common
 
@@ -175,9 +178,16 @@ class Changes:
         return Clause(exp.Exists(this=_of([source], met)), None if put is None else new)
 
     def _change(
-        self, name: str, alias: str, clauses: Sequence[Clause], added: exp.Query | None, returning: exp.Expr | None
+        self,
+        name: str,
+        alias: str,
+        clauses: Sequence[Clause],
+        added: exp.Query | None,
+        returning: exp.Expr | None,
+        *,
+        acts: bool = False,
     ) -> Done:
-        """Give a table other rows: those that clauses change, and new ones."""
+        """Give a table other rows: those that clauses change, and new ones; whether RETURNING asks for what was done."""
 
         def chosen(of: Callable[[Clause], exp.Expr], default: exp.Expr) -> exp.Expr:
             if all(of(clause) == default for clause in clauses):
@@ -193,16 +203,21 @@ class Changes:
             cell, key = reads.named(column), lowered(column)
             value = chosen(lambda clause: ((clause.put or {}).get(key) or cell).copy(), cell)  # noqa: B023
             cells.append(value if value is cell else value.as_(column, quoted=True))
-        changed = rows_of(name, _where(clauses, lambda clause: clause.put != {}), cells, alias=alias)
+        update, delete, insert = map(exp.Literal.string, ("UPDATE", "DELETE", "INSERT"))
+        done = chosen(lambda clause: (delete if clause.put is None else update).copy(), update)
+        shown = [*cells, done.as_(ACTION)] if acts else cells
+        changed = rows_of(name, _where(clauses, lambda clause: clause.put != {}), shown, alias=alias)
         deleted = exp.func("coalesce", _where(clauses, lambda clause: clause.put is None) or exp.true(), exp.false())
         kept = rows_of(name, None if all(c.put is not None for c in clauses) else exp.not_(deleted), cells, alias=alias)
         parts: list[exp.Query] = [changed] if clauses else []
         if added is not None:
             added = added if returning is None else self._scratch.computed(added)
-            parts.append(added)
+            parts.append(exp.select(exp.Star(), insert.as_(ACTION)).from_(added.copy().subquery("added")) if acts else added)
         number = self._scratch.number(united(parts))
         returned = None
         if returning is not None:
+            for star in returning.find_all(exp.Star) if acts else ():
+                star.set("except_", [*(star.args.get("except_") or ()), exp.column(ACTION)])
             returned = self._answer(exp.select(*returning.expressions).from_(united(parts).subquery(alias or name)))
         self._scratch.define(name, kept if added is None else united([kept, added]))
         return Done(number, returned=returned)

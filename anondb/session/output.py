@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from anondb.answers.ranged.relation import IN_WORLDS, INTEGERS, Column, Ranged, failed, fresh
+from anondb.answers.ranged.relation import IN_WORLDS, INTEGERS, Column, Ranged, failed
 from anondb.answers.spread import HIGH, LOW
 from anondb.engine import DuckDBEngine
 from anondb.engine.untrusted import materialized
@@ -48,7 +48,8 @@ def unique(names: Sequence[str]) -> list[str]:
 def output(
     relation: Ranged, bound: Sequence[tuple[str, str]], bounds: bool, called: str = ""
 ) -> tuple[list[exp.Expr], list[str], list[str]]:
-    """The expressions and names of the columns that the analyst sees, and notes on them.
+    """The columns that the analyst sees, as expressions with names that differ; their names, which may repeat as in DuckDB;
+    and notes on them.
 
     Args:
         relation: the rows.
@@ -56,24 +57,31 @@ def output(
         bounds: whether bounds are shown.
         called: a note on the ends of a spread (``estimates.Estimated``).
     """
-    names = unique([name for name, _ in bound] or [column.name for column in relation.columns])
+    given = [name for name, _ in bound] or [column.name for column in relation.columns]
+    names = unique(given)
     types = [kind for _, kind in bound] or [""] * len(names)
     if len(names) != len(relation.columns):
         raise unsupported("an expression that gives several columns, such as unnest of a struct", "Name the fields.")
     described = list(zip(names, types, relation.columns, strict=True))
-    cells = [list(_cells(n, *of_column, bounds)) for n, of_column in enumerate(described)]
+    cells = [list(_cells(n, kind, column, bounds)) for n, (_, kind, column) in enumerate(described)]
     ends = [place - 1 for place, column in zip(accumulate(map(len, cells)), relation.columns, strict=True) if column.spread]
-    shown = [cell for of_column in cells for cell in of_column]
-    if relation.asked or (bounds and relation.unsure):
-        labelled = any(_labels_by_estimates(kind, column) for _, kind, column in described)
-        shown.append((exp.false() if labelled else exp.column("sure", "result"), CERTAIN))
-        shown += [(exp.column(IN_WORLDS, "result"), IN_WORLDS)] * any(column.spread for column in relation.columns)
-    columns = unique([name for _, name in shown])
+    values = [value for of_column in cells for value, _ in of_column]
+    parts = [(n, word) for n, of_column in enumerate(cells) for _, word in of_column]
+    marks: list[str] = []
+    labelled = any(_labels_by_estimates(kind, column) for _, kind, column in described)
+    if bounds and (relation.asked or relation.unsure or labelled):
+        marks = [CERTAIN, *[IN_WORLDS] * any(column.spread for column in relation.columns)]
+        values += [exp.false() if labelled else exp.column("sure", "result"), exp.column(IN_WORLDS, "result")][: len(marks)]
+    apart = unique([*(f"{names[n]}{word}" for n, word in parts), *marks])
+    columns = list(apart)
+    for at, (n, word) in enumerate(parts):
+        if names[n] != given[n]:
+            columns[at] = f"{given[n]}{word}"
     notes = _notes(described, bounds)
     if called and ends:
         low, high = (", ".join(columns[n - before] for n in ends) for before in (1, 0))
         notes.append(called.format(low=low, high=high))
-    return [value for value, _ in shown], columns, notes
+    return [value.as_(name, quoted=True) for value, name in zip(values, apart, strict=True)], columns, notes
 
 
 def _is_number(kind: str) -> bool:
@@ -81,18 +89,18 @@ def _is_number(kind: str) -> bool:
     return not kind or kind.startswith(WITH_BOUNDS)
 
 
-def _cells(n: int, name: str, kind: str, column: Column, bounds: bool) -> Iterator[tuple[exp.Expr, str]]:
-    """The columns that show the column ``n`` of the query: its value, bounds and spread, as expressions with names."""
+def _cells(n: int, kind: str, column: Column, bounds: bool) -> Iterator[tuple[exp.Expr, str]]:
+    """The columns that show the column ``n`` of the query: its value, bounds and spread, with how their names end."""
     value, lower, upper, low, high = (exp.column(f"c{n}{end}", "result") for end in ("", "_l", "_u", LOW, HIGH))
     if column.bounded and kind == "BOOLEAN":
         decided = [exp.If(this=lower, true=exp.true()), exp.If(this=exp.Not(this=upper), true=exp.false())]
-        yield exp.Case(ifs=decided), name
+        yield exp.Case(ifs=decided), ""
         return
-    yield (_number if column.bounded else _whole)(value, kind), name
+    yield (_number if column.bounded else _whole)(value, kind), ""
     if column.bounded and bounds and _is_number(kind):
-        yield from ((_finite(end, kind), f"{name}{word}") for end, word in zip((lower, upper), ENDS, strict=True))
+        yield from ((_finite(end, kind), word) for end, word in zip((lower, upper), ENDS, strict=True))
     if column.spread:
-        yield from ((_finite(end, "DOUBLE"), f"{name}{word}") for end, word in ((low, LOW), (high, HIGH)))
+        yield from ((_finite(end, "DOUBLE"), word) for end, word in ((low, LOW), (high, HIGH)))
 
 
 def _labels_by_estimates(kind: str, column: Column) -> bool:
@@ -140,7 +148,7 @@ def _finite(end: exp.Expr, kind: str) -> exp.Expr:
 
 def selected_from(relation: Ranged, listed: Sequence[exp.Expr]) -> exp.Query:
     """The SELECT of these expressions."""
-    return exp.select(*(e.as_(fresh("o")) for e in listed)).from_(relation.tree.subquery("result", copy=False))
+    return exp.select(*listed).from_(relation.tree.subquery("result", copy=False))
 
 
 @dataclass(frozen=True)

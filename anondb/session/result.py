@@ -25,7 +25,8 @@ class Result:
     """The rows of a query, which stay when the session is closed.
 
     Attributes:
-        columns: the names of the columns; a computed number ``n`` is followed by its bounds ``n_lower`` and ``n_upper``.
+        columns: the names of the columns, which may repeat as in DuckDB; a computed number ``n`` is followed by its bounds
+            ``n_lower`` and ``n_upper``.
         types: the DuckDB types of the columns.
         notes: remarks on the interpretation of the query.
     """
@@ -70,11 +71,9 @@ class Result:
             return fetched(self._relation)
 
     def df(self) -> pd.DataFrame:
-        """The rows as a data frame of pandas."""
+        """The rows as a data frame of pandas; as in DuckDB, a name that repeats has a number: ``item``, ``item_1``."""
         with self._limits.hold():
-            frame = self._relation.df()
-        frame.columns = self.columns
-        return frame
+            return self._relation.df()
 
     def arrow(self) -> pa.Table:
         """The rows as an Arrow table."""

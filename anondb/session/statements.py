@@ -37,11 +37,12 @@ class Statements:
     Args:
         scratch: the analyst's names.
         prepared: the prepared statements.
-        answer: gives the rows of a query, for RETURNING.
+        answer: gives the rows of a query, for RETURNING and ENUM.
     """
 
     def __init__(self, scratch: Scratch, prepared: Prepared, answer: Callable[[exp.Query], Result]) -> None:
-        self._scratch, self._prepared, self._changes = scratch, prepared, Changes(scratch, answer)
+        self._scratch, self._prepared, self._answer = scratch, prepared, answer
+        self._changes = Changes(scratch, answer)
 
     def run(self, statement: Statement) -> Done:
         """Run a statement that is no query.
@@ -111,12 +112,26 @@ class Statements:
         elif kind == "SCHEMA":
             self._scratch.set_schema(name)
         elif kind == "TYPE":
-            self._scratch.types[lowered(name)] = self._scratch.resolved(tree.expression).expressions[0].args["to"]
+            self._scratch.types[lowered(name)] = self._type(tree.expression)
         elif is_function(name):
             raise InputError("DuckDB has a function of this name.", code="bad_name", hint="Choose another name.")
         else:
             parameters = {part.name: _default_of(part) for part in tree.this.expressions}
             self._scratch.set_macro(name, parameters, tree.expression)
+
+    def _type(self, query: exp.Expr) -> exp.DataType:
+        """The type of the NULL that a query selects, or an ENUM of the values that a query in parentheses has."""
+        if not isinstance(query, exp.Subquery):
+            kind: exp.DataType = self._scratch.resolved(query).expressions[0].args["to"]
+            return kind
+        listed = query_of(query)
+        if len(self._scratch.describe(self._scratch.resolved(listed))[0]) != 1:
+            raise InputError("An ENUM has the values of one column.", code="bad_sql", hint="Select one column.")
+        alias = exp.TableAlias(this=exp.to_identifier("listed"), columns=[exp.to_identifier("value")])
+        texts = exp.select(exp.cast(exp.column("value"), "VARCHAR").as_("value"))
+        rows = self._answer(texts.from_(exp.Subquery(this=listed, alias=alias))).fetchall()
+        values = dict.fromkeys(row[0] for row in rows if row[0] is not None)
+        return exp.DataType(this=exp.DType.ENUM, expressions=[exp.Literal.string(value) for value in values])
 
     def _alter(self, tree: exp.Alter) -> Done:
         only(tree, "this", "kind", "exists", "actions")

@@ -41,6 +41,16 @@ def test_a_statement_of_a_tool_is_answered(client: Any, sql: str) -> None:
         ),
         ("SELECT 'pg_class'::text AS a", [("pg_class",)]),
         ("SHOW server_version", [("14.0",)]),
+        ("SELECT pg_catalog.current_setting('server_version_num')::int", [(140000,)]),
+        (
+            "SELECT datname, datdba FROM pg_database db LEFT JOIN pg_tablespace t ON t.oid = db.dattablespace",
+            [("shop", None)],
+        ),
+        (
+            "SELECT typ.relkind FROM (SELECT typ.oid, relkind FROM pg_type typ LEFT JOIN pg_class c ON c.oid = typ.typrelid"
+            " WHERE typ.typname = 'int8') AS typ",
+            [(None,)],
+        ),
         ("SELECT set_config('search_path', 'main', false)", [("main",)]),
         (
             "SELECT a.attname, pg_catalog.format_type(a.atttypid, a.atttypmod), t.typname FROM pg_attribute a"
@@ -78,6 +88,9 @@ def test_the_result_of_a_statement_is_described_before_it_runs(server: Server) -
         assert [described.fname(n) for n in range(described.nfields)] == [b"n", b"n_lower", b"n_upper"]
         assert described.nparams == 1 and described.param_type(0) == 1043
         assert raw.exec_prepared(b"a", [b"a"]).ntuples == 1
+        raw.prepare(b"e", b"SELECT item, count(*) AS n FROM sales WHERE item = ANY($1) GROUP BY item")
+        raw.describe_prepared(b"e")
+        assert raw.exec_prepared(b"e", [b"{milk,bread}"]).ntuples == 2
         raw.prepare(b"c", b"SELECT $1 AS a")  # of the type that its value has
         raw.describe_prepared(b"c")
         assert raw.exec_prepared(b"c", [b"a"]).ntuples == 1

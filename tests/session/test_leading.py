@@ -154,8 +154,9 @@ def test_first_rows_inside_a_query_keep_their_bounds(shop: Path, rows: str) -> N
 def test_what_no_rule_reads_leaves_the_rest_with_its_bounds(supports: Session) -> None:
     counted = supports.sql("SELECT count(*) AS n FROM sales WHERE item = 'milk'").bounds
     result = supports.sql("SELECT count(*) AS n, count(*) & 7 AS m, mode(item) AS k FROM sales WHERE item = 'milk'")
-    ((*bounds, _, lower, upper, _),) = [(row[1], row[0], row[2], *row[3:]) for row in result.fetchall()]
+    ((*bounds, _, lower, upper, _, certain),) = [(row[1], row[0], row[2], *row[3:]) for row in result.fetchall()]
     assert tuple(bounds) == counted and (lower, upper) == (None, None)
+    assert result.columns[-1] == "certain" and not certain  # estimates choose the label
     assert any("'m'" in note and "the operator &" in note for note in result.notes)
 
 

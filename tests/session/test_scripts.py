@@ -94,6 +94,9 @@ CHANGES = [
     "WHEN MATCHED THEN UPDATE WHEN NOT MATCHED THEN INSERT; FROM prices2 ORDER BY item",
     "MERGE INTO prices2 USING (SELECT 3 AS price, 'salt' AS item) s ON prices2.item = s.item "
     "WHEN MATCHED THEN DO NOTHING WHEN NOT MATCHED THEN INSERT BY NAME; FROM prices2 ORDER BY item",
+    "MERGE INTO prices2 AS t USING (VALUES ('milk', 5), ('salt', 0), ('figs', 2)) AS s(item, price) ON t.item = s.item "
+    "WHEN MATCHED AND s.price = 0 THEN DELETE WHEN MATCHED THEN UPDATE SET price = t.price + s.price WHEN NOT MATCHED THEN "
+    "INSERT (item, price) VALUES (s.item, s.price) RETURNING merge_action, *, lower(merge_action) AS a",
     "MERGE INTO prices2 USING (VALUES ('milk'), ('x')) s(item) USING (item) WHEN MATCHED THEN DELETE",
     "CREATE SEQUENCE numbers START 10 INCREMENT 5; CREATE OR REPLACE TABLE turned (id INTEGER DEFAULT nextval('numbers'), "
     "w VARCHAR UNIQUE); INSERT INTO turned (w) VALUES ('a'), ('b') RETURNING id, w || '!' AS w",
@@ -107,6 +110,8 @@ CHANGES = [
     "DELETE FROM turned WHERE w < 'd' RETURNING w",
     "CREATE TYPE level AS ENUM ('low', 'high'); CREATE OR REPLACE TABLE dear (l level); INSERT INTO dear VALUES ('high'), "
     "('low'); SELECT l, l > 'low'::level AS above FROM dear ORDER BY l",
+    "CREATE TYPE kind AS ENUM (SELECT item FROM prices2 UNION ALL SELECT NULL ORDER BY 1 DESC); "
+    "SELECT enum_range(NULL::kind) AS kinds",
     "CREATE TYPE money AS DECIMAL(10, 2); SELECT 1.239::money AS m, typeof([2]::money[]) AS t",
     "DROP TYPE money; DROP SEQUENCE IF EXISTS none; CREATE TYPE money AS INTEGER; SELECT 1.6::money AS m",
     "CREATE SCHEMA work; CREATE TABLE work.one AS SELECT 1 AS a; INSERT INTO work.one VALUES (2); SELECT one.a, work.one.a "
@@ -145,7 +150,7 @@ def test_own_tables_are_what_duckdb_makes_of_them(named: Named, script: str, que
             assert rows[0] == rows[1] or (not ordered and sorted(rows[0], key=str) == sorted(rows[1], key=str)), sql
     for name in ("prices2", "dear", "cheap", "turned", "stock"):
         session.sql(f"DROP TABLE IF EXISTS {name}")
-    session.sql("DROP TYPE IF EXISTS level; DROP SEQUENCE IF EXISTS numbers")
+    session.sql("DROP TYPE IF EXISTS level; DROP TYPE IF EXISTS kind; DROP SEQUENCE IF EXISTS numbers")
     session.sql("DROP MACRO IF EXISTS twice; DROP MACRO IF EXISTS at_least; DROP MACRO IF EXISTS above")
     assert not {"prices2", "dear", "cheap"} & session.tables.keys()
 
@@ -241,7 +246,8 @@ def test_bounds_and_estimates_see_through_names(named: Named, script: str) -> No
         ("CREATE TABLE t (a INTEGER, b INTEGER GENERATED ALWAYS AS (a))", "a computed column"),
         ("CREATE SCHEMA main", "a schema of this name"),
         ("CREATE SCHEMA w; CREATE TABLE w.t AS SELECT 1 AS a; DROP SCHEMA w", "has tables"),
-        ("CREATE TYPE e AS ENUM (SELECT item FROM sales)", "an ENUM of a query"),
+        ("CREATE TYPE e AS ENUM (SELECT tid FROM sales)", "an id"),
+        ("CREATE TYPE e AS ENUM (SELECT item, 1 FROM sales)", "one column"),
         ("CREATE ROLE r", "CREATE"),
         ("SELECT nextval('none')", "does not accept"),
         ("CREATE SEQUENCE q; SELECT count(*) FROM sales WHERE tid = nextval('q')", "an id"),

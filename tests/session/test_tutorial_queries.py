@@ -70,12 +70,13 @@ def is_outside(value: Any, low: Any, high: Any) -> bool:
 
 def faults(result: Result, names: list[str], truth: list[tuple[Any, ...]]) -> tuple[list[str], int]:
     """What is wrong with an answer with bounds, and how many numbers were compared with the original's."""
-    numbers = [name for name in names if f"{name}_lower" in result.columns]
+    columns = list(result.df().columns)  # in which no name repeats
+    numbers = [name for name in names if f"{name}_lower" in columns]
     ends = {f"{name}{end}" for name in numbers for end in ("_lower", "_upper")}
-    if [name for name in result.columns if name != "certain" and name not in ends] != names:
-        return [f"the columns {result.columns} instead of {names}"], 0
+    if [name for name in columns if name != "certain" and name not in ends] != names:
+        return [f"the columns {columns} instead of {names}"], 0
     keys = [name for name in names if name not in numbers]
-    mine, true = rows_of(result.columns, result.fetchall()), rows_of(names, truth)
+    mine, true = rows_of(columns, result.fetchall()), rows_of(names, truth)
     listed, expected = ([(str([row[key] for key in keys]), row) for row in rows] for rows in (mine, true))
     count = Counter(key for key, _ in listed), Counter(key for key, _ in expected)
     by_key, found, compared = dict(expected), list[str](), 0

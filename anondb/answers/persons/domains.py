@@ -332,7 +332,7 @@ def check_kind(kind: str) -> None:
     """Refuse groups by values of a type that Python does not have."""
     supported = kind.startswith(_GROUPED) or kind in ('"NULL"', "UUID")
     if not supported or kind.endswith(("]", "_NS")):
-        raise unsupported(f"GROUP BY a value of the type {kind}", "Cast it to BIGINT or VARCHAR.")
+        raise unsupported(f"GROUP BY a value of the type {kind.partition('(')[0]}", "Cast it to BIGINT or VARCHAR.")
 
 
 def check_fixed(tree: exp.Expr) -> None:
