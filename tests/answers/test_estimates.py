@@ -233,7 +233,7 @@ def test_the_type_of_an_id_tells_nothing(session: anondb.Session) -> None:
 KEYLESS = [
     "SELECT n FROM ({counts}) UNION ALL SELECT n FROM ({counts})",
     "SELECT 'a' AS k, n FROM ({counts}) UNION ALL SELECT 'b', n FROM ({counts})",
-    "SELECT unnest(list(n)) AS n FROM ({counts})",
+    "SELECT unnest(list(n) || list(n)) AS n FROM ({counts})",
 ]
 
 

@@ -7,8 +7,17 @@ from collections.abc import Collection
 from sqlglot import exp
 
 from anondb.answers.ranged.aggregates import has_aggregate
-from anondb.answers.ranged.clauses import clauses_of, conditions_of, only_source, places_of, set_conditions, shown_by_name
+from anondb.answers.ranged.clauses import (
+    clauses_of,
+    conditions_of,
+    only_source,
+    part_of,
+    places_of,
+    set_conditions,
+    shown_by_name,
+)
 from anondb.answers.ranged.equivalents import FRAME, common_table, frame_of, query_of
+from anondb.answers.ranged.groups import read_groups
 from anondb.answers.ranged.originals import Originals, is_present, rule
 from anondb.query.parsing import bare, lowered
 
@@ -185,11 +194,26 @@ def _rows_counted(call: exp.Expr) -> exp.Expr | None:
 
 @rule(exp.Distinct)
 def without_idle_distinct(select: exp.Select, originals: Originals) -> None:
-    """A query without DISTINCT in each SELECT that has a single row: aggregates without groups."""
-    single = select.args.get("group") is None and not any(e.find(exp.Explode, exp.Unnest) for e in select.expressions)
-    if single and any(has_aggregate(e, originals.analyst.is_aggregate) for e in select.expressions):
-        distinct = select.args.get("distinct")
-        select.set("distinct", distinct if distinct is not None and distinct.args.get("on") else None)
+    """A query without DISTINCT in each SELECT whose rows differ: a single row of aggregates, and groups shown with their
+    keys."""
+    distinct, shown = select.args.get("distinct"), select.expressions
+    if distinct is None or distinct.args.get("on") or any(e.find(exp.Explode, exp.Unnest) for e in shown):
+        return
+    single = select.args.get("group") is None and any(has_aggregate(e, originals.analyst.is_aggregate) for e in shown)
+    if single or _shows_keys(select):
+        select.set("distinct", None)
+
+
+def _shows_keys(select: exp.Select) -> bool:
+    """Whether a SELECT shows all keys of the groups that it makes, or chooses from its only source."""
+    plain = part_of(select, *(clauses_of(select) - {"distinct", "where", "order", "limit", "offset", "with_"}))
+    source = only_source(select)
+    if source is None or clauses_of(plain) != {"expressions", "from_"}:
+        return read_groups(plain, having=True) is not None
+    inner = query_of(source)
+    groups = read_groups(inner, having=True) if isinstance(inner, exp.Select) else None
+    shown = {lowered(e.unalias().name) for e in select.expressions if isinstance(e.unalias(), exp.Column)}
+    return groups is not None and {*groups.keys} <= shown
 
 
 @rule(exp.Count)
