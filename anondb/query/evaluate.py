@@ -30,11 +30,11 @@ from functools import cache, cached_property, lru_cache
 from itertools import product
 from math import prod
 
+from anondb.answers.rules.vector_sets import EMPTY, vector_sets
 from anondb.query.item_tests import ItemTest, finite, others_pass, patterns
 from anondb.query.predicates import And, AtLeast, Condition, Constant, Not, Or, leaves
 from anondb.query.refusals import too_complex, unsupported
 from anondb.query.values import OnValue
-from anondb.query.vector_sets import EMPTY, VectorSets
 
 MAX_STATES = 1 << 14
 MAX_VECTORS = 1 << 12
@@ -308,7 +308,8 @@ class Evaluator:
         single = not question.counted and question.caps == (1,)
         self.some = whole.get(self._start) if single else None
         few = prod(cap + 1 for cap in question.caps[:MAX_SET]) <= MAX_SET
-        self._sets = VectorSets(question.caps, self.value) if few and self.some is None else None
+        self._sets = vector_sets(question.caps) if few and self.some is None else None
+        self._ends = cache(self._ends_of)
 
     def _settle(self, left: Left, counts: Vector, more: Vector) -> tuple[Left, Vector]:
         needed: set[int] = set()
@@ -335,7 +336,20 @@ class Evaluator:
         reached = EMPTY
         for part in parts:
             reached = self._sets.added(reached, part.vectors)
-        return Outcome(*self._sets.ends(reached))
+        return self._ends(reached)
+
+    @cached_property
+    def _by_value(self) -> list[tuple[int, int]]:
+        """The values, in ascending order, each with the set of the count vectors that have it."""
+        by_value: dict[int, int] = {}
+        for n, vector in enumerate(self._sets.vectors if self._sets else ()):
+            value = self.value(vector)
+            by_value[value] = by_value.get(value, 0) | 1 << n
+        return sorted(by_value.items())
+
+    def _ends_of(self, reached: int) -> Outcome:
+        values = [value for value, vectors in self._by_value if vectors & reached]
+        return Outcome(values[0], values[-1])
 
     def _walk(self, parts: Sequence[Part]) -> Outcome:
         """The outcome by the conditions that the parts leave undecided, one part after the other."""

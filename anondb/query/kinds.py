@@ -9,7 +9,8 @@ from itertools import combinations, product
 
 import numpy as np
 
-from anondb.answers.rules.cells import Array, Space, Supports, Vector
+from anondb.answers.rules.cells import Array, Space, Supports
+from anondb.answers.rules.vector_sets import Vector
 from anondb.query.classes import Classes, Members, Passing
 from anondb.query.evaluate import Evaluator, Passed, Question, part_of
 

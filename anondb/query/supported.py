@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import combinations
 
 import numpy as np
@@ -45,6 +45,7 @@ from anondb.query.reading import holdings
 from anondb.query.values import OnValue
 
 KEPT = 16  # numbers of transactions by what they show
+PARTS = 1 << 12  # bounds of the parts of conditions, which questions share
 Hidden = Sequence[tuple[Passed, int]]
 
 
@@ -69,6 +70,7 @@ class SupportedAnswers:
     def __init__(self, release: Opened) -> None:
         self._release, self.members = release, release.listed_members
         self._kept: dict[object, Groups] = {}
+        self._of_part = lru_cache(maxsize=PARTS)(lambda condition: self.of_question(Question.of(condition), None))
 
     def scalar(self, plan: Plan, bounds: Bounds) -> Bounds:
         """The answer to a query with a single number, from its bounds by the rows alone."""
@@ -128,8 +130,7 @@ class SupportedAnswers:
             kinds = kinds_of(self.members, question, passing, hidden, level, self._release.differing)
             if kinds is not None:
                 groups = self.groups(kinds.classes)
-                possible = kinds.space.possible(groups.counts, kinds.parts, kinds.hidden, groups.lost)
-                cells = Possible.of(possible)
+                cells = kinds.space.possible(groups.counts, kinds.parts, kinds.hidden, groups.lost)
                 if cells is not None:
                     return kinds, groups, cells
         return None
@@ -186,7 +187,7 @@ class SupportedAnswers:
                 low, high = ends(condition.part)
                 return size - high, size - low
             if isinstance(condition, And | Or):
-                parts = [self.of_question(Question.of(part), None) if deep else ends(part) for part in condition.parts]
+                parts = [self._of_part(part) if deep else ends(part) for part in condition.parts]
                 if isinstance(condition, Or):
                     return max(low for low, _ in parts), min(size, sum(high for _, high in parts))
                 return max(0, size - sum(size - low for low, _ in parts)), min(high for _, high in parts)
@@ -213,7 +214,7 @@ class SupportedAnswers:
             return 0
         most = sorted(labels, key=lambda item: (-self.alone.get(item, (0, 0))[0], item))[: MAX_KINDS + 1]
         parts = (at_least(condition.count, Labels(frozenset(few))) for few in combinations(most, MAX_KINDS))
-        return max(self.of_question(Question.of(part), None)[0] for part in parts)
+        return max(self._of_part(part)[0] for part in parts)
 
     # ------------------------------------------------------------------ what the release says
 

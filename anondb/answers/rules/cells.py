@@ -24,12 +24,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
 from math import prod
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from anondb.answers.rules.vector_sets import EMPTY, Vector, vector_sets
 
 Array = npt.NDArray[Any]
 
@@ -168,8 +169,6 @@ class _Program:
         return np.clip(costs[:, 1:], -LARGEST, LARGEST)
 
 
-Vector = tuple[int, ...]
-
 MAX_CELLS = 64  # of a group: those of six items
 MAX_COLUMNS = 6_000  # of all groups
 
@@ -185,29 +184,15 @@ class Space:
         """Whether the vectors are few enough to be listed."""
         return prod(cap + 1 for cap in self.caps[:MAX_CELLS]) <= MAX_CELLS and len(self.caps) <= MAX_CELLS
 
-    @cached_property
+    @property
     def vectors(self) -> list[Vector]:
         """The vectors; the first has no items."""
-        return list(product(*(range(cap + 1) for cap in self.caps)))
-
-    @cached_property
-    def _place(self) -> dict[Vector, int]:
-        return {vector: n for n, vector in enumerate(self.vectors)}
-
-    def _with(self, possible: Array, added: Vector) -> Array:
-        """The rows of possible vectors, each with this one added."""
-        to = [
-            self._place[tuple(min(a + b, cap) for a, b, cap in zip(v, added, self.caps, strict=True))] for v in self.vectors
-        ]
-        moved = np.zeros_like(possible)
-        for n, place in enumerate(to):
-            moved[:, place] |= possible[:, n]
-        return moved
+        return vector_sets(self.caps).vectors
 
     def possible(
         self, counts: Array, parts: Sequence[Iterable[Vector]], hidden: Iterable[tuple[Vector, int]], lost: Array
-    ) -> Array:
-        """Which vectors each group of transactions may have: a row for each group.
+    ) -> Possible | None:
+        """The vectors that each group of transactions may have; None if they are too many, or none.
 
         Args:
             counts: for each group, how many of each of the parts its transactions have.
@@ -215,18 +200,20 @@ class Space:
             hidden: what suppressed items may add, each up to so many times.
             lost: which groups may have suppressed items.
         """
-        possible = np.zeros((len(counts), len(self.vectors)), dtype=bool)
-        possible[:, 0] = True
-        for n, part in enumerate(parts):
-            ways = list(part)
-            for step in range(int(counts[:, n].max(initial=0))):
-                rows = np.flatnonzero(counts[:, n] > step)
-                possible[rows] = np.logical_or.reduce([self._with(possible[rows], way) for way in ways])
-        rows = np.flatnonzero(lost)
-        for vector, times in hidden:
-            for _ in range(times if len(rows) else 0):
-                possible[rows] |= self._with(possible[rows], vector)
-        return possible
+        if len(counts) > MAX_COLUMNS:
+            return None
+        added, none, sets = vector_sets(self.caps).added, (0,) * len(self.caps), list[int]()
+        listed = [tuple(sorted(part)) for part in parts]
+        suppressed = [((none, vector), times) for vector, times in hidden]
+        for numbers, loses in zip(counts.tolist(), lost.tolist(), strict=True):
+            reached = EMPTY
+            for part, times in (*zip(listed, numbers, strict=True), *(suppressed if loses else ())):
+                for _ in range(times):
+                    reached = added(reached, part)
+            sets.append(reached)
+        bits = np.array(sets, np.uint64)[:, None] >> np.arange(len(self.vectors), dtype=np.uint64)
+        group, vector = np.nonzero(bits & np.uint64(1))
+        return Possible(group, vector) if 0 < len(group) <= MAX_COLUMNS else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,11 +226,6 @@ class Possible:
 
     group: Array
     vector: Array
-
-    @classmethod
-    def of(cls, possible: Array) -> Possible | None:
-        """The cells from the possible vectors of each group; None if they are too many, or none."""
-        return cls(*np.nonzero(possible)) if 0 < possible.sum() <= MAX_COLUMNS else None
 
     def cells(self, sums: Array) -> Cells:
         """The cells with known sums."""
