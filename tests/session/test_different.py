@@ -30,3 +30,16 @@ def test_values_of_a_case_are_counted_once(named: Named) -> None:
     assert session.sql(f"SELECT count(DISTINCT {kinds}) AS n FROM sales WHERE item = 'dates'").bounds[::2] == (0, 0)
     gone = "CASE WHEN item = 'nothing like it' THEN 1 ELSE 2 END"
     assert session.sql(f"SELECT count(DISTINCT {gone}) AS n FROM sales").bounds[0] == 1
+
+
+@pytest.mark.parametrize(
+    "pairs",
+    [
+        "sales a JOIN sales b USING (tid) JOIN food f ON f.node = a.item JOIN food g ON g.node = b.item",
+        "sales a JOIN food f ON f.node = a.item",
+    ],
+)
+def test_a_group_that_exists_has_a_row(named: Named, pairs: str) -> None:
+    groups = named[1].sql(f"SELECT f.parent, count(*) AS n FROM {pairs} GROUP BY f.parent").df()
+    sure = groups[groups.certain] if "certain" in groups else groups
+    assert (len(sure) > 0 or named[0] == "plain") and (sure.n_lower >= 1).all()
