@@ -53,15 +53,21 @@ def with_aggregates(tree: exp.Expr, originals: Originals) -> exp.Expr:
     return copy
 
 
+def _is_of_rows(value: exp.Expr) -> bool:
+    return value.find(exp.AggFunc, exp.Window) is not None
+
+
 @rule(exp.ArrayAgg, exp.Explode)
 def with_rows_of_lists(select: exp.Select, originals: Originals) -> None:
     """A query with rows in place of those of a list for each group of them: ``SELECT k, unnest(list(x)) FROM t GROUP BY k``
     shows k and x of each row."""
     group, shown = select.args.get("group") or exp.Group(all=True), [e.unalias() for e in select.expressions]
     rows, keys = [e for e in shown if isinstance(e, exp.Explode)], [e for e in shown if not isinstance(e, exp.Explode)]
-    call, wanted = filtered(rows[0].this) if len(rows) == 1 else (None, None)
-    plain = clauses_of(select) <= {"expressions", "from_", "joins", "where", "group"} and isinstance(call, exp.ArrayAgg)
-    if not plain or group.find(exp.Rollup, exp.Cube, exp.GroupingSets) or any(k.find(exp.AggFunc, exp.Window) for k in keys):
+    plain = clauses_of(select) <= {"expressions", "from_", "joins", "where", "group"} and not any(map(_is_of_rows, keys))
+    if len(rows) != 1 or clauses_of(rows[0]) != {"this"} or not plain or group.find(exp.Rollup, exp.Cube, exp.GroupingSets):
+        return
+    call, wanted = filtered(rows[0].this)
+    if not isinstance(call, exp.ArrayAgg):
         return
     what = call.this.this if isinstance(call.this, exp.Order) else call.this
     if isinstance(what, exp.Distinct):

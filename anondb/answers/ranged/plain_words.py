@@ -74,9 +74,9 @@ def with_column_names(tree: exp.Expr) -> exp.Expr:
     """A query whose sources name their columns themselves: ``(SELECT a AS x FROM t) s`` for ``(SELECT a FROM t) s(x)``, and
     what a subquery shows in place of ``SELECT *`` from it."""
     copy = tree.copy()
-    for source in copy.find_all(exp.Subquery, exp.CTE):
-        if source.alias_column_names and isinstance(source.this, exp.Select):
-            _name_columns(source.this, source.args["alias"])
+    for named in copy.find_all(exp.Subquery, exp.CTE):
+        if named.alias_column_names and isinstance(named.this, exp.Select):
+            _name_columns(named.this, named.args["alias"])
     for select in reversed(list(copy.find_all(exp.Select))):
         source = only_source(select)
         inner = query_of(source) if source is not None and select.expressions == [exp.Star()] else None
