@@ -27,7 +27,9 @@ OUTSIDE_NOTE = (
     "please report the query."
 )
 ZERO_NOTE = "A number has no bounds in a row where it may be divided by 0. Divide by nullif(n, 0)."
-ENDS_NOTE = "A number has no bounds in a row where rules give it no ends, such as by a divisor that may be close to 0."
+ENDS_NOTE = (
+    "A number has no bounds in a row where it is NULL, or rules give it no ends, as by a divisor that may be close to 0."
+)
 SELDOM_NOTE = "Only rows that half of the worlds have are listed; rows may be missing."
 FRAME_NOTE = "A number has no bounds where its window may reach a row that need not exist."
 _MEAN_LIST = (
@@ -35,9 +37,9 @@ _MEAN_LIST = (
     "lambda place: list_avg(list_transform(list(cell ORDER BY w), lambda one: one[place])))"
 )
 """The mean of lists, place by place."""
-_MEAN_OF_ALL = """CASE WHEN absent IS NULL THEN total / found
+_MEAN_OF_ALL = """CASE WHEN absent IS NULL THEN total / found WHEN given = 0 THEN NULL
     ELSE (coalesce(total, 0) + (worlds - given) * absent) / nullif(found + worlds - given, 0) END"""
-"""The mean where worlds without a row have a value, too, if it is not NULL."""
+"""The mean where worlds without a row have a value, too, if it is not NULL; NULL where all worlds have NULL."""
 
 
 @dataclass(frozen=True)

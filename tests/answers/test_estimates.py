@@ -138,7 +138,7 @@ NOTED = [
         "WHERE s.tid = p.tid AND s.item IN ('milk', 'butter', 'yogurt', 'brie')) l GROUP BY l.k",
         "rows may be missing",
     ),
-    (f"SELECT corr(x, y) AS r FROM ({FLAGS})", "where rules give it no ends"),
+    (f"SELECT corr(x, y) AS r FROM ({FLAGS})", "rules give it no ends"),
     (
         "SELECT count(*) AS n FROM customers c WHERE c.age > (SELECT avg(d.age) FROM customers d WHERE d.town = c.town)",
         "the column 'town' in this place",
@@ -244,6 +244,19 @@ def test_rows_without_a_key_are_of_one_world(session: anondb.Session, sql: str) 
     assert [name for name in result.columns if name.startswith("n")] == ["n"] and len(result) > 50
     assert any("same keys" in note for note in result.notes)
     assert not any("Internal error" in note for note in result.notes)
+
+
+OF_NOBODY = [
+    "SELECT n - 1 AS d FROM (VALUES ('nothing like it')) v(i) LEFT JOIN ({counts}) c ON c.item = v.i",
+    "SELECT c.n - d.n AS d FROM ({counts}) c LEFT JOIN ({counts}) d ON d.item = c.item || '?' LIMIT 1",
+    "SELECT d FROM (SELECT item, 2 * (n - lag(n) OVER (ORDER BY item)) AS d FROM ({counts})) ORDER BY item LIMIT 1",
+]
+
+
+@pytest.mark.parametrize("sql", OF_NOBODY)
+def test_what_is_null_in_each_world_is_null(session: anondb.Session, sql: str) -> None:
+    row = session.sql(sql.format(counts="SELECT item, count(*) AS n FROM sales GROUP BY item")).fetchall()[0]
+    assert row[0] is None
 
 
 def test_parts_of_one_row_match_by_their_places(session: anondb.Session) -> None:
