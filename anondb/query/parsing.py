@@ -244,10 +244,14 @@ def _asked_about(word: str, rest: str, text: str) -> Statement:
     return Statement(word, parse(query), text)
 
 
+_SCHEMAS = ("main", "pg_catalog", "information_schema", "system", "temp")
+"""What stands before the name of a function without being its first operand."""
+
+
 def _parsed(tokens: list[Token], sql: str) -> exp.Expr:
     """The tree of one statement."""
     try:
-        trees = dialect().parser().parse(reworded(tokens), sql)
+        trees = [tree and _with_calls(tree) for tree in dialect().parser().parse(reworded(tokens), sql)]
     except ParseError as error:
         where = error.errors[0] if error.errors else {}
         raise _bad_sql(where.get("line"), where.get("col")) from None
@@ -265,6 +269,16 @@ def _parsed(tokens: list[Token], sql: str) -> exp.Expr:
         if node._meta and node._meta.keys() <= _POSITIONS:
             node._meta = None
     return _with_selects(_grouped(_ended_inside(trees[0])))
+
+
+def _with_calls(tree: exp.Expr) -> exp.Expr:
+    """A tree with ``f(x, y)`` in place of ``x.f(y)``, whose x sqlglot does not read as a column."""
+    for dot in reversed(list(tree.find_all(exp.Dot))):  # inner ones first
+        call, of = dot.expression, dot.this
+        if isinstance(call, exp.Anonymous) and not (isinstance(of, exp.Identifier) and lowered(of.name) in _SCHEMAS):
+            text = f"{call.name}({', '.join(operand.sql(dialect='duckdb') for operand in (of, *call.expressions))})"
+            dot.replace(dialect().parser().parse(dialect().tokenize(text), text)[0])
+    return tree
 
 
 def bare(node: exp.Expr) -> exp.Expr:

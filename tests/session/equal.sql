@@ -726,3 +726,9 @@ SELECT item, count(*) AS n FROM sales GROUP BY item HAVING count(*) < 9;
 SELECT item, count(*) AS n FROM (SELECT tid, unnest(list(item)) AS item FROM sales GROUP BY tid) GROUP BY item;
 SELECT item, count(*) AS n FROM (SELECT unnest(array_agg(item)) AS item FROM sales GROUP BY tid) GROUP BY item;
 SELECT item, count(*) AS n FROM sales GROUP BY item;
+-- a function after its first operand is the function of it
+SELECT count(*) AS n FROM sales s WHERE s.item.upper().length() = 4;
+SELECT count(*) AS n FROM sales WHERE length(upper(item)) = 4;
+-- other words for averages and sums are read as these [listed]
+SELECT geometric_mean(k) AS g, favg(k) AS a, fsum(k) AS s, weighted_avg(k, 2) AS w FROM (SELECT count(*) AS k FROM sales GROUP BY tid);
+SELECT exp(avg(ln(k))) AS g, avg(k) AS a, sum(k) AS s, avg(k) AS w FROM (SELECT count(*) AS k FROM sales GROUP BY tid);

@@ -55,7 +55,7 @@ def test_windows_that_take_no_estimates(named: Named, function: str, over: str) 
     refused(named[1], f"SELECT item, {function}(n) {over} FROM {OF_ITEMS}", "of estimates")
 
 
-@each("call", ["product(2)", "histogram(item)", "geomean(2)", "arbitrary(item)", "sem(2)"])
+@each("call", ["product(2)", "histogram(item)", "entropy(2)", "arbitrary(item)", "sem(2)"])
 def test_aggregates_that_are_not_known_need_certain_rows(named: Named, call: str) -> None:
     """Whether an item occurs at all is not known."""
     refused(named[1], f"SELECT 1 AS k, {call} AS v FROM {OF_ITEMS} GROUP BY 1", "of rows that counts choose")

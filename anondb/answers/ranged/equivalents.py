@@ -36,10 +36,8 @@ _ENDED = (exp.Distinct, exp.Literal, exp.Order)
 def with_known_names(tree: exp.Expr, originals: Originals) -> exp.Expr:
     """A query with other spellings in place of those that no rule reads."""
     copy = tree.copy()
-    for call in list(copy.find_all(exp.Anonymous, exp.WithinGroup)):
-        if isinstance(call, exp.Anonymous) and lowered(call.name) == "mean" and len(call.expressions) == 1:
-            call.replace(exp.Avg(this=call.expressions[0].copy()))
-        elif isinstance(call, exp.WithinGroup) and (quantile := _quantile(call)) is not None:
+    for call in list(copy.find_all(exp.WithinGroup)):
+        if (quantile := _quantile(call)) is not None:
             call.replace(quantile)
     for end in list(copy.find_all(exp.ArgMax, exp.ArgMin)):
         if end.this == end.expression and end.args.get("count") is None:

@@ -21,6 +21,17 @@ from anondb.answers.ranged.groups import read_groups
 from anondb.answers.ranged.originals import Originals, is_present, rule
 from anondb.query.parsing import bare, lowered
 
+_SAME = {
+    ("mean", 1): "avg({0})",
+    ("favg", 1): "avg({0})",
+    ("fsum", 1): "sum({0})",
+    ("kahan_sum", 1): "sum({0})",
+    ("sumkahan", 1): "sum({0})",
+    ("geomean", 1): "exp(avg(ln({0})))",
+    ("geometric_mean", 1): "exp(avg(ln({0})))",
+    ("weighted_avg", 2): "sum(({0}) * ({1})) / sum(CASE WHEN {0} IS NOT NULL THEN {1} ELSE 0 END)",
+}
+"""Other words of DuckDB for aggregates, by their names and numbers of operands."""
 _CONDITIONS = (exp.Where, exp.Having, exp.Qualify)
 _ROWS = exp.Count(this=exp.Star(), big_int=True)
 _OF_EACH_GROUP = (exp.GTE(this=_ROWS, expression=exp.convert(1)), exp.GT(this=_ROWS, expression=exp.convert(0)))
@@ -29,12 +40,17 @@ _ALWAYS = (exp.true(), exp.EQ(this=exp.convert(1), expression=exp.convert(1)))
 
 
 def with_plain_words(tree: exp.Expr) -> exp.Expr:
-    """A query with ``count(*)`` in place of other words for a number of rows, without double negations, without parentheses
-    that change nothing around conditions that AND connects, without the frames that windows have anyway, and without
-    conditions that all meet: ``WHERE 1 = 1``, and ``HAVING count(*) >= 1`` of groups; with LIMIT in place of ``FETCH FIRST 3
-    ROWS ONLY``, the schema in which the original's tables are for the current one, ``x COLLATE c = 'l'`` for ``x = 'l'
-    COLLATE c``, and IN and ``(a, b)`` for ``list_contains`` and ``row``."""
+    """A query with ``count(*)``, ``avg`` and ``sum`` in place of other words for these, without double negations, without
+    parentheses that change nothing around conditions that AND connects, without the frames that windows have anyway, and
+    without conditions that all meet: ``WHERE 1 = 1``, and ``HAVING count(*) >= 1`` of groups; with LIMIT in place of ``FETCH
+    FIRST 3 ROWS ONLY``, the schema in which the original's tables are for the current one, ``x COLLATE c = 'l'`` for ``x =
+    'l' COLLATE c``, and IN and ``(a, b)`` for ``list_contains`` and ``row``."""
     copy = tree.copy()
+    for call in reversed(list(copy.find_all(exp.Anonymous))):  # inner ones first
+        if (written := _SAME.get((lowered(call.name), len(call.expressions)))) is not None:
+            made: exp.Expr = exp.maybe_parse(written.format(*(e.sql("duckdb") for e in call.expressions)), dialect="duckdb")
+            if isinstance(made, exp.AggFunc) or not isinstance(call.parent, exp.Window):
+                call.replace(made)
     for schema in list(copy.find_all(exp.CurrentSchema)):
         schema.replace(exp.Literal.string("main"))
     for contains in list(copy.find_all(exp.ArrayContains)):
