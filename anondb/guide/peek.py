@@ -4,13 +4,12 @@ import codecs
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from anondb.data.layouts import FALSE, TRUE
-from anondb.data.preflight import ID_NAME, PERSON_WORDS, Finding, findings
+from anondb.data.preflight import ID_NAME, PERSON_WORDS, findings
 from anondb.data.records import MEASURE
 from anondb.data.sources import open_source
 from anondb.data.sources import reading as opening
@@ -19,10 +18,9 @@ from anondb.engine import Engine, reads, tuples
 from anondb.engine.spill import private_block
 from anondb.engine.texts import listed, quoted, sql
 from anondb.errors import InputError
-from anondb.guide.counts import Counts, counts_of
+from anondb.guide.counts import counts_of
+from anondb.guide.look import Peek
 from anondb.guide.people import IDENTIFIER, people
-from anondb.models import json_of
-from anondb.reading.account import Account
 from anondb.reading.dialect import (
     EXCEL_NOTE,
     detected_delimiter,
@@ -48,45 +46,6 @@ _INTEGER = re.compile(r"[-+]?[\d.]*\d-?")
 _BYTE_ORDER = dict.fromkeys((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE), "utf-32")
 _BYTE_ORDER |= dict.fromkeys((codecs.BOM_LE, codecs.BOM_BE), "utf-16")
 _RARE_MARKS = ("~", "^", " ")  # that separate fields if there is none of the usual
-
-
-@dataclass(frozen=True)
-class Peek:
-    """How a file or a table would be read. For its owner: it shows persons.
-
-    Attributes:
-        file: the name of the file or the table.
-        format: its format, with the compression; ``table``.
-        reading: the options that it needs, by name, ``id`` and ``item`` among them.
-        reasons: why, in sentences.
-        persons: the first persons, each with the id and the items, or the values of a table of people.
-        columns: of a table of people: each column with the role that is proposed, and why.
-        account: what was read of a file; None if it cannot be read so, and for a table.
-        findings: what the owner would have to confirm.
-        problem: why it cannot be read so.
-        command: the command that makes a release of it; for a table, SOURCE stands for its database.
-        counts: how many items persons have, and how many persons have an item; None if it cannot be read so.
-    """
-
-    file: str
-    format: str
-    reading: Mapping[str, Any]
-    reasons: tuple[str, ...]
-    command: str
-    persons: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    account: Account | None = None
-    findings: tuple[Finding, ...] = field(default=())
-    columns: tuple[tuple[str, str, str], ...] = ()
-    problem: str | None = None
-    counts: Counts | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        """The proposal as JSON values."""
-        return {
-            **json_of(vars(self)),
-            "persons": [{"id": person, "items": list(items)} for person, items in self.persons],
-            "columns": [{"name": name, "role": role, "why": why} for name, role, why in self.columns],
-        }
 
 
 class _Guess(dict[str, Any]):
