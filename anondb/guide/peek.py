@@ -4,6 +4,7 @@ import codecs
 import re
 import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -257,7 +258,7 @@ def _read(
     engine: Engine, data: Path | str, reading: Mapping[str, Any], columns: list[str], rows: list[tuple[str | None, ...]]
 ) -> dict[str, Any]:
     """The persons, the account and the findings of reading the source so; of a table of people the roles of its columns,
-    and ``quasi``, the quasi-identifiers."""
+    and ``quasi``, the quasi-identifiers. Its rows may be those of transactions, with a column of items."""
     of_people = reading.get("layout") == PEOPLE
     asked = ReadAs(data, _options(reading), reading.get("id", "tid"), "item" if of_people else reading.get("item", "item"))
     with engine.transaction(), open_source(engine, asked, "transactions") as source:
@@ -268,13 +269,14 @@ def _read(
             unconfirmed = findings(engine, dataset, item_domains=bool(reading.get("item_domains")))
             read = {"findings": tuple(unconfirmed), "counts": counts_of(dataset), "persons": _persons(engine, dataset)}
             return {"account": dataset.account, **read}
-        proposed = people(engine, source, dataset)
+        proposed = people(engine, source, replace(dataset, item_column=reading.get("item", dataset.item_column)))
     at = columns.index(reading["id"])
-    shown = [(str(r[at]), tuple(f"{c} {v}" for c, v in zip(columns, r, strict=True) if c != columns[at])) for r in rows]
     roles = tuple((c.name, c.role, c.why) for c in proposed.columns)
+    known = {c.name for c in proposed.columns if c.values is not None}
+    shown = {str(r[at]): tuple(f"{c} {v}" for c, v in zip(columns, r, strict=True) if c in known) for r in rows}
     others = [name for name, role, _ in roles if role != IDENTIFIER]
     quasi = proposed.quasi_identifiers or others or [name for name, _, _ in roles]
-    return {"account": dataset.account, "persons": tuple(shown[:PERSONS]), "columns": roles, "quasi": quasi}
+    return {"account": dataset.account, "persons": tuple(shown.items())[:PERSONS], "columns": roles, "quasi": quasi}
 
 
 def _persons(engine: Engine, dataset: Dataset) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -298,6 +300,9 @@ def _command(data: Path | str, reading: Mapping[str, Any], quasi: Sequence[str])
         *([word_of(str(data))] if isinstance(data, Path) else ["SOURCE", "--transactions", data]),
     ]
     words += [word for name in ("id", "item") if name in reading for word in (f"--{name}", str(reading[name]))]
+    if reading.get("layout") == PEOPLE and "item" in reading:  # beside the items of the same rows
+        words += ["--records", str(data)]
+        reading = {name: value for name, value in reading.items() if name != "layout"}
     words += reading_flags(reading)
     words += ["--quasi-identifiers", ",".join(quasi), "--model", "kkm"] if quasi else ["--algorithm", "similar"]
     return [*words, "--publish", "release.duckdb"]
