@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from anondb.compare.comparison import Comparison
     from anondb.data.files import Loaded
     from anondb.guide.advise import Advice
-    from anondb.guide.peek import Peek
+    from anondb.guide.look import Peek
     from anondb.guide.profile import Profile
     from anondb.guide.tables import Columns
 

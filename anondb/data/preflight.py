@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
@@ -11,6 +10,7 @@ from anondb.data.transactions import Dataset
 from anondb.engine import Engine, reads
 from anondb.engine.texts import listed, literal, sql
 from anondb.errors import InputError, by_interface, quote_list
+from anondb.reading.account import Finding
 from anondb.reading.options import MARKS
 
 PERSON_WORDS = "uid|pid|customer|client|patient|pat|subject|user|member|person"
@@ -29,18 +29,6 @@ _MISSING_WORDS = (
 
 
 Found = Iterator[tuple[str, str]]  # names of findings, with their messages
-
-
-@dataclass(frozen=True)
-class Finding:
-    """Something that an owner confirms, or mends."""
-
-    name: str  # the name that ``accept`` takes, one of ``FINDINGS``
-    message: str  # what was found, in counts
-
-    def to_json(self) -> dict[str, str]:
-        """The finding as JSON values."""
-        return dict(vars(self))
 
 
 def findings(

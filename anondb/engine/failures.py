@@ -21,7 +21,7 @@ def open_error(error: Exception, path: str | os.PathLike[str] = "") -> AnondbErr
     if "Could not set lock" in text:
         return EngineError("The database file is locked by another process.", code="locked", hint="Close it there first.")
     if "not a valid DuckDB database" in text or isinstance(error, _NO_DATABASE):
-        hint = "Data files have an extension such as .csv or .parquet; export other formats as CSV."
+        hint = "Name one, such as a sealed release. Where data files are read, they end in .csv, .parquet and so on."
         return InputError("The file is not a DuckDB database, or it is damaged.", code="not_a_database", hint=hint)
     if "does not exist" in text or "No such file" in text:
         if name and not os.path.isdir(os.path.dirname(os.path.abspath(path))):

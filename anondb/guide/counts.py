@@ -2,42 +2,14 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
-from itertools import groupby
 
 import numpy as np
 
 from anondb.data.transactions import Dataset
+from anondb.guide.look import FREQUENT, Counts
 from anondb.taxonomies.hierarchies import Values, in_order
 
-FREQUENT = 60
 VALUES = 14  # of an attribute, or groups of them
-_EXACT = 12  # more different lengths are shown in ranges
-
-
-@dataclass(frozen=True)
-class Counts:
-    """Counts of the original transactions. They are for their owner."""
-
-    # how many persons have each number of items, ascending; 0 for persons without items
-    lengths: tuple[tuple[int, int], ...]
-    # the items that most persons have, at most ``FREQUENT`` of them, each with its persons
-    frequent: tuple[tuple[str, int], ...]
-    # the persons by each attribute: its name, and the values or their groups with their persons
-    attributes: tuple[tuple[str, tuple[tuple[str, int], ...]], ...] = ()
-
-    def ranges(self) -> dict[str, int]:
-        """The persons by their number of items; in ranges that double if there are many different numbers."""
-        if len(self.lengths) <= _EXACT:
-            return {f"{length:,}": persons for length, persons in self.lengths}
-        doubled = groupby(self.lengths, key=lambda pair: (pair[0] - 1).bit_length() if pair[0] else -1)
-        return {_name(bits): sum(persons for _, persons in pairs) for bits, pairs in doubled}
-
-
-def _name(bits: int) -> str:
-    """The range of the numbers of items above half of ``2**bits``, up to that; 0 below."""
-    low, high = (2 ** (bits - 1) + 1, 2**bits) if bits > 0 else (bits + 1, bits + 1)
-    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
 def counts_of(dataset: Dataset, attributes: Iterable[Values] = ()) -> Counts:

@@ -11,7 +11,7 @@ from anondb.pages.plots import bars
 from anondb.pages.text import counted
 
 if TYPE_CHECKING:
-    from anondb.guide.counts import Counts
+    from anondb.guide.look import Counts
     from anondb.guide.profile import Profile
     from anondb.guide.words import Section
 

@@ -4,13 +4,13 @@ import codecs
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from anondb.data.layouts import FALSE, TRUE
-from anondb.data.preflight import ID_NAME, PERSON_WORDS, Finding, findings
+from anondb.data.preflight import ID_NAME, PERSON_WORDS, findings
 from anondb.data.records import MEASURE
 from anondb.data.sources import open_source
 from anondb.data.sources import reading as opening
@@ -19,10 +19,9 @@ from anondb.engine import Engine, reads, tuples
 from anondb.engine.spill import private_block
 from anondb.engine.texts import listed, quoted, sql
 from anondb.errors import InputError
-from anondb.guide.counts import Counts, counts_of
+from anondb.guide.counts import counts_of
+from anondb.guide.look import Peek
 from anondb.guide.people import IDENTIFIER, people
-from anondb.models import json_of
-from anondb.reading.account import Account
 from anondb.reading.dialect import (
     EXCEL_NOTE,
     detected_delimiter,
@@ -48,45 +47,6 @@ _INTEGER = re.compile(r"[-+]?[\d.]*\d-?")
 _BYTE_ORDER = dict.fromkeys((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE), "utf-32")
 _BYTE_ORDER |= dict.fromkeys((codecs.BOM_LE, codecs.BOM_BE), "utf-16")
 _RARE_MARKS = ("~", "^", " ")  # that separate fields if there is none of the usual
-
-
-@dataclass(frozen=True)
-class Peek:
-    """How a file or a table would be read. For its owner: it shows persons.
-
-    Attributes:
-        file: the name of the file or the table.
-        format: its format, with the compression; ``table``.
-        reading: the options that it needs, by name, ``id`` and ``item`` among them.
-        reasons: why, in sentences.
-        persons: the first persons, each with the id and the items, or the values of a table of people.
-        columns: of a table of people: each column with the role that is proposed, and why.
-        account: what was read of a file; None if it cannot be read so, and for a table.
-        findings: what the owner would have to confirm.
-        problem: why it cannot be read so.
-        command: the command that makes a release of it; for a table, SOURCE stands for its database.
-        counts: how many items persons have, and how many persons have an item; None if it cannot be read so.
-    """
-
-    file: str
-    format: str
-    reading: Mapping[str, Any]
-    reasons: tuple[str, ...]
-    command: str
-    persons: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    account: Account | None = None
-    findings: tuple[Finding, ...] = field(default=())
-    columns: tuple[tuple[str, str, str], ...] = ()
-    problem: str | None = None
-    counts: Counts | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        """The proposal as JSON values."""
-        return {
-            **json_of(vars(self)),
-            "persons": [{"id": person, "items": list(items)} for person, items in self.persons],
-            "columns": [{"name": name, "role": role, "why": why} for name, role, why in self.columns],
-        }
 
 
 class _Guess(dict[str, Any]):
@@ -298,7 +258,7 @@ def _read(
     engine: Engine, data: Path | str, reading: Mapping[str, Any], columns: list[str], rows: list[tuple[str | None, ...]]
 ) -> dict[str, Any]:
     """The persons, the account and the findings of reading the source so; of a table of people the roles of its columns,
-    and ``quasi``, the quasi-identifiers."""
+    and ``quasi``, the quasi-identifiers. Its rows may be those of transactions, with a column of items."""
     of_people = reading.get("layout") == PEOPLE
     asked = ReadAs(data, _options(reading), reading.get("id", "tid"), "item" if of_people else reading.get("item", "item"))
     with engine.transaction(), open_source(engine, asked, "transactions") as source:
@@ -309,13 +269,14 @@ def _read(
             unconfirmed = findings(engine, dataset, item_domains=bool(reading.get("item_domains")))
             read = {"findings": tuple(unconfirmed), "counts": counts_of(dataset), "persons": _persons(engine, dataset)}
             return {"account": dataset.account, **read}
-        proposed = people(engine, source, dataset)
+        proposed = people(engine, source, replace(dataset, item_column=reading.get("item", dataset.item_column)))
     at = columns.index(reading["id"])
-    shown = [(str(r[at]), tuple(f"{c} {v}" for c, v in zip(columns, r, strict=True) if c != columns[at])) for r in rows]
     roles = tuple((c.name, c.role, c.why) for c in proposed.columns)
+    known = {c.name for c in proposed.columns if c.values is not None}
+    shown = {str(r[at]): tuple(f"{c} {v}" for c, v in zip(columns, r, strict=True) if c in known) for r in rows}
     others = [name for name, role, _ in roles if role != IDENTIFIER]
     quasi = proposed.quasi_identifiers or others or [name for name, _, _ in roles]
-    return {"account": dataset.account, "persons": tuple(shown[:PERSONS]), "columns": roles, "quasi": quasi}
+    return {"account": dataset.account, "persons": tuple(shown.items())[:PERSONS], "columns": roles, "quasi": quasi}
 
 
 def _persons(engine: Engine, dataset: Dataset) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -339,6 +300,9 @@ def _command(data: Path | str, reading: Mapping[str, Any], quasi: Sequence[str])
         *([word_of(str(data))] if isinstance(data, Path) else ["SOURCE", "--transactions", data]),
     ]
     words += [word for name in ("id", "item") if name in reading for word in (f"--{name}", str(reading[name]))]
+    if reading.get("layout") == PEOPLE and "item" in reading:  # beside the items of the same rows
+        words += ["--records", str(data)]
+        reading = {name: value for name, value in reading.items() if name != "layout"}
     words += reading_flags(reading)
     words += ["--quasi-identifiers", ",".join(quasi), "--model", "kkm"] if quasi else ["--algorithm", "similar"]
     return [*words, "--publish", "release.duckdb"]

@@ -10,9 +10,10 @@ import numpy as np
 from anondb.data.attributes import can_be_attribute, check_names, check_type
 from anondb.data.constraints import load_sensitive
 from anondb.data.records import classes_of, parse_quasi_identifiers, snapshot
-from anondb.data.sources import Source
-from anondb.data.transactions import Dataset
+from anondb.data.sources import Source, reading
+from anondb.data.transactions import Dataset, id_of
 from anondb.engine import Engine, Table, reads
+from anondb.engine.texts import listed, quoted
 from anondb.guide.knowledge import MAX_ROWS, add_alone, alone_by_one, join_rows, row_count
 from anondb.taxonomies.build import Request
 from anondb.taxonomies.hierarchies import completed, fits, read_values
@@ -97,7 +98,7 @@ def people(
     apart = {dataset.id_column.lower(), dataset.item_column.lower()}
     several = source.has(dataset.item_column)  # then other columns may be of rows
     readable = [c for c, kind in source.columns.items() if c.lower() not in apart and can_be_attribute(kind)]
-    names = wanted if several and wanted else readable
+    names = (wanted or _constant(engine, source, dataset, readable)) if several else readable
     rows = snapshot(engine, source, source.column(dataset.id_column, "--id"), names, dataset)
     counts = _counts(engine, rows, len(names))
     persons = dataset.n_transactions
@@ -126,9 +127,23 @@ def people(
     ]
     columns.sort(key=lambda c: (c.name not in quasi, c.without or 0, -(c.alone or 0)))
     unread = [c for c in source.columns if c.lower() not in apart and c not in names]
-    columns += [Column(c, source.columns[c], None, OTHER, "it was not read") for c in unread]
+    varies = set() if wanted else set(unread) & set(readable)
+    why = {c: "it varies in the rows of a person" if c in varies else "it was not read" for c in unread}
+    columns += [Column(c, source.columns[c], None, OTHER, why[c]) for c in unread]
     engine.drop(rows)
     return People(tuple(quasi), not wanted, len(hidden & set(dataset.labels)), alone, classes, tuple(columns))
+
+
+def _constant(engine: Engine, source: Source, dataset: Dataset, names: Sequence[str]) -> list[str]:
+    """The columns that have one value in all rows of a person."""
+    id_column = source.column(dataset.id_column, "--id")
+    key = id_of(id_column, source.columns[id_column])
+    value = "count(DISTINCT {0}) + max(CAST({0} IS NULL AS INTEGER)) AS n{1}"
+    values = [value.format(quoted(name), i) for i, name in enumerate(names)]
+    most = listed(("count(*) AS persons", *(f"max(n{i}) AS n{i}" for i in range(len(names)))))
+    with reading(source.name):
+        row = engine.select(reads.rows(reads.rows(source.query, listed((f"{key} AS id", *values)), group=key), most))
+    return [name for i, name in enumerate(names) if row[f"n{i}"][0] == 1]
 
 
 def role_of(name: str, kind: str, persons: int, present: int, values: int) -> tuple[str, str]:

@@ -10,9 +10,10 @@ from anondb.data.records import parse_quasi_identifiers
 from anondb.data.sources import Source, open_source, reading_as
 from anondb.data.transactions import Dataset, load_transactions
 from anondb.engine import Engine
-from anondb.guide.counts import Counts, counts_of
+from anondb.guide.counts import counts_of
 from anondb.guide.estimates import Estimate, estimates, features
 from anondb.guide.knowledge import Threat, what_attackers_find
+from anondb.guide.look import Counts
 from anondb.guide.people import People, people
 from anondb.models.transactional import KmAnonymity
 from anondb.reading.account import Account, accounts_of, read_json

@@ -216,7 +216,7 @@ def scatter(
     frame = _Frame(x_name, y_name, across, up)
     ordered = sorted(points, key=lambda point: (point[1], point[0], point[2]))
     exact = {f"{i}": [(across.at(x), up.at(y))] for i, (x, y, *_) in enumerate(ordered)}
-    places = [place[0] for place in side_by_side(exact).values()]
+    places = [place[0] for place in side_by_side(exact, 4 * _BESIDE).values()]
     front = [place for place, (*_, best) in zip(places, ordered, strict=True) if best]
     if len(front) > 1:
         path = " ".join(f"{x:.1f},{y:.1f}" for x, y in front)

@@ -227,7 +227,7 @@ def _release(
         constraints=constraints,
         relational=relational,
         verified_rows=verified_rows,
-        read=task.accounts or loaded_files.accounts_of(engine, dataset.reference),
+        read=(*loaded_files.accounts_of(engine, dataset.reference), *task.accounts),
         findings=findings,
     )
     return report, queries

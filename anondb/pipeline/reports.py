@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from html import escape
 from typing import Any
 
-from anondb.data.preflight import Finding
 from anondb.engine import Engine
 from anondb.ledger import ledger
 from anondb.ledger.tables import REPORTS
@@ -15,7 +14,7 @@ from anondb.models import Model, json_of
 from anondb.pipeline.report_rows import report_rows, worse_than_zero
 from anondb.publications import history
 from anondb.publications.history import Intersection, PublishedFile, notes
-from anondb.reading.account import Account, read_json, words_of
+from anondb.reading.account import Account, Finding, read_json, words_of
 from anondb.release.freeze import FrozenRelease
 from anondb.release.row_sums import RowSums
 from anondb.risk.accuracy import AnatomyFigures

@@ -52,6 +52,18 @@ class Account:
             raise InputError(words, code="rows_lost", hint=hint)
 
 
+@dataclass(frozen=True)
+class Finding:
+    """Something that an owner confirms, or mends."""
+
+    name: str  # the name that ``accept`` takes, one of ``FINDINGS``
+    message: str  # what was found, in counts
+
+    def to_json(self) -> dict[str, str]:
+        """The finding as JSON values."""
+        return dict(vars(self))
+
+
 def account_from(values: Mapping[str, Any]) -> Account:
     """The account that ``to_json`` gave."""
     arguments = {f.name: values[f.name] for f in fields(Account) if f.name in values}

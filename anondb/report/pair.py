@@ -51,7 +51,7 @@ def _forms(report: OwnerReport) -> Forms:
 def several(labels: Sequence[str]) -> str:
     """What stands for an item, in words; the rows of local recodings may show it in many ways."""
     shown = " or ".join(short(label, 200) for label in labels[:MOST_FORMS])
-    return (shown or DELETED) + (f" or {len(labels) - MOST_FORMS:,} others" if len(labels) > MOST_FORMS else "")
+    return (shown or DELETED) + (f" or {counted(len(labels) - MOST_FORMS, 'other')}" if len(labels) > MOST_FORMS else "")
 
 
 def _kind(forms: Forms, item: str) -> str:

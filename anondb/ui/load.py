@@ -181,7 +181,8 @@ def loading_of(
 def confirm(window: Window, form: Form) -> str | None:
     """Make what was chosen the project: at once if it lies in a database, else when the files are loaded."""
     choice, peek = chosen(window), window.result("load-peek")
-    if peek is None or peek.problem is not None:
+    people = window.result("load-records") or peek
+    if peek is None or peek.problem is not None or people.problem is not None:
         return None
     kinds = ((name, form.get(f"kind of {name}")) for name in form.lists["quasi_identifiers"])
     attributes: dict[str, Any] = {n: form[n] for n in ("hierarchies", "sensitive") if n in form}
@@ -210,5 +211,5 @@ def beside(window: Window, form: Form, role: str) -> None:
         of: dict[str, Any] = {"database": choice.database, "source": choice.transactions, "reading": dict(peek.reading)}
         window.run("load-taxonomy", f"Reading {name_of(path)}", tasks.check, taxonomy=path, **of)
     elif path:
-        kept = {name: value for name, value in peek.reading.items() if name in ("id", "encoding")}
+        kept = {name: value for name, value in peek.reading.items() if name in ("id", "item", "encoding")}
         _peek(window, "load-records", path, {"id": "tid", **kept, "layout": PEOPLE})

@@ -51,6 +51,14 @@ def test_the_encoding_that_is_named_holds_for_all_files(how: tuple[str, str], ru
     assert checked["fits"]
 
 
+def test_the_file_that_a_table_was_loaded_from_stands_beside_others(run: Run, tmp_path: Path) -> None:
+    files, shop = written(tmp_path, "utf-8", ",", of="utf-8"), tmp_path / "shop.duckdb"
+    assert run("load", shop, "--transactions", files["visits"], "--as", "visits", *flags(COLUMNS)).code == 0
+    made = ("anonymize", shop, "--transactions", "visits", "--k", "2", "--m", "1", "--queries", "1", "--json")
+    beside = ("--taxonomy", files["tree"], "--release", "beside")
+    assert set(read_of(run(*made, *beside).json)) == {"visits.csv", "tree.csv"}
+
+
 def test_a_file_says_behind_its_name_how_it_is_read(run: Run, tmp_path: Path) -> None:
     """On the command line, in Python and in a policy file; what it does not say is as for the transactions."""
     files = written(tmp_path, "latin-1", ";")

@@ -10,7 +10,7 @@ from cli.shop import BASKETS, fill
 
 import anondb
 from anondb.api.connect import new_file
-from anondb.guide.counts import Counts
+from anondb.guide.look import Counts
 
 
 @pytest.fixture

@@ -70,6 +70,14 @@ def test_many_equal_marks_stay_apart_from_those_of_other_values() -> None:
     assert len({mark(i, 0, 0) for i in range(12)}) == 12
 
 
+def test_many_equal_points_stay_at_their_place() -> None:
+    """Thirty candidates that are all exact."""
+    points = [(0.0, 1.0, "a", f"{i}", True) for i in range(30)] + [(0.5, 2.0, "a", "other", True)]
+    rings = re.findall(r'<circle cx="([-\d.]+)"[^>]*class="ring"', scatter("t", "x", "y", points, {"a": 0}))
+    *places, other = sorted(map(float, rings))
+    assert len(set(places)) == 30 and places[-1] - places[0] < (other - places[15]) / 2
+
+
 def test_values_at_equal_distances() -> None:
     scale = EvenScale([50, 2, 5, 2], 10, 110)
     assert [scale.at(v) for v in (2, 5, 50)] == [10, 60, 110] and scale.ticks() == [2, 5, 50]

@@ -20,6 +20,7 @@ from ui.conftest import HOSTILE
 import anondb
 from anondb.pages.text import number
 from anondb.release import numbering, objects
+from anondb.report.pair import several
 from anondb.ui.window import Project
 
 SAID = {"model": "km", "k": "2", "m": "1, 2", "use": "items", "supports": "no", "questions": "", "seconds": "100"}
@@ -273,6 +274,11 @@ def test_questions_that_are_not_answered_are_named(client: Client, published: st
 
 
 @pytest.mark.slow
+def test_items_that_local_recodings_show_in_many_ways() -> None:
+    assert several("abc") == "a or b or c" and several("abcd") == "a or b or c or 1 other"
+    assert several("abcde").endswith("or 2 others") and several(()) == "deleted"
+
+
 def test_without_a_project_there_is_a_way_back(tmp_path: Path) -> None:
     with window(folder=tmp_path) as opened:
         opened.enter()

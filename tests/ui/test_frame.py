@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import pickle
 import re
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +17,7 @@ import pytest
 from cli.shop import Run
 from ui.client import Client, window, window_on
 
+import anondb
 from anondb.errors import InputError
 from anondb.ui.serve import READERS
 from anondb.ui.window import Project
@@ -186,3 +190,15 @@ def test_work_that_ends_while_its_page_is_made_is_not_forgotten(files: Path) -> 
         client.enter()
         for path, shown in (("/publish", "spring"), ("/understand", "<svg")):
             assert 'class="job"' in client.get(path) and shown in client.done(path)
+
+
+def test_the_first_picture_waits_for_no_engine(tmp_path: Path) -> None:
+    rows = (f"{person},{person % 2}\n" for person in range(100))  # one item of each, which is a finding
+    (tmp_path / "purchases.csv").write_text("customer,product\n" + "".join(rows))
+    with anondb.connect() as database:
+        look = database.peek(tmp_path / "purchases.csv")
+    assert look.findings and look.counts and look.account
+    code = "import pickle, sys, anondb.ui.load as load; load.pictures_of(pickle.load(sys.stdin.buffer).counts)"
+    code += "; print({'duckdb', 'numpy'} & sys.modules.keys())"
+    shown = subprocess.run([sys.executable, "-c", code], input=pickle.dumps(look), capture_output=True, check=True)
+    assert shown.stdout.strip() == b"set()", "the window's process would import for as long as another one reads"

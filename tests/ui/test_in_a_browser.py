@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from report.browser import CHROMIUM, Browser
+from report.browser import CHROMIUM, PRINTED, Browser
 from report.test_in_a_browser import CUT, CUT_TEXTS
 from ui.client import Client, window
 from ui.conftest import HOSTILE
@@ -16,6 +16,11 @@ pytestmark = [pytest.mark.slow, pytest.mark.skipif(CHROMIUM is None, reason="chr
 UNNAMED = """[...document.querySelectorAll('input:not([type=hidden]), select, textarea, button, progress, a, summary, th')]
   .filter(e => !(e.labels && e.labels.length) && !e.ariaLabel && !e.textContent.trim()).map(e => e.outerHTML)"""
 MUTE = "[...document.querySelectorAll('svg[role]')].filter(e => e.getAttribute('role') == 'img' || !e.ariaLabel).length"
+BARE = """(() => { const shown = e => e.getBoundingClientRect().height > 0, bare = h => {
+    let e = h.nextElementSibling;
+    while (e && !/^H/.test(e.tagName)) { if (shown(e)) return false; e = e.nextElementSibling; }
+    return !e || e.tagName <= h.tagName; };
+  return [...document.querySelectorAll('h2, h3')].filter(shown).filter(bare).map(h => h.textContent) })()"""
 LEVELS = """(() => { const all = [...document.querySelectorAll('h1, h2, h3, h4')].map(e => +e.tagName[1]);
   return all.filter((level, i) => i && level > all[i - 1] + 1).length + (all.filter(x => x == 1).length != 1) })()"""
 
@@ -29,7 +34,8 @@ def reader(files: Path, chromium: Browser, tmp_path_factory: pytest.TempPathFact
 
 
 def look(chromium: Browser, address: str, wanted: str) -> None:
-    """Look at a page as people with small and large windows do, in both colour schemes; it loads only from its host."""
+    """Look at a page as people with small and large windows do, in both colour schemes, and on paper; it loads only from its
+    host."""
     host = address.split("/")[2]
     colours = set()
     for width in (1280, 390):
@@ -44,6 +50,10 @@ def look(chromium: Browser, address: str, wanted: str) -> None:
             colours.add(chromium.evaluate("getComputedStyle(document.body).backgroundColor"))
             assert chromium.evaluate("document.title").endswith("anondb")
     assert len(colours) == 2
+    chromium.open(address, PRINTED, printed=True)
+    chromium.until(wanted)
+    assert chromium.evaluate("document.documentElement.scrollWidth") == PRINTED and chromium.evaluate(CUT) == 0, address
+    assert chromium.evaluate(BARE) == [], "a heading is printed without its part"
 
 
 def typed(chromium: Browser, text: str) -> None:

@@ -155,6 +155,37 @@ def test_files_in_two_encodings_are_loaded(tmp_path: Path, run: Run, monkeypatch
     assert held["records"][1:] == [("1", "Köln"), ("2", "Düren")] and {item for _, item in held["visits"][1:]} == {"ä", "ö"}
 
 
+def test_attributes_in_the_rows_of_the_transactions(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = (f"{n},{item},{30 + n % 2},{day}" for n, items in BASKETS.items() for day, item in enumerate(items))
+    Path("visits.csv").write_text("\n".join(["client,thing,age,day", *rows]))
+    with window_on("visits.csv") as opened:
+        opened.enter()
+        opened.done("/load")
+        Path("twice.csv").write_text("client,age\n1,30\n1,31\n")
+        opened.post("/load/records", path="twice.csv")
+        problem = problems_on(opened.done("/load"))
+        assert "repeats an id" in problem
+        opened.post("/load/confirm", database="window.duckdb")
+        assert problems_on(opened.done("/load")) == problem and not Path("window.duckdb").exists()
+        opened.post("/load/records", path="visits.csv")
+        page = opened.done("/load")
+        assert not problems_on(page) and "it varies in the rows of a person" in page
+        assert re.findall(r'name="quasi_identifiers" value="(\w+)"( checked)?', page) == [("age", " checked"), ("day", "")]
+        opened.post("/load/confirm", quasi_identifiers=["age"], database="window.duckdb")
+        assert "is loaded" in opened.done("/load")
+        assert "Persons by age" in opened.done("/understand")
+    shown = run("peek", "visits.csv", "--layout", "people", "--id", "client", "--item", "thing").out
+    assert [line.split(": ")[1] for line in shown.splitlines() if line.startswith("  person")] == [
+        "age 31",
+        "age 30",
+        "age 31",
+    ]
+    (command,) = (shlex.split(line) for line in shown.splitlines() if line.startswith("anondb "))
+    command[command.index("--quasi-identifiers") + 1] += ":numeric"
+    assert run(*command[1:], "--k", "2").code == 0
+
+
 @pytest.mark.slow
 def test_the_profile_as_pictures(chosen: Client, folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     page = chosen.done("/understand")

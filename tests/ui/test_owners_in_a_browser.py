@@ -67,6 +67,8 @@ def test_a_tree_is_edited(chromium: Browser, owner: Client, files: Path) -> None
     chromium.until("document.querySelector('.plots svg')")
     send(chromium, "/load/taxonomy", path="food")
     chromium.until("document.body.innerText.includes('It fits')")
+    look(chromium, f"http://{owner.host}/load", "document.body.innerText.includes('It fits')")
+    chromium.open(f"http://{owner.host}/load", 1280)
     send(chromium, "/load/confirm")
     chromium.until(f"location.pathname == '/understand' && document.querySelector('.tree') && {IDLE}")
     chromium.evaluate(f"{ROW.format('Y')}.querySelector('input').checked = true")

@@ -106,6 +106,13 @@ def test_a_file_with_a_fault_does_not_pass(client: Client, files: Path, tmp_path
     assert 'role="alert"' in page and "unexpected" not in page
 
 
+def test_a_data_file_is_no_release(client: Client, tmp_path: Path) -> None:
+    (tmp_path / "purchases.csv").write_text("tid,item\n1,milk\n")
+    for part in ("/audit", "/ask/open"):
+        client.post(part, path=str(tmp_path / "purchases.csv"))
+        assert "Name one, such as a sealed release" in client.done(part.removesuffix("/open"))
+
+
 @pytest.mark.slow
 def test_another_release_can_be_dropped(files: Path, tmp_path: Path) -> None:
     with window(folder=tmp_path) as client:

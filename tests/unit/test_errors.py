@@ -11,8 +11,9 @@ import typer
 
 import anondb
 from anondb.cli import program
-from anondb.data.preflight import Finding, confirmed
+from anondb.data.preflight import confirmed
 from anondb.errors import SWITCHES, InputError, Interface, speaking
+from anondb.reading.account import Finding
 
 PACKAGE = Path(anondb.__file__).parent
 COMMANDS: Any = typer.main.get_command(program())
