@@ -99,7 +99,7 @@ def test_sources(db: Engine, tmp_path: Path) -> None:
     assert loaded(db, db._connection.table("sales")) == WANTED
     with db.transaction():
         data = load(db, "sales")
-        assert data.duplicates == 1 and any("1 rows repeated" in w for w in data.warnings)
+        assert data.duplicates == 1 and any("1 row repeated" in w for w in data.warnings)
         digest = fingerprint(db, data)
         assert fingerprint(db, data) == digest
     run(db, "CREATE TABLE same AS SELECT DISTINCT * FROM sales ORDER BY item")
