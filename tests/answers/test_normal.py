@@ -355,7 +355,8 @@ ODD = [
     "SELECT * FROM customers WHERE sex = 'male' INTERSECT SELECT * FROM customers WHERE tid > 4 OR town = 'Cork'",
     "SELECT tid, length(item) AS tid FROM sales EXCEPT SELECT tid, length(item) AS tid FROM sales WHERE tid > 3",
     f"WITH c AS ({TOWNS}) SELECT * FROM c EXCEPT SELECT * FROM c WHERE n > 1",
-    "SELECT town FROM customers INTERSECT ALL SELECT town FROM customers WHERE town > 'C'",
+    "SELECT town FROM customers WHERE age > 30 INTERSECT ALL SELECT town FROM customers WHERE town > 'C'",
+    "SELECT town FROM customers WHERE age > 30 EXCEPT ALL SELECT town FROM customers WHERE town > 'C'",
 ]
 """What a rule took for another query."""
 

@@ -722,6 +722,9 @@ SELECT covar_pop(a, b) AS v, corr(a, b) AS c FROM (SELECT tid, max(CASE WHEN ite
 -- rows of a source without others of it are those that meet no second condition
 WITH c AS (SELECT item, count(*) AS n FROM sales GROUP BY item) SELECT * FROM c EXCEPT SELECT * FROM c WHERE n >= 9;
 SELECT item, count(*) AS n FROM sales GROUP BY item HAVING count(*) < 9;
+-- rows of a source without others of it are those that meet no second condition
+SELECT count(*) AS n FROM (SELECT item FROM sales EXCEPT ALL SELECT item FROM sales WHERE item = 'milk');
+SELECT count(*) AS n FROM sales WHERE item <> 'milk';
 -- the rows of a list of each group are those of the group
 SELECT item, count(*) AS n FROM (SELECT tid, unnest(list(item)) AS item FROM sales GROUP BY tid) GROUP BY item;
 SELECT item, count(*) AS n FROM (SELECT unnest(array_agg(item)) AS item FROM sales GROUP BY tid) GROUP BY item;

@@ -70,13 +70,13 @@ def with_one_source(node: exp.SetOperation, originals: Originals) -> exp.Select 
     """The rows of a source that meet a second condition, or do not meet it, in place of INTERSECT and EXCEPT of rows that
     meet each of the two; None for others.
 
-    The second condition is on what is shown, so of equal rows all meet it, or none.
+    The second condition is on what is shown, so of equal rows all meet it, or none; with ALL each stays as often as it is.
     """
     one, other = node.this, node.expression
     plain = all(
         isinstance(side, exp.Select) and clauses_of(side) <= {"expressions", "from_", "where"} for side in (one, other)
     )
-    if not plain or not clauses_of(node) <= {"this", "expression", "distinct", "with_"} or not node.args.get("distinct"):
+    if not plain or not clauses_of(node) <= {"this", "expression", "distinct", "with_"}:
         return None
     second, shown = conditions_of(other), {lowered(e.name) for e in one.expressions if isinstance(e, exp.Column)}
     columns = [column for part in second for column in part.find_all(exp.Column)]
@@ -87,7 +87,8 @@ def with_one_source(node: exp.SetOperation, originals: Originals) -> exp.Select 
         return None
     made: exp.Select = one.copy()
     condition = exp.paren(exp.and_(*(part.copy() for part in second)))
-    made = made.where(exp.Not(this=condition) if isinstance(node, exp.Except) else condition).distinct()
+    made = made.where(exp.Not(this=condition) if isinstance(node, exp.Except) else condition)
+    made.set("distinct", exp.Distinct() if node.args.get("distinct") else None)
     copy_clauses(node, made, ("with_",))
     return made
 
