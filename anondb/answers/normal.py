@@ -19,6 +19,7 @@ from anondb.answers.ranged.over_groups import as_one, with_joined_totals
 from anondb.answers.ranged.plain_sources import with_chosen_groups, with_named_tables, without_inner_rows
 from anondb.answers.ranged.plain_words import (
     with_column_names,
+    with_limits_counted,
     with_outer_ctes,
     with_plain_words,
     with_rows_counted,
@@ -33,7 +34,7 @@ from anondb.query.parsing import lowered
 _FIRST = (with_plain_words, with_written_rows, with_queried_rows, with_all, with_column_names)
 _FORMS = (
     *(with_one_source, with_rows_of_lists, without_idle_distinct),
-    with_rows_counted,
+    *(with_limits_counted, with_rows_counted),
     with_named_tables,
     with_totals,
     with_aggregates,

@@ -232,6 +232,27 @@ def _shows_keys(select: exp.Select) -> bool:
     return groups is not None and {*groups.keys} <= shown
 
 
+@rule(exp.Limit, exp.Count)
+def with_limits_counted(select: exp.Select, originals: Originals) -> None:
+    """A query with ``least(5, count(*))`` over all rows in place of ``count(*)`` of the first 5 of them."""
+    source = only_source(select)
+    inner = source.this if isinstance(source, exp.Subquery) else None
+    counts = [e.unalias() for e in select.expressions]
+    if not isinstance(inner, exp.Select) or not clauses_of(select) <= {"expressions", "from_", "with_"} or counts != [_ROWS]:
+        return
+    clauses = [inner.args.get(name) for name in ("limit", "offset")]
+    ends = [None if clause is None else clause.expression for clause in clauses]
+    plain = all(clause is None or clauses_of(clause) == {"expression"} for clause in clauses)  # no percentage
+    if not plain or ends[0] is None or not all(end is None or (isinstance(end, exp.Literal) and end.is_int) for end in ends):
+        return
+    for name in ("order", "limit", "offset"):
+        inner.set(name, None)
+    number: exp.Expr = _ROWS.copy()
+    if ends[1] is not None:
+        number = exp.Greatest(this=exp.convert(0), expressions=[exp.Sub(this=number, expression=ends[1])])
+    counts[0].replace(exp.Least(this=ends[0], expressions=[number]))
+
+
 @rule(exp.Count)
 def with_rows_counted(select: exp.Select, originals: Originals) -> None:
     """A query with ``count(*)`` in place of ``count(x)``, where x is NULL in no row, and of ``count(DISTINCT (id, item))``
