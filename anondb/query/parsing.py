@@ -265,8 +265,8 @@ def _parsed(tokens: list[Token], sql: str) -> exp.Expr:
     for call in list(trees[0].find_all(exp.IgnoreNulls)):
         if isinstance(call.this, exp.AnyValue):  # so sqlglot reads any_value(x)
             call.replace(call.this)
-    for call in list(trees[0].find_all(exp.ApproxTopK)):  # which sqlglot writes as that of other databases
-        call.replace(exp.Anonymous(this="approx_top_k", expressions=[call.this, *filter(None, [call.expression])]))
+    for top in list(trees[0].find_all(exp.ApproxTopK)):  # which sqlglot writes as that of other databases
+        top.replace(exp.Anonymous(this="approx_top_k", expressions=[top.this, *filter(None, [top.expression])]))
     for node in trees[0].walk():  # the positions of nodes in the text are unused, and most of the cost of a copy
         if node._meta and node._meta.keys() <= _POSITIONS:
             node._meta = None

@@ -125,13 +125,8 @@ def ask(window: Window, form: Form) -> str | None:
         write_file(questions, answers["questions"])
     window.kept |= {"choose_tried": answers, "choose_pair": None}
     window.forget("pair", "why")
-    arguments: dict[str, Any] = {
-        "project": project,
-        "answers": answers,
-        "folder": str(window.folder),
-        "questions": questions,
-    }
-    window.run("candidates", "Trying candidates", try_candidates, **arguments)
+    arguments: dict[str, Any] = {"project": project, "answers": answers, "folder": str(window.folder)}
+    window.run("candidates", "Trying candidates", try_candidates, **arguments, questions=questions)
     return None
 
 
@@ -149,11 +144,7 @@ def take(window: Window, form: Form) -> str | None:
         return "/choose?two=yes#candidates"
     window.kept["choose_pair"] = chosen
     window.forget("why")
-    arguments: dict[str, Any] = {
-        "project": project,
-        "folder": str(window.folder),
-        "names": list(map(name_of, results)),
-    }
+    arguments: dict[str, Any] = {"project": project, "folder": str(window.folder), "names": list(map(name_of, results))}
     arguments["options"] = [options_of(project.options, result.run) for result in results]
     window.run("pair", "Making both releases in a private place", make_both, **arguments)
     return "/choose/pair"

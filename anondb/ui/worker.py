@@ -83,6 +83,7 @@ class Worker:
         self._waiting: queue.Queue[Job | None] = queue.Queue()
         self._lock = threading.Lock()
         self._running: Job | None = None
+        self._is_closed = False
         self._process: SpawnProcess | None = None
         if at_once:
             self._start()
@@ -109,6 +110,8 @@ class Worker:
 
     def close(self) -> None:
         """Stop all work, and end the process."""
+        with self._lock:
+            self._is_closed = True  # no other job begins
         self._waiting.put(None)
         if (job := self._running) is not None:
             self.stop(job)
@@ -134,7 +137,7 @@ class Worker:
     def _work(self) -> None:
         while (job := self._waiting.get()) is not None:
             with self._lock:
-                if job.state != WAITING:
+                if self._is_closed or job.state != WAITING:
                     continue
                 if self._process is None:
                     self._start()
@@ -171,9 +174,7 @@ def _signalled(pid: int | None, number: int) -> None:
 def _serve(line: Connection) -> None:
     """Do tasks until the other end closes the line; runs in the process of the worker, which leads a group of its own."""
     os.setsid()
-    with contextlib.suppress(KeyboardInterrupt):  # what tasks need, while the window starts and nobody waits
-        for name in importlib.import_module("anondb.ui.tasks").AT_ONCE:
-            importlib.import_module(name)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # which ends the process while it imports, where Python loses interrupts
     latest = 0.0
 
     def say(words: str) -> None:
@@ -183,8 +184,12 @@ def _serve(line: Connection) -> None:
             line.send((RUNNING, (str(words), getattr(words, "share", None))))
 
     with contextlib.suppress(EOFError, OSError):
+        for name in importlib.import_module("anondb.ui.tasks").AT_ONCE:  # while the window starts and nobody waits
+            importlib.import_module(name)
         while True:
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # one that comes late is about a task that has ended
+            line.poll(None)
+            signal.signal(signal.SIGINT, signal.SIG_DFL)  # the task may take imports
             task, arguments = line.recv()
             try:
                 signal.signal(signal.SIGINT, signal.default_int_handler)

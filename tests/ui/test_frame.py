@@ -154,6 +154,28 @@ def ended(job: Any) -> None:
         time.sleep(0.01)
 
 
+@pytest.mark.slow
+def test_work_that_waits_is_not_begun_at_the_end() -> None:
+    worker = Worker()
+    first, second = (worker.submit("Working", works, {"seconds": n}) for n in (60, 1))
+    while first.step != "begun":
+        time.sleep(0.01)
+    worker.close()
+    assert first.state == "stopped" and second.result is None
+
+
+@pytest.mark.slow
+def test_work_is_stopped_at_once_while_its_process_starts() -> None:
+    for tenths in range(5):
+        worker = Worker()
+        job = worker.submit("Working", works, {"seconds": 60})
+        time.sleep(tenths / 10)
+        job.stop()
+        ended(job)
+        assert job.state == "stopped" and job.seconds < 4
+        worker.close()
+
+
 def test_what_cannot_be_opened_is_refused_before_the_window(run: Run, tmp_path: Path) -> None:
     assert run("ui", tmp_path / "none.csv", "--no-browser").code == 2
     (tmp_path / "broken.duckdb").write_text("no database")
