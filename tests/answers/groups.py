@@ -39,6 +39,8 @@ def groups(file: Path = FILE) -> list[Group]:
             found.append(Group(head[1], head[2] or ""))
         elif line.endswith(";"):
             found[-1].spellings.append(line[:-1])
+        else:
+            assert not (line and found), f"neither a name nor a query: {line}"
     return found
 
 

@@ -735,9 +735,9 @@ SELECT count(*) AS n FROM sales WHERE length(upper(item)) = 4;
 -- other words for averages and sums are read as these [listed]
 SELECT geometric_mean(k) AS g, favg(k) AS a, fsum(k) AS s, weighted_avg(k, 2) AS w FROM (SELECT count(*) AS k FROM sales GROUP BY tid);
 SELECT exp(avg(ln(k))) AS g, avg(k) AS a, sum(k) AS s, avg(k) AS w FROM (SELECT count(*) AS k FROM sales GROUP BY tid);
--- the first rows are as many as there are, up to their number
+-- the number of the first rows is that of all rows up to a limit
 SELECT count(*) AS n FROM (SELECT * FROM sales ORDER BY item LIMIT 5);
 SELECT least(5, count(*)) AS n FROM sales;
--- the first rows are as many as there are, up to their number
+-- the number of the first rows is that of all rows up to a limit
 SELECT count(*) AS n FROM (SELECT item FROM sales GROUP BY item ORDER BY count(*) DESC LIMIT 2 OFFSET 1);
 SELECT least(2, greatest(count(DISTINCT item) - 1, 0)) AS n FROM sales;
