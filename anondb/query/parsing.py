@@ -251,7 +251,10 @@ _SCHEMAS = ("main", "pg_catalog", "information_schema", "system", "temp")
 def _parsed(tokens: list[Token], sql: str) -> exp.Expr:
     """The tree of one statement."""
     try:
-        trees = [tree and _with_calls(tree) for tree in dialect().parser().parse(reworded(tokens), sql)]
+        trees = dialect().parser().parse(reworded(tokens), sql)
+        for tree in filter(None, trees):
+            check_depth(tree)
+            _write_calls(tree)
     except ParseError as error:
         where = error.errors[0] if error.errors else {}
         raise _bad_sql(where.get("line"), where.get("col")) from None
@@ -261,7 +264,6 @@ def _parsed(tokens: list[Token], sql: str) -> exp.Expr:
         raise _bad_sql() from None
     if len(trees) != 1 or trees[0] is None or isinstance(trees[0], exp.Command):
         raise _bad_sql()
-    check_depth(trees[0])
     for call in list(trees[0].find_all(exp.IgnoreNulls)):
         if isinstance(call.this, exp.AnyValue):  # so sqlglot reads any_value(x)
             call.replace(call.this)
@@ -273,14 +275,13 @@ def _parsed(tokens: list[Token], sql: str) -> exp.Expr:
     return _with_selects(_grouped(_ended_inside(trees[0])))
 
 
-def _with_calls(tree: exp.Expr) -> exp.Expr:
-    """A tree with ``f(x, y)`` in place of ``x.f(y)``, whose x sqlglot does not read as a column."""
+def _write_calls(tree: exp.Expr) -> None:
+    """Write ``x.f(y)``, whose x sqlglot does not read as a column, as ``f(x, y)``."""
     for dot in reversed(list(tree.find_all(exp.Dot))):  # inner ones first
         call, of = dot.expression, dot.this
         if isinstance(call, exp.Anonymous) and not (isinstance(of, exp.Identifier) and lowered(of.name) in _SCHEMAS):
             text = f"{call.name}({', '.join(operand.sql(dialect='duckdb') for operand in (of, *call.expressions))})"
             dot.replace(dialect().parser().parse(dialect().tokenize(text), text)[0])
-    return tree
 
 
 def bare(node: exp.Expr) -> exp.Expr:

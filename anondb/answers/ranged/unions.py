@@ -83,7 +83,7 @@ def with_one_source(node: exp.SetOperation, originals: Originals) -> exp.Select 
     every = one.expressions == [exp.Star()] or all(lowered(column.name) in shown for column in columns)
     same = one.expressions == other.expressions and one.args.get("from_") == other.args.get("from_")
     present = all(is_present(column, other, originals.present) for column in columns)
-    if not (same and every and present and columns) or any(part.find(exp.Query) for part in second):
+    if not (same and every and present and columns) or node.find(exp.TableSample) or any(p.find(exp.Query) for p in second):
         return None
     made: exp.Select = one.copy()
     condition = exp.paren(exp.and_(*(part.copy() for part in second)))
