@@ -81,8 +81,7 @@ def edges_of_levels(rows: list[tuple[str, ...]]) -> list[Edge]:
 
 
 def _read_paths(engine: Engine, path: Path, reading: Reading) -> list[Edge] | None:
-    """The edges of a file of paths, or of a ``;``-separated edge list, whose first line names its columns; None if it is one
-    of other columns with a header, as Excel writes it in some countries."""
+    """The edges of a file of paths; None if it has columns with a header, as Excel writes it in some countries."""
     try:
         dialect = Dialect(reading.delimiter or ";", reading.quote_char, header=False)
         account, paths = text_records(engine, path, "taxonomy", reading, dialect)
@@ -94,20 +93,17 @@ def _read_paths(engine: Engine, path: Path, reading: Reading) -> list[Edge] | No
     if suffix_of(path) != ".tree" and _has_header(paths):
         return None
     engine.account(account)
-    columns = edge_columns(paths[0]) if paths else None
-    if columns is None or any(len(path) != len(paths[0]) for path in paths):
-        return edges_of_paths(paths)
-    node, parent = map(paths[0].index, columns)
-    return [(row[node], row[parent] or None) for row in paths[1:]]
+    return edges_of_paths(paths)
 
 
 def _has_header(rows: list[list[str]]) -> bool:
-    """Whether lines are rows of columns that the first one names: they have several ends, which paths cannot have, all have
-    as many fields, and no name occurs again."""
-    if len({row[-1] for row in rows}) < 2 or edge_columns(rows[0]) is not None:
+    """Whether lines are rows of columns that the first one names: all have as many fields, and it names an edge list,
+    or they have several ends, which paths cannot have, and no name occurs again."""
+    names = {*map(str.lower, rows[0])} if rows else set[str]()
+    if {len(row) for row in rows} != {len(names)} or len(names) == 1:
         return False
-    names = {*map(str.lower, rows[0])}
-    return {len(row) for row in rows} == {len(names)} != {1} and names.isdisjoint(x.lower() for row in rows[1:] for x in row)
+    several = len({row[-1] for row in rows}) > 1 and names.isdisjoint(x.lower() for row in rows[1:] for x in row)
+    return several or edge_columns(rows[0]) is not None
 
 
 def edge_columns(columns: Iterable[str]) -> tuple[str, str] | None:

@@ -200,6 +200,17 @@ def test_levels_of_any_separator(tmp_path: Path) -> None:
             assert load_taxonomy(engine, path).labels == ("*", "I", "A00", "B00", "II", "C00"), separator
 
 
+@each("delimiter", [",", ";"])
+def test_the_header_of_an_edge_list_is_no_row(delimiter: str, tmp_path: Path) -> None:
+    path = tmp_path / "edges.csv"
+    path.write_text("child,parent\na,all\nb,all\n".replace(",", delimiter), encoding="utf-8")
+    engine = anondb.connect().engine
+    with engine.accounting() as accounts, engine.transaction():
+        load_taxonomy(engine, path)
+    (account,) = accounts
+    assert (account.header, account.rows) == (True, 2)
+
+
 @each("text", ["a;X;*\nb;Y;all\nc;X;*\n", "a;I\nb;II\nc;I\n", "a;I;x\nb;II\n"])
 def test_paths_of_several_roots_have_no_header(text: str, tmp_path: Path) -> None:
     path = tmp_path / "paths.csv"
