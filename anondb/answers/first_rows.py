@@ -14,7 +14,7 @@ from anondb.answers.ranged.relation import SURE, Ranged
 from anondb.engine import DuckDBEngine, Table
 from anondb.query.parsing import bare, whole
 
-NOTE = "Of the {shown} first rows, {certain} belong to these for certain."
+NOTE = "Of the {rows}, {certain} belong to these for certain."
 LISTED_NOTE = "Rows that need not exist have places, too, where rows are cut off."
 
 
@@ -35,8 +35,10 @@ def certain_first(engine: DuckDBEngine, end: End, relation: Ranged, table: Table
         return []
     ahead, every = exp.CountIf(this=exp.column(SURE)).as_("certain"), exp.Count(this=exp.Star()).as_("n")
     counts = engine.select(exp.select(ahead, every).from_(rows.subquery("rows")), "the certain rows of a list")
-    places = _first_places(end)[1]
-    return [NOTE.format(shown=places, certain=int(counts["certain"][0]))] if int(counts["n"][0]) > places else []
+    skipped = _skipped(end) or 0
+    shown = min(_first_places(end)[1], int(counts["n"][0])) - skipped
+    words = f"{shown} rows after the first {skipped}" if skipped else f"{shown} first rows"
+    return [NOTE.format(rows=words, certain=int(counts["certain"][0]))] if 0 < shown < int(counts["n"][0]) else []
 
 
 def _by_keys(engine: DuckDBEngine, end: End, relation: Ranged, table: Table) -> list[str]:
@@ -54,7 +56,8 @@ def belonging(end: End, relation: Ranged, table: Table) -> exp.Select | None:
     """All rows with the column ``sure``: whether each belongs for certain to those whose ranks satisfy a condition, or to
     the first ones of a list. None where no estimate ranks them, or no rule says more of a list.
 
-    A row belongs to the first k of its group if it is there for certain, and its number is beyond the k + 1st end of all.
+    A row belongs to the first k of its group if it is there for certain, and its number is beyond the k + 1st end of all. It
+    is none of the first ones that OFFSET skips if as many rows that are there for certain are beyond its own end.
     """
     if not any(relation.columns[n].bounded or relation.columns[n].unknown for n in end.columns):
         return None
@@ -79,10 +82,20 @@ def belonging(end: End, relation: Ranged, table: Table) -> exp.Select | None:
     placed = exp.select("*", over(exp.RowNumber(), ends).as_("_place"), number).from_(table.expression())
     next_one = exp.Case(ifs=[exp.If(this=exp.column("_place").eq(places + 1), true=exp.column(far))])
     beyond = exp.select("*", over(exp.Max(this=next_one)).as_("_beyond")).from_(placed.subquery("placed"))
-    ahead = (exp.GT if down else exp.LT)(this=exp.column(near), expression=exp.column("_beyond"))
+    is_beyond = exp.GT if down else exp.LT
+    ahead = is_beyond(this=exp.column(near), expression=exp.column("_beyond"))
     few = exp.LTE(this=exp.column("_number"), expression=exp.convert(places))
     there = exp.column(SURE) if relation.flagged else exp.true()
     sure = exp.and_(there, exp.or_(few, exp.func("coalesce", ahead, exp.false())))
+    if skipped := _skipped(end):
+        first_ones = exp.select(near).from_(table.expression()).where(there.copy())
+        last = (
+            first_ones.order_by(exp.Ordered(this=exp.column(near), desc=down, nulls_first=False))
+            .limit(1)
+            .offset(skipped - 1)
+        )
+        behind = is_beyond(this=last.subquery(), expression=exp.column(far))
+        sure = exp.and_(sure, exp.func("coalesce", behind, exp.false()))
     return _with_sure(relation, beyond.subquery("rows"), sure, "_place", "_number", "_beyond")
 
 
@@ -117,7 +130,7 @@ def of_any(ends: Sequence[End], relation: Ranged, table: Table, shown: Sequence[
 def _at_places(end: End, relation: Ranged, table: Table, united: Mapping[str, exp.Expr]) -> dict[str, exp.Expr]:
     """The bounds of the number that orders a list, by the places that the list shows."""
     order, last = end.order, rows_kept(end.limit)
-    offset = 0 if end.offset is None else rows_kept(end.offset)
+    offset = _skipped(end)
     if end.ranked is not None:
         window, last = _first_places(end)
         plain = window is not None and not window.args.get("partition_by") and not isinstance(window.this, exp.DenseRank)
@@ -150,7 +163,8 @@ def _with_sure(relation: Ranged, rows: exp.Expr, sure: exp.Expr, *left_out: str)
 def _first_places(end: End) -> tuple[exp.Window | None, int]:
     """The ranks of which an end takes the first ones, and how many; None for another end."""
     if end.ranked is None:
-        places = (rows_kept(end.limit) or 0) if end.offset is None else 0
+        kept, skipped = rows_kept(end.limit), _skipped(end)
+        places = kept + skipped if kept and skipped is not None else 0
         order = exp.Order(expressions=[term.copy() for term in end.order])
         return (exp.Window(this=exp.RowNumber(), order=order) if places and end.order else None), places
     condition = bare(end.ranked)
@@ -161,6 +175,11 @@ def _first_places(end: End) -> tuple[exp.Window | None, int]:
         return None, 0
     places = whole(number) - isinstance(condition, exp.LT) if isinstance(number, exp.Literal) and number.is_int else 0
     return (None if isinstance(condition, exp.EQ) and places != 1 else window), places
+
+
+def _skipped(end: End) -> int | None:
+    """How many rows OFFSET leaves out; None if that is no whole number."""
+    return 0 if end.offset is None else rows_kept(end.offset)
 
 
 def placed(end: End, rows: exp.Expr) -> exp.Subquery:

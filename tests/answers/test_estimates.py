@@ -367,15 +367,17 @@ def test_pairs_after_an_offset(session: anondb.Session) -> None:
 @pytest.mark.slow
 def test_a_list_says_how_many_of_its_rows_are_certain(session: anondb.Session) -> None:
     every = session.sql("SELECT item, count(*) AS n FROM sales GROUP BY item").fetchall()
-    for k in (1, 2, 4):
+    for k, skipped in ((1, 0), (2, 0), (4, 0), (1, 1), (2, 1), (2, 3)):
         for order, near, far, sign in (("n DESC", 2, 3, 1), ("n", 3, 2, -1)):
-            result = session.sql(f"SELECT item, count(*) AS n FROM sales GROUP BY item ORDER BY {order}, item LIMIT {k}")
+            end = f"ORDER BY {order}, item LIMIT {k}" + (f" OFFSET {skipped}" if skipped else "")
+            result = session.sql(f"SELECT item, count(*) AS n FROM sales GROUP BY item {end}")
             others = [sum(sign * other[far] >= sign * row[near] for other in every if other is not row) for row in every]
-            certain = sum(n < k and row[2] >= 1 for n, row in zip(others, every, strict=True))
-            assert f"Of the {k} first rows, {certain} belong to these for certain." in result.notes
-            listed = session.sql(
-                f"SELECT item, count(*) AS n FROM sales GROUP BY item HAVING n > 0 ORDER BY {order}, item LIMIT {k}"
-            )
+            ahead = [sum(sign * other[near] > sign * row[far] and other[2] >= 1 for other in every) for row in every]
+            placed = zip(others, ahead, every, strict=True)
+            certain = sum(n < k + skipped and before >= skipped and row[2] >= 1 for n, before, row in placed)
+            words = f"{k} rows after the first {skipped}" if skipped else f"{k} first rows"
+            assert f"Of the {words}, {certain} belong to these for certain." in result.notes
+            listed = session.sql(f"SELECT item, count(*) AS n FROM sales GROUP BY item HAVING n > 0 {end}")
             assert sum(row[listed.columns.index("certain")] for row in listed.fetchall()) == certain
     whole = session.sql("SELECT item, count(*) AS n FROM sales GROUP BY item ORDER BY n LIMIT 1000")
     assert not any("for certain" in note for note in whole.notes)
