@@ -16,7 +16,8 @@ from sqlglot import exp
 from verify.published import verified_together
 
 import anondb.algorithms.similar.labels as labels
-from anondb.algorithms.similar.similar import CELL_BYTES, OCCURRENCE_BYTES, similar
+import anondb.algorithms.similar.pair_counts as pair_counts
+from anondb.algorithms.similar.similar import OCCURRENCE_BYTES, ROW_BYTES, similar
 from anondb.engine import Engine
 from anondb.errors import BudgetExceeded
 from anondb.models.transactional import KmAnonymity
@@ -245,10 +246,26 @@ def test_the_memory_limit(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> No
     with pytest.raises(BudgetExceeded, match="all 20 occurrences in memory"):
         run(engine, case)
     case.transactions = [[f"{n}", f"{n + 1}"] for n in range(100)]
-    monkeypatch.setattr(type(engine), "memory_limit", 2 * 101**2 * CELL_BYTES - 1)
-    with pytest.raises(BudgetExceeded, match="pairs of 101 items") as caught:
+    monkeypatch.setattr(type(engine), "memory_limit", 2 * 101**2 * ROW_BYTES - 1)
+    with pytest.raises(BudgetExceeded, match="pair counts of 101 items") as caught:
         run(engine, case)
     assert "Raise memory_limit" in str(caught.value.hint)
+    case.transactions = [[f"{n}"] for n in range(101)] * 2
+    monkeypatch.setattr(type(engine), "memory_limit", 2 * 101**2 * 12 - 1)
+    with pytest.raises(BudgetExceeded, match="101 groups of 101 items"):
+        run(engine, case)
+
+
+def test_rows_of_pair_counts_are_counted_again(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The release does not depend on how many rows are kept."""
+    rnd, case = random.Random(2), Case(0)
+    case.with_taxonomy, case.k, case.m = False, 3, 2
+    case.transactions = [[f"{int(400 * rnd.random() ** 2)}" for _ in range(rnd.randint(1, 6))] for _ in range(900)]
+    case.transactions = [sorted(set(transaction)) for transaction in case.transactions]
+    rows = run(engine, case)[2]
+    monkeypatch.setattr(pair_counts, "ROWS_BYTES", 0)
+    assert pair_counts.rows_kept(len({x for row in case.transactions for x in row})) == pair_counts.LEAST_ROWS
+    assert run(engine, case)[2] == rows
 
 
 def test_numbers_are_left_out_as_labels_merge(engine: Engine) -> None:

@@ -1,7 +1,7 @@
 """Similar: groups of items whose pair counts are alike, and items shown as themselves where that is safe
 (docs/algorithms/similar.md)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import count
 
@@ -13,6 +13,7 @@ from anondb.algorithms.coat.weights import TaxonomyWeights
 from anondb.algorithms.in_memory import check_memory, check_occurrences
 from anondb.algorithms.similar.labels import Labels
 from anondb.algorithms.similar.opening import Cells
+from anondb.algorithms.similar.pair_counts import rows_kept
 from anondb.algorithms.similar.splitting import Splits
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
@@ -22,7 +23,8 @@ from anondb.models.transactional import KmAnonymity
 from anondb.recoding import GlobalRecoding, LocalRecoding
 
 OCCURRENCE_BYTES = 100  # at the peak, of the arrays of the occurrences
-CELL_BYTES = 12  # for each pair of items: its count, twice while labels are renumbered
+ROW_BYTES = 8  # for each count of the rows that are kept, twice while labels are renumbered
+INSTEAD = "use coat, or mhghs with a taxonomy"
 OPENED = 2  # the largest m for which groups are split and rows are opened
 NodeOf = Callable[[Ints], int | None]
 
@@ -57,13 +59,16 @@ def similar(
     while labels.left > 1 and (label := labels.rarest()) is not None:
         engine.progress(f"{labels.left:,} groups of items", 1 - labels.left / n)
         labels.merge(label, labels.partner(label))
+    merged = [members for members in labels.members if members]
     if m > OPENED:
-        groups = [sorted(members) for members in labels.members if members]
+        groups = [sorted(members) for members in merged]
         groups = _joined(engine, dataset, model, tid, _group_of_items(groups, n)[item], groups)
         return _recoding(dataset, groups, taxonomy)
+    _check_groups(engine, merged, n)
     groups, supports = _split(labels, tid, item, model.k, pair_k, _node_of(dataset, taxonomy))
     if not open_rows:
         return _recoding(dataset, groups, taxonomy)
+    _check_groups(engine, groups, n)
     cells = Cells(_group_of_items(groups, n), supports, dataset.n_transactions, tid, item, model.k, pair_k)
     cells.open()
     cells.divide()
@@ -73,10 +78,16 @@ def similar(
 
 def _check_size(engine: Engine, dataset: Dataset) -> None:
     """Refuse more occurrences or items than fit in memory."""
-    instead = "use coat, or mhghs with a taxonomy"
-    check_occurrences(engine, dataset.n_occurrences, OCCURRENCE_BYTES, instead)
-    what = f"The algorithm counts the pairs of {dataset.n_items:,} items in"
-    check_memory(engine, dataset.n_items**2 * CELL_BYTES, what, instead)
+    check_occurrences(engine, dataset.n_occurrences, OCCURRENCE_BYTES, INSTEAD)
+    what = f"The algorithm keeps pair counts of {dataset.n_items:,} items in"
+    check_memory(engine, rows_kept(dataset.n_items) * dataset.n_items * ROW_BYTES, what, INSTEAD)
+
+
+def _check_groups(engine: Engine, groups: Sequence[Sequence[int]], n: int) -> None:
+    """Refuse more groups of n items than fit in memory: what is counted while they are split, and while rows are opened."""
+    split, opened = 32 * max(map(len, groups)) * len(groups), 4 * (2 * len(groups) + n) * len(groups)
+    what = f"The algorithm counts the pairs of {len(groups):,} groups of {n:,} items in"
+    check_memory(engine, max(split, opened), what, INSTEAD)
 
 
 def _group_of_items(groups: list[list[int]], n: int) -> Ints:
