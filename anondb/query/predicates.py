@@ -2,10 +2,10 @@
 
 A condition on a person has leaves ``AtLeast(n, test)``: the person has at least n distinct items that pass the test
 (``query/item_tests.py``). While a SELECT is being read, a tree may also have leaves ``OnItem(row, test)``, conditions on the
-item of one row of its FROM clause; ``close`` converts "such rows exist" into leaves ``AtLeast``.
+item of one row of its FROM clause, of which "such rows exist" makes leaves ``AtLeast``.
 
-Leaves ``OnSum`` are conditions on a sum over the person's items, leaves ``OnValue`` on a relational value of the person; the
-constructors, ``close`` and ``leaves`` treat all unknown nodes as leaves.
+Leaves ``OnSum`` are conditions on a sum over the person's items, leaves ``OnValue`` on a relational value of the person,
+leaves ``Chosen`` on a number that the release does not tell; the constructors and ``leaves`` treat unknown nodes as leaves.
 
 ``Plan`` is the meaning of a COUNT query: a condition and the counted unit.
 """
@@ -20,10 +20,8 @@ from math import ceil, floor, fsum
 from typing import Any
 
 from anondb.query.item_tests import ANY_ITEM, NO_ITEM, ItemTest, Labels, finite, item_all, item_any, item_not, within
-from anondb.query.refusals import too_complex
 from anondb.query.values import Attribute, OnValue
 
-MAX_BRANCHES = 256
 MAX_PARTS = 30  # of a conjunction, that are compared with each other
 
 
@@ -82,6 +80,14 @@ class OnItem:
 
 
 @dataclass(frozen=True)
+class Chosen:
+    """A condition that depends on the original: it is true where ``certain`` is, and where ``possible`` is at most."""
+
+    certain: Condition
+    possible: Condition
+
+
+@dataclass(frozen=True)
 class Not:
     """The negation of a condition."""
 
@@ -102,7 +108,7 @@ class Or:
     parts: tuple[Condition, ...]
 
 
-Condition = Constant | AtLeast | OnSum | OnItem | OnValue | Not | And | Or
+Condition = Constant | AtLeast | OnSum | OnItem | OnValue | Chosen | Not | And | Or
 ALWAYS, NEVER = Constant(True), Constant(False)
 
 
@@ -151,6 +157,8 @@ def negate(condition: Condition) -> Condition:
         return on_item(condition.row, item_not(condition.test))
     if isinstance(condition, OnValue):
         return condition.opposite()
+    if isinstance(condition, Chosen):
+        return Chosen(negate(condition.possible), negate(condition.certain))
     if isinstance(condition, Not):
         return condition.part
     if isinstance(condition, And):
@@ -158,6 +166,11 @@ def negate(condition: Condition) -> Condition:
     if isinstance(condition, Or):
         return both(*(negate(p) for p in condition.parts))
     return Not(condition)
+
+
+def chosen(certain: Condition, possible: Condition) -> Condition:
+    """``Chosen``, or the condition that both are."""
+    return certain if certain == possible else Chosen(certain, possible)
 
 
 def implies(condition: Condition, leaf: AtLeast) -> bool:
@@ -272,14 +285,17 @@ def renamed(condition: Condition, rows: Mapping[int, int]) -> Condition:
 
 
 def replaced(condition: Condition, leaf_of: Callable[[Condition], Condition]) -> Condition:
-    """The condition with other leaves."""
+    """The condition with other leaves, also in those that depend on the original."""
     if isinstance(condition, Not):
         return negate(replaced(condition.part, leaf_of))
     if isinstance(condition, And):
         return both(*(replaced(part, leaf_of) for part in condition.parts))
     if isinstance(condition, Or):
         return either(*(replaced(part, leaf_of) for part in condition.parts))
-    return leaf_of(condition)
+    leaf = leaf_of(condition)
+    if isinstance(leaf, Chosen) and leaf is condition:
+        return chosen(replaced(leaf.certain, leaf_of), replaced(leaf.possible, leaf_of))
+    return leaf
 
 
 def decided(condition: Condition, truths: Mapping[Any, bool]) -> Condition:
@@ -308,36 +324,6 @@ def split(condition: Condition) -> tuple[dict[int, ItemTest], Condition, list[Co
         else:
             person.append(part)
     return rows, both(*person), mixed
-
-
-def close(condition: Condition, rows: frozenset[int]) -> Condition:
-    """The condition "the person has rows for which ``condition`` holds", where each row is any of the person's items.
-
-    The existential quantifier distributes over a disjunction; in a conjunction the rows are independent of each other. A
-    conjunction with a disjunction that mixes rows or persons is multiplied out. What is of an outer query does not change.
-
-    Raises:
-        InputError: ``query_too_complex``: more than 256 branches.
-    """
-    budget = [MAX_BRANCHES]
-
-    def closed(part: Condition) -> Condition:
-        budget[0] -= 1
-        if budget[0] < 0:
-            raise too_complex(f"more than {MAX_BRANCHES} combinations of OR and AND across rows")
-        if isinstance(part, Or):
-            return either(*(closed(p) for p in part.parts))
-        own = [p for p in conjuncts(part) if rows & rows_of(p)]
-        rest = [p for p in conjuncts(part) if p not in own]
-        mixed = [p for p in own if not isinstance(p, OnItem)]
-        if mixed:
-            assert isinstance(mixed[0], Or)
-            others = [p for p in own if p is not mixed[0]]
-            return both(*rest, either(*(closed(both(p, *others)) for p in mixed[0].parts)))
-        tests = {p.row: p.test for p in own if isinstance(p, OnItem)}
-        return both(*rest, *(at_least(1, tests.get(row, ANY_ITEM)) for row in sorted(rows)))
-
-    return closed(settled(condition))
 
 
 IDS, ROWS, ITEMS, PAIRS, MEASURE = "ids", "rows", "items", "pairs", "measure"
@@ -383,6 +369,12 @@ class Plan:
     share: Fraction | None = None
     some: bool = False
     rows_alone: bool = False
+
+    @property
+    def conditions(self) -> list[Condition]:
+        """The condition, and the one that a measure is."""
+        measured = None if isinstance(self.measure, Weights | Attribute) else self.measure
+        return [self.condition, *([] if measured is None else [measured])]
 
     @property
     def tests(self) -> list[ItemTest]:

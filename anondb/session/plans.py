@@ -20,8 +20,22 @@ from anondb.query.answer import Answer, aggregate_of, answer_plan, check_time
 from anondb.query.by_item import ItemCounts, added
 from anondb.query.cached_release import Opened
 from anondb.query.item_tests import Choice, ItemTest, Labels, choices, with_atoms
-from anondb.query.predicates import ITEMS, NEVER, PAIRS, AtLeast, Condition, OnSum, at_least, decided, leaves, replaced
+from anondb.query.predicates import (
+    ITEMS,
+    NEVER,
+    PAIRS,
+    AtLeast,
+    Chosen,
+    Condition,
+    OnSum,
+    Weights,
+    at_least,
+    decided,
+    leaves,
+    replaced,
+)
 from anondb.query.refusals import unsupported
+from anondb.query.summed import SUM
 from anondb.query.values import Attribute
 from anondb.session.catalog import unknown_items
 
@@ -91,6 +105,8 @@ class Plans:
             notes: remarks, to which those on the answer are added.
         """
         check_time()
+        if any(isinstance(leaf, Chosen) for of in plan.conditions for leaf in leaves(of)):
+            return self._at_both_ends(plan, written, notes)
         chosen = list(dict.fromkeys(choice for test in plan.tests for choice in choices(test)))
         if not chosen:
             return self._added(plan, written, notes)
@@ -105,6 +121,18 @@ class Plans:
             lower, upper = zip(*(answers.get(key, (0, 0)) for answers in corners), strict=True)
             rows.append((*key, min(lower), None if None in upper else max(upper)))
         return rows
+
+    def _at_both_ends(self, plan: Plan, written: Set[str], notes: dict[str, None]) -> Sequence[Row]:
+        """The groups of a plan whose condition depends on the original: at least those for whom it is certain, at most those
+        for whom it is possible."""
+        rises = plan.aggregate in ("", "histogram") or (plan.aggregate == "sum" and is_unsigned(plan.measure))
+        if not rises or plan.most is not None:
+            raise unsupported("a comparison of persons with an estimate, in this query", "Compare two queries.")
+        least, most = (
+            {row[:-2]: row[-2:] for row in self.answer(_with_end(plan, end), written, notes)}
+            for end in ("certain", "possible")
+        )
+        return [(*key, least.get(key, (0, 0))[0], upper) for key, (_, upper) in most.items()]
 
     def _added(self, plan: Plan, written: Set[str], notes: dict[str, None]) -> Sequence[Row]:
         """The groups of a plan over all releases."""
@@ -137,6 +165,14 @@ class Plans:
         return self._sums.get((tuple(plans), tuple(id(release) for release, _ in live)), partial(_summed, answered))
 
 
+def is_unsigned(measure: Weights | Attribute | Condition | None) -> bool:
+    """Whether a number of a person, which is added up, is never negative."""
+    if not isinstance(measure, Weights):
+        return not isinstance(measure, Attribute)
+    least = [weight for _, weight in measure.by_label or ()]
+    return measure.kind == SUM and min([*least, measure.others[0] - measure.error], default=0) >= 0
+
+
 def _summed(answers: Sequence[tuple[Sequence[Row], int]]) -> list[Row]:
     """The groups of disjoint persons from the rows of each part, with the upper bound of a group that it does not list."""
     counts = [(rows, absent) for rows, absent in answers if isinstance(rows, ItemCounts)]
@@ -161,6 +197,16 @@ def _localized(plan: Plan, release: Opened, place: int) -> Plan:
     grouped = plan.grouped if plan.grouped is None else own[plan.grouped.name]
     measure = own[plan.measure.name] if isinstance(plan.measure, Attribute) else plan.measure
     return replace(plan, condition=decided(plan.condition, parts), grouped=grouped, measure=measure)
+
+
+def _with_end(plan: Plan, end: str) -> Plan:
+    """A plan with an end in place of each condition that depends on the original."""
+
+    def leaf_of(leaf: Condition) -> Condition:
+        return getattr(leaf, end) if isinstance(leaf, Chosen) else leaf
+
+    measure = plan.measure if len(plan.conditions) == 1 else replaced(plan.conditions[1], leaf_of)
+    return replace(plan, condition=replaced(plan.condition, leaf_of), measure=measure)
 
 
 def _with_tests(plan: Plan, of: Mapping[Choice, Labels]) -> Plan:

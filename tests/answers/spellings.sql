@@ -1175,3 +1175,50 @@ WITH c AS (SELECT item, count(*) AS n FROM sales GROUP BY item) SELECT (SELECT c
 -- persons_up_to_a_size
 WITH h AS (SELECT c, sum(1) AS k FROM (SELECT tid, sum(1) AS c FROM sales GROUP BY tid) GROUP BY c) SELECT h.c, sum(g.k) AS n FROM h JOIN h g ON g.c <= h.c GROUP BY h.c;
 WITH h AS (SELECT c, count(*) AS k FROM (SELECT tid, count(*) AS c FROM sales GROUP BY tid) GROUP BY c) SELECT h.c, sum(g.k) AS n FROM h JOIN h g ON g.c <= h.c GROUP BY h.c;
+
+-- baskets_above_the_average
+WITH t AS (SELECT tid, count(*) AS n FROM sales GROUP BY tid) SELECT count(*) AS k FROM t WHERE n > (SELECT avg(n) FROM t);
+WITH t AS (SELECT tid, count(*) AS n FROM sales GROUP BY tid), a AS (SELECT avg(n) AS m FROM t) SELECT count(*) AS k FROM t, a WHERE t.n > a.m;
+SELECT count(*) AS k FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid HAVING count(*) > (SELECT count(*) / count(DISTINCT tid) FROM sales));
+WITH t AS (SELECT tid, count(*) AS n FROM sales GROUP BY tid) SELECT count(*) FILTER (WHERE NOT n <= m) AS k FROM t CROSS JOIN (SELECT avg(n) AS m FROM t);
+WITH t AS (SELECT tid, count(*) AS n FROM sales GROUP BY tid) SELECT sum(CASE WHEN (SELECT avg(n) FROM t) < n THEN 1 ELSE 0 END) AS k FROM t;
+
+-- items_of_baskets_above_the_average
+WITH t AS (SELECT tid, count(*) AS n FROM sales GROUP BY tid) SELECT item, count(*) AS k FROM sales WHERE tid IN (SELECT tid FROM t WHERE n > (SELECT avg(n) FROM t)) AND item IN ('milk', 'bread', 'tea') GROUP BY item;
+WITH t AS (SELECT tid, count(*) AS n FROM sales GROUP BY tid), a AS (SELECT avg(n) AS m FROM t) SELECT s.item, count(*) AS k FROM sales s JOIN t USING (tid), a WHERE t.n > a.m AND s.item IN ('milk', 'bread', 'tea') GROUP BY s.item;
+
+-- far_from_the_average
+WITH t AS (SELECT tid, count(*) AS n FROM sales GROUP BY tid), a AS (SELECT avg(n) AS m, stddev_pop(n) AS s FROM t) SELECT count(*) AS k FROM t, a WHERE t.n NOT BETWEEN m - 2 * s AND m + 2 * s;
+WITH t AS (SELECT tid, count(*) AS n FROM sales GROUP BY tid), a AS (SELECT avg(n) AS m, stddev_pop(n) AS s FROM t) SELECT count(*) AS k FROM t, a WHERE t.n < m - 2 * s OR t.n > m + 2 * s;
+
+-- baskets_of_the_largest_size
+WITH t AS (SELECT tid, count(*) AS n FROM sales GROUP BY tid) SELECT count(*) AS k FROM t WHERE n = (SELECT max(n) FROM t);
+WITH t AS (SELECT tid, count(*) AS n FROM sales GROUP BY tid) SELECT count(*) AS k FROM t WHERE n >= (SELECT max(n) FROM t);
+WITH t AS (SELECT tid, count(*) AS n FROM sales GROUP BY tid), m AS (SELECT max(n) AS top FROM t) SELECT count(*) AS k FROM t JOIN m ON n = top;
+
+-- rows_of_long_names
+SELECT count(*) AS k FROM sales WHERE length(item) > (SELECT avg(length(item)) FROM sales);
+WITH a AS (SELECT avg(length(item)) AS m FROM sales) SELECT count(*) AS k FROM sales, a WHERE length(item) > m;
+
+-- older_than_the_average [records]
+SELECT count(*) AS k FROM customers WHERE age > (SELECT avg(age) FROM customers);
+WITH a AS (SELECT avg(age) AS m FROM customers) SELECT count(*) AS k FROM customers, a WHERE age > m;
+SELECT count(*) FILTER (WHERE age > (SELECT avg(age) FROM customers)) AS k FROM customers;
+SELECT count(*) AS k FROM customers WHERE NOT age <= (SELECT sum(age) / count(age) FROM customers);
+
+-- older_than_the_average_by_town [records]
+SELECT town, count(*) AS k FROM customers WHERE age > (SELECT avg(age) FROM customers) GROUP BY town;
+SELECT c.town, count(*) AS k FROM customers c, (SELECT avg(age) AS m FROM customers) a WHERE c.age > a.m GROUP BY c.town;
+
+-- shares_of_places
+WITH c AS (SELECT item, count(*) AS n FROM sales GROUP BY item) SELECT item, percent_rank() OVER (ORDER BY n) AS q FROM c;
+WITH c AS (SELECT item, count(*) AS n FROM sales GROUP BY item) SELECT item, least((rank() OVER (ORDER BY n) - 1) / greatest(count(*) OVER () - 1, 1), 1) AS q FROM c;
+SELECT item, percent_rank() OVER (ORDER BY count(*)) AS q FROM sales GROUP BY item;
+
+-- places_from_below
+WITH c AS (SELECT item, count(*) AS n FROM sales GROUP BY item) SELECT item, cume_dist() OVER (ORDER BY n) AS q FROM c;
+WITH c AS (SELECT item, count(*) AS n FROM sales GROUP BY item) SELECT item, count(*) OVER (ORDER BY n) / count(*) OVER () AS q FROM c;
+
+-- quarters_of_sizes
+WITH c AS (SELECT n, count(*) AS k FROM (SELECT count(*) AS n FROM sales GROUP BY tid) GROUP BY n) SELECT n, ntile(4) OVER (ORDER BY k DESC, n) AS q FROM c;
+WITH c AS (SELECT count(*) AS n FROM sales GROUP BY tid) SELECT n, ntile(4) OVER (ORDER BY count(*) DESC, n) AS q FROM c GROUP BY n;

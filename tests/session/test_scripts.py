@@ -389,7 +389,7 @@ def test_a_name_within_a_part_hides_no_table_of_the_original(named: Named) -> No
     inner += " WHERE tid < 3)"
     sql = f"SELECT count(*) AS n FROM sales s, ({inner} SELECT max(tid) AS m FROM sales) t WHERE s.item = 'milk'"
     expected = named[1].sql("SELECT count(*) AS n FROM sales WHERE item = 'milk'").fetchall()[0]
-    assert named[1].sql(sql).fetchall() == [(expected[0], None, None)]
+    assert named[1].sql(sql).fetchall() == [expected]
 
 
 def test_a_part_may_name_the_columns_of_the_rows_beside_it(named: Named) -> None:

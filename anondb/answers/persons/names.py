@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from anondb.answers.persons.conditions import LISTED_ITEMS
 from anondb.answers.persons.domains import wrapped
+from anondb.answers.persons.estimated import COMPARED, by_estimates
 from anondb.answers.persons.numbers import Numbers
 from anondb.answers.persons.quantities import certain
 from anondb.answers.persons.terms import Id, Item, Listing, Number, Refused, Scope, Truth, Values
@@ -88,7 +89,10 @@ class Names(Numbers):
         """Subqueries, and functions of lists of items; None for other expressions."""
 
     def plain(self, node: exp.Expr) -> exp.Expr:
-        """An expression over atoms, with COALESCE as ``_filled`` has it and NULLIF of numbers of items as CASE."""
+        """An expression over atoms: COALESCE as ``_filled`` has it, NULLIF of numbers of items as CASE, a comparison with an
+        estimate as a condition."""
+        if isinstance(node, COMPARED) and (compared := by_estimates(node, self)) is not None:
+            return self.column(compared)
         if isinstance(node, exp.Coalesce):
             return self._filled(node)
         if isinstance(node, exp.Nullif) and any(isinstance(atom, Number) for atom in self.atoms_of(node)):

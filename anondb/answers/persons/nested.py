@@ -12,7 +12,7 @@ from sqlglot import exp
 from anondb.answers.persons.domains import cell, wrapped
 from anondb.answers.persons.names import Names
 from anondb.answers.persons.quantities import certain
-from anondb.answers.persons.terms import Column, Id, Item, PersonRows, Scope, Truth
+from anondb.answers.persons.terms import Column, Estimate, Id, Item, PersonRows, Scope, Truth
 from anondb.answers.ranged.aggregates import has_aggregate
 from anondb.answers.ranged.clauses import clauses_of, conditions_of, only_source
 from anondb.answers.ranged.compiler import Env, with_ctes
@@ -196,9 +196,11 @@ class Nested(Names):
                     self.check_one(one.rows)
                 return exp.paren(self._value_of(query, inner))
         value = scalar(exp.Subquery(this=query.copy()), self.compiler, scope.env)
-        if not value.exact:
+        if value.exact:
+            return exp.paren(value.expression.copy())
+        if value.unknown or value.truth or any(isinstance(end.unnest(), exp.Null) for end in value.bounds):
             raise unsupported("a comparison of persons with an estimate", "Compare the result of two queries.")
-        return exp.paren(value.expression.copy())
+        return self.column(Estimate(*value.bounds, value.sure is None or value.sure == exp.true()))
 
     def _value_of(self, query: exp.Select, inner: Sequence[Scope]) -> exp.Expr:
         """The value that a subquery about the person has: an aggregate, or that of the only row, NULL without one."""

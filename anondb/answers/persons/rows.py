@@ -20,9 +20,10 @@ from anondb.query.predicates import (
     NEVER,
     Condition,
     OnItem,
+    Or,
     at_least,
     both,
-    close,
+    conjuncts,
     either,
     leaves,
     on_item,
@@ -38,6 +39,7 @@ MAX_LABELS = 12  # of a row that is divided into its items
 MOST_OUTER = 120  # items of a row around a subquery, each of which its items are compared with
 FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "<>": "<>"}
 _SIGNS: Mapping[str, type[exp.Expr]] = {"<": exp.LT, "<=": exp.LTE, ">": exp.GT, ">=": exp.GTE, "<>": exp.NEQ}
+MAX_BRANCHES = 256  # of OR and AND across rows
 MOST_CELLS = 30  # whose persons are compared
 
 
@@ -346,3 +348,33 @@ def _number_type(atom: Number) -> str:
         value = atom.values[0][1]
         return _NUMBER if isinstance(value, float | Decimal) else type(value).__name__
     return _NUMBER if atom.weights.by_label and atom.weights.kind == "sum" else _WHOLE
+
+
+def close(condition: Condition, rows: frozenset[int]) -> Condition:
+    """The condition "the person has rows for which ``condition`` holds", where each row is any of the person's items.
+
+    The existential quantifier distributes over a disjunction; in a conjunction the rows are independent of each other. A
+    conjunction with a disjunction that mixes rows or persons is multiplied out. What is of an outer query does not change.
+
+    Raises:
+        InputError: ``query_too_complex``: more than 256 branches.
+    """
+    budget = [MAX_BRANCHES]
+
+    def closed(part: Condition) -> Condition:
+        budget[0] -= 1
+        if budget[0] < 0:
+            raise too_complex(f"more than {MAX_BRANCHES} combinations of OR and AND across rows")
+        if isinstance(part, Or):
+            return either(*(closed(p) for p in part.parts))
+        own = [p for p in conjuncts(part) if rows & rows_of(p)]
+        rest = [p for p in conjuncts(part) if p not in own]
+        mixed = [p for p in own if not isinstance(p, OnItem)]
+        if mixed:
+            assert isinstance(mixed[0], Or)
+            others = [p for p in own if p is not mixed[0]]
+            return both(*rest, either(*(closed(both(p, *others)) for p in mixed[0].parts)))
+        tests = {p.row: p.test for p in own if isinstance(p, OnItem)}
+        return both(*rest, *(at_least(1, tests.get(row, ANY_ITEM)) for row in sorted(rows)))
+
+    return closed(settled(condition))

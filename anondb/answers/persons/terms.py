@@ -116,6 +116,15 @@ class Number:
 
 
 @dataclass(frozen=True)
+class Estimate:
+    """A number of the whole table between two constants; NULL for no original if it is ``there``."""
+
+    low: exp.Expr
+    high: exp.Expr
+    there: bool
+
+
+@dataclass(frozen=True)
 class Refused:
     """A column that no rule reads."""
 
@@ -130,7 +139,7 @@ class OnPart:
     places: frozenset[int]
 
 
-Atom = Item | Looked | Of | Part | Id | Listing | Values | Truth | Number | Refused
+Atom = Item | Looked | Of | Part | Id | Listing | Values | Truth | Number | Estimate | Refused
 
 
 @dataclass(frozen=True, eq=False)

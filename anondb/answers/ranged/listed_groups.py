@@ -269,15 +269,16 @@ def beside_totals(node: exp.Select, env: Env, compiler: Compiler) -> exp.Select 
     if group is not None:
         keys = [key for key in _keys(node) if not _is_of(selected(key, node), values)] or [SOME_ROWS]
         copy.set("group", exp.Group(expressions=[key.copy() for key in keys]))
-    return _with_values(copy.where(*conjoined(first.args.get("on"))), values)
+    asked = [part for place in (first, *(p for p in places if id(p) in totals)) for part in conjoined(place.args.get("on"))]
+    return _with_values(copy.where(*asked), values)
 
 
 def _are_beside(node: exp.Select, rest: Sequence[exp.Expr], env: Env, compiler: Compiler) -> bool:
     """Whether the sources of a SELECT, beside rows of aggregates, are such that these may be values."""
-    if node.args.get("group") is not None:
-        return any(compiler.people.is_source(place.this, env) for place in rest)
     windows = any(window.parent_select is node for window in node.find_all(exp.Window))
     aggregated = any(has_aggregate(e, compiler.tables.is_aggregate) for e in node.expressions)
+    if node.args.get("group") is not None or (aggregated and rest and not windows):
+        return any(compiler.people.is_source(place.this, env) for place in rest)
     return len(rest) == 1 if windows else not rest and not aggregated and clauses_of(node) <= {*_TOTALS, "order"}
 
 
@@ -295,8 +296,8 @@ def _is_of(node: exp.Expr, values: dict[tuple[str, str], exp.Expr]) -> bool:
 
 
 def _totals(place: exp.Expr, env: Env, compiler: Compiler) -> Mapping[str, exp.Expr] | None:
-    """The columns of a source that has exactly one row and is joined without a condition, by their names, as values."""
-    if not is_inner(place) or place.args.get("using") or place.args.get("on") not in (None, exp.true()):
+    """The columns of a source that has exactly one row, by their names, as values; None for others."""
+    if not is_inner(place) or place.args.get("using"):
         return None
     source = place.this
     cte = env.get(lowered(source.name)) if isinstance(source, exp.Table) and not source.db else None
@@ -323,8 +324,8 @@ def _totals(place: exp.Expr, env: Env, compiler: Compiler) -> Mapping[str, exp.E
 
 
 def _with_values(node: exp.Select, values: dict[tuple[str, str], exp.Expr]) -> exp.Select | None:
-    """A SELECT with expressions in place of columns; None if a subquery or a name that the SELECT gives may mean one, or if
-    FILTER chooses for which rows an aggregate has one."""
+    """A SELECT with expressions in place of columns, and of aggregates that give the value of all rows of a group; None if a
+    subquery or a name that the SELECT gives may mean one, or if FILTER chooses for which rows an aggregate has one."""
     named = aliased(node)
     for column in list(node.find_all(exp.Column)):
         value = values.get((lowered(column.table), lowered(column.name)))
@@ -336,7 +337,7 @@ def _with_values(node: exp.Select, values: dict[tuple[str, str], exp.Expr]) -> e
         place = column.parent
         while isinstance(place, exp.Paren):
             place = place.parent
-        call = place if isinstance(place, _SAME) and bare(place.this) == column else None
+        call = place if node.args.get("group") and isinstance(place, _SAME) and bare(place.this) == column else None
         if call is not None and isinstance(call.parent, exp.Filter | exp.Window | exp.IgnoreNulls):
             return None
         (call or column).replace(value.copy())

@@ -318,15 +318,19 @@ def _combined(node: exp.Expr, one: exp.Expr | None, other: exp.Expr | None) -> e
 
 
 def _share(node: exp.Expr) -> float | None:
-    """The factor by which a quotient multiplies ``x / sum(x) OVER (...)``, whose window has the row; None for others."""
+    """The factor by which a quotient multiplies ``x / sum(x) OVER (...)``, whose window has the row, or the number of some
+    of the rows of a window by that of all; None for others."""
     whole = _plain(node.expression)
     whole = _plain(whole.this) if isinstance(whole, exp.Nullif) else whole
-    if not isinstance(whole, exp.Window) or not isinstance(whole.this, exp.Sum) or whole.args.get("spec"):
+    if not isinstance(whole, exp.Window) or whole.args.get("spec"):
         return None
     factors = product_of(node.this)
     numbers = [float(f.name) for f in factors if isinstance(f, exp.Literal) and not f.is_string]
-    same = [f for f in factors if not isinstance(f, exp.Literal)] == [bare(whole.this.this)]
-    return prod(numbers) if same else None
+    (part,) = rest if len(rest := [f for f in factors if not isinstance(f, exp.Literal)]) == 1 else (node,)
+    if isinstance(whole.this, exp.Count) and isinstance(part, exp.Window) and not whole.args.get("order"):
+        alike = all((part.args.get(key) or []) == (whole.args.get(key) or []) for key in ("this", "partition_by"))
+        return prod(numbers) if alike else None
+    return prod(numbers) if isinstance(whole.this, exp.Sum) and part == bare(whole.this.this) else None
 
 
 def rising(node: exp.Expr, value: Value) -> Value:

@@ -37,6 +37,7 @@ from anondb.query.parsing import is_null
 
 _BY_PLACE = (*PLACES, exp.RowNumber, exp.Ntile)
 """Window functions of the places of rows, of which equal ones have any."""
+_ROWS = exp.Count(this=exp.Star(), big_int=True)
 ORDER_NOTE = "Rows are ordered, ranked and cut off by the estimates; where they are cut off, rows may be missing."
 
 
@@ -68,6 +69,8 @@ class Windows:
             InputError: ``unsupported_query``.
         """
         value = self._of_rows(node)
+        if node.this == _ROWS and not node.args.get("spec") and not (value.exact or value.unknown):
+            return narrowed(value, Value(exp.convert(1), exp.null()))  # the row itself
         if not isinstance(filtered(node.this)[0], exp.Avg) or node.args.get("order") or value.exact:
             return value
         return narrowed(value, computed(as_quotient(node), self.resolve))
@@ -141,19 +144,40 @@ Term = tuple[Value, bool]
 
 
 def rank_as_number(node: exp.Window) -> exp.Expr | None:
-    """``rank()`` and ``row_number()`` as numbers of rows; None for other windows."""
-    of = type(node.this)
-    if of not in (exp.Rank, exp.RowNumber) or node.args.get("spec") is not None or node.args.get("order") is None:
+    """Ranks as numbers of rows: those before a row, and all of them; None for other windows."""
+    if node.args.get("spec") is not None or node.args.get("order") is None:
         return None
-    copy = node.copy()
-    copy.set("this", exp.Count(this=exp.Star(), big_int=True))
+    ranked, every = node.copy(), node.copy()
+    every.set("this", exp.Count(this=exp.Star(), big_int=True))
+    every.set("order", None)
+    if isinstance(node.this, exp.PercentRank | exp.CumeDist):
+        ahead = isinstance(node.this, exp.PercentRank)
+        ranked.set("this", exp.Rank() if ahead else exp.Count(this=exp.Star(), big_int=True))
+        share = "least(({0} - {1}) / greatest({2} - {1}, 1), 1)"
+        return exp.maybe_parse(share.format(ranked.sql("duckdb"), int(ahead), every.sql("duckdb")), dialect="duckdb")
+    if isinstance(node.this, exp.Ntile):
+        ranked.set("this", exp.RowNumber())
+        return _bucket(ranked, every, node.this.this)
+    if not isinstance(node.this, exp.Rank | exp.RowNumber):
+        return None
+    ranked.set("this", exp.Count(this=exp.Star(), big_int=True))
     frame = exp.WindowSpec(kind="ROWS", start="UNBOUNDED", start_side="PRECEDING", end="CURRENT ROW")
-    copy.set("spec", frame)
-    if of is exp.RowNumber:
-        return copy
+    ranked.set("spec", frame)
+    if isinstance(node.this, exp.RowNumber):
+        return ranked
     frame.set("kind", "RANGE")
     frame.set("exclude", exp.Var(this="GROUP"))
-    return exp.Add(this=copy, expression=exp.Literal.number(1))
+    return exp.Add(this=ranked, expression=exp.Literal.number(1))
+
+
+def _bucket(place: exp.Expr, every: exp.Expr, buckets: exp.Expr) -> exp.Expr | None:
+    """``ntile(k)`` of a place among all: the first buckets have a row more than the others; None unless k is a number."""
+    if not isinstance(buckets, exp.Literal) or not buckets.is_int or int(buckets.name) < 1:
+        return None
+    k, r, n = buckets.name, place.sql("duckdb"), every.sql("duckdb")
+    first, others = f"({r} - 1) // ({n} // {k} + 1)", f"({r} - 1 - {n} % {k}) // greatest({n} // {k}, 1)"
+    tree = f"greatest(least(1 + CASE WHEN {r} <= ({n} % {k}) * ({n} // {k} + 1) THEN {first} ELSE {others} END, {k}), 1)"
+    return exp.maybe_parse(tree, dialect="duckdb")
 
 
 def running(node: exp.Window, rows: Rows, sources: Sources, resolve: Resolve, tables: Counts, every: bool) -> Value | None:
