@@ -16,7 +16,7 @@ from anondb.query.refusals import name_of
 SETS = (exp.Rollup, exp.Cube, exp.GroupingSets, exp.Tuple)
 """What stands for several sets of grouped expressions."""
 FIELDS = "fields"
-"""Where an unnest that is selected has the names of its columns, which are none for a list (``session.pivots``)."""
+"""Where an unnest that is selected has the names of its columns, which are none for a list (``several_columns``)."""
 WITHOUT_IDS = "without_ids"
 """Notes on SUMMARIZE that what it computes of ids is not shown (``session.catalog``)."""
 _SERIES = (exp.Unnest, exp.GenerateSeries, exp.ExplodingGenerateSeries)

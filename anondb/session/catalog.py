@@ -1,16 +1,13 @@
-"""Names of tables, columns and items: what tools ask of a database before a query, and those that a release does not have.
+"""Names of tables and columns: what tools ask of a database before a query, and those that a release does not have.
 
 The database has nothing but the names and types of the tables that queries may name, so DuckDB answers about it as it would
 about the original: information_schema, pg_catalog, duckdb_tables() and the like, SHOW, DESCRIBE, PRAGMA and EXPLAIN.
-
-The label of a released item, such as that of a category, is no item: nobody has it, and a note names some of its members.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
-from difflib import get_close_matches
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from sqlglot import exp
 
@@ -21,10 +18,7 @@ from anondb.engine import DuckDBEngine, Shape, reads
 from anondb.engine.binding import empty, nulls
 from anondb.engine.untrusted import materialized, memory_engine
 from anondb.errors import InputError
-from anondb.query.cached_release import Opened
-from anondb.query.held_sums import labels_of
 from anondb.query.parsing import SELECT, dotted, lowered
-from anondb.query.predicates import Plan
 from anondb.query.refusals import unsupported
 from anondb.session.database import HIDDEN
 from anondb.session.result import Result
@@ -155,8 +149,6 @@ def summarized(tree: exp.Expr, reader: RoleReader) -> exp.Expr:
 
 
 Column = tuple[str, str]
-NEAREST = 3
-MAX_ITEMS = 20_000  # to compare a text with; in time linear in their number
 
 
 def not_accepted(tree: exp.Expr, shapes: Shape) -> InputError:
@@ -221,34 +213,3 @@ def _introduced(tree: exp.Expr) -> set[str]:
     if tree.find(exp.Values):
         names |= {f"col{n}" for n in range(100)}
     return names
-
-
-def unknown_items(release: Opened, plan: Plan, written: Set[str]) -> list[str]:
-    """A note for each item that a query names and no released item stands for.
-
-    Args:
-        release: the release.
-        plan: the query.
-        written: the literals that the analyst wrote; others are from the analyst's tables.
-    """
-    unknown = [label for label in labels_of(plan) & written if label not in release.images]
-    return [_note(release, label) for label in sorted(unknown)]
-
-
-def _note(release: Opened, label: str) -> str:
-    suppressed = " or was suppressed" if release.suppressed else ""
-    if label in release.sizes:
-        members = sorted(item for item, labels in release.images.items() if label in labels)
-        nearest = ", ".join(map(repr, members[:NEAREST])) + (", ..." if len(members) > NEAREST else "")
-        what = f"{label!r} is no item but a released item, which stands for {len(members)} items"
-        return f"{what}: ask for {nearest}."
-    near = _nearest(release, label)
-    hint = f" The nearest ones: {', '.join(map(repr, near))}." if near else ""
-    return f"No released item stands for {label!r}: it does not occur{suppressed}.{hint}"
-
-
-def _nearest(release: Opened, label: str) -> list[str]:
-    if len(release.items) > MAX_ITEMS:
-        return []
-    by_lower = {item.lower(): item for item in release.items}
-    return [by_lower[item] for item in get_close_matches(label.lower(), by_lower, NEAREST)]

@@ -1,12 +1,14 @@
-"""The session's own database in memory."""
+"""The session's own database in memory, and what becomes readable as a table of it."""
 
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from math import isinf
+from pathlib import Path
 from typing import Any, TypeVar
 
 from sqlglot import exp
@@ -19,6 +21,7 @@ from anondb.answers.tables import OwnTables
 from anondb.answers.views import OWN
 from anondb.engine import DuckDBEngine, Table, reads, tuples
 from anondb.engine.untrusted import executed, materialized
+from anondb.errors import EngineError, InputError
 from anondb.query.parsing import lowered
 from anondb.session.result import fetched
 
@@ -281,3 +284,46 @@ def _literal(value: float | None) -> exp.Expr:
     text = isinstance(value, float) and isinf(value)  # such a number has no literal
     written = exp.Literal.string(str(value)) if text else exp.convert(value)
     return exp.Cast(this=written, to=exp.DataType(this=kind))
+
+
+@contextlib.contextmanager
+def registered(engine: DuckDBEngine, data: Any, reading: Mapping[str, Any]) -> Iterator[Table]:
+    """Make data readable as a table of an engine during the block.
+
+    Args:
+        engine: the engine.
+        data: a data frame, an Arrow table, a relation of DuckDB, or the path of a file.
+        reading: how a file is read.
+
+    Raises:
+        InputError: ``bad_type`` or ``bad_usage``, or the file cannot be read.
+    """
+    from anondb.data.sources import is_file
+
+    if isinstance(data, os.PathLike) or (isinstance(data, str) and is_file(data)):
+        data = _read_file(Path(data), reading)
+    elif reading:
+        raise InputError("Options for reading apply to files only.", code="bad_usage", hint="Leave them out.")
+    elif hasattr(data, "to_arrow_table"):
+        data = data.to_arrow_table()
+    with contextlib.ExitStack() as stack:
+        try:
+            view = stack.enter_context(engine.registered(data))
+        except (TypeError, EngineError):
+            hint = "Pass a data frame, an Arrow table, a relation of DuckDB, or the path of a file."
+            raise InputError("The data of a table cannot be read.", code="bad_type", hint=hint) from None
+        yield view
+
+
+def _read_file(path: Path, reading: Mapping[str, Any]) -> Any:
+    """A file as an Arrow table."""
+    from anondb.data.sources import open_source
+    from anondb.data.types import typed
+    from anondb.reading.options import read_as
+
+    loader = DuckDBEngine.open()
+    try:
+        with loader.transaction(), open_source(loader, read_as(path, reading), "registered") as source:
+            return loader.connection.sql(typed(loader, source).text).to_arrow_table()
+    finally:
+        loader.close()

@@ -35,11 +35,8 @@ def numbered(sql: str) -> str:
     tokens = sql_tokens(sql) or []
     places = [token for token in tokens if token.token_type is TokenType.PLACEHOLDER]
     if places and any(token.token_type is TokenType.PARAMETER for token in tokens):
-        raise InputError(
-            "The query has parameters of two kinds.",
-            code="bad_parameter",
-            hint="Write all as ?, or all as $1 or $name.",
-        )
+        hint = "Write all as ?, or all as $1 or $name."
+        raise InputError("The query has parameters of two kinds.", code="bad_parameter", hint=hint)
     for number, token in reversed(list(enumerate(places, 1))):
         sql = f"{sql[: token.start]}${number}{sql[token.end + 1 :]}"
     return sql
@@ -109,11 +106,8 @@ def literal_of(value: Any) -> exp.Expr:
         return exp.cast(exp.Literal.string(value.isoformat()), "DATE")
     if isinstance(value, list | tuple):
         return exp.Array(expressions=[literal_of(v) for v in value])
-    raise InputError(
-        "A parameter has a type that cannot be written in SQL.",
-        code="bad_parameter",
-        hint="Pass a text, a number, a date, a list of these, or None.",
-    )
+    hint = "Pass a text, a number, a date, a list of these, or None."
+    raise InputError("A parameter has a type that cannot be written in SQL.", code="bad_parameter", hint=hint)
 
 
 def _check_text(value: str) -> None:

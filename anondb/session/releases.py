@@ -11,6 +11,7 @@ from typing import Any
 from sqlglot import exp
 
 from anondb.answers.persons.counts import Described, Row
+from anondb.answers.plans import Plans
 from anondb.answers.ranged.equivalents import common_table
 from anondb.answers.ranged.relation import Ranged, failed
 from anondb.answers.ranged.values import ambiguous
@@ -30,7 +31,6 @@ from anondb.release.manifest import SUPPRESSED, types_of
 from anondb.session.catalog import as_written, not_accepted
 from anondb.session.database import SessionDatabase, bindable
 from anondb.session.files import Parts
-from anondb.session.plans import Plans
 from anondb.session.result import fetched
 from anondb.session.scratch import OWN_SCHEMAS
 

@@ -14,11 +14,14 @@ from anondb.answers.asked import is_empty
 from anondb.answers.estimates import Estimated
 from anondb.answers.holder_counts import counts_of_items, items_named
 from anondb.answers.normal import for_bounds, normal
+from anondb.answers.own_rows import with_lookups, with_own_rows
 from anondb.answers.persons.people import Persons
+from anondb.answers.plans import Kept, repeatable
 from anondb.answers.ranged.compiler import Compiler
 from anondb.answers.ranged.originals import Originals
 from anondb.answers.ranged.relation import Ranged, failed
 from anondb.answers.role_reader import RoleReader
+from anondb.answers.several_columns import Source, written_out
 from anondb.answers.spread import Spread
 from anondb.answers.tables import OwnTables, WorldTables
 from anondb.engine import DuckDBEngine
@@ -32,13 +35,10 @@ from anondb.query.refusals import unsupported
 from anondb.release.reader import SealedRelease, contradictions_told
 from anondb.session.answer import ID_HINT, answered
 from anondb.session.catalog import Catalog, check_settings, is_of_catalog, summarized
-from anondb.session.database import HIDDEN, SessionDatabase
+from anondb.session.database import HIDDEN, SessionDatabase, registered
 from anondb.session.files import Parts, notes_on, weakest
 from anondb.session.output import BOUNDS_HINT, CHOICES, SPREAD, output, selected_from, with_bounds
-from anondb.session.own_rows import registered, with_lookups, with_own_rows
-from anondb.session.parameters import Prepared, numbered, with_parameters
-from anondb.session.pivots import Source, written_out
-from anondb.session.plans import Kept, repeatable
+from anondb.session.parameters import Prepared, literal_of, numbered, with_parameters
 from anondb.session.releases import Releases
 from anondb.session.result import Result
 from anondb.session.scratch import Scratch
@@ -178,8 +178,9 @@ class Session:
         def columns_of(query: exp.Query) -> list[str]:
             return [name for name, _ in self._releases.accepted(self._scratch.resolved(query)) or ()]
 
-        def values_of(query: exp.Query) -> list[Any]:
-            return [row[0] for row in self._answer(self._scratch.resolved(query), "none").fetchall()]
+        def values_of(query: exp.Query) -> list[exp.Expr]:
+            rows = self._answer(self._scratch.resolved(query), "none").fetchall()
+            return [literal_of(value) for value, *_ in rows if value is not None]
 
         return written_out(tree, Source(columns_of, values_of))
 

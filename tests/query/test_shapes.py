@@ -24,7 +24,7 @@ from anondb.ledger.stored import current_catalog
 from anondb.release.objects import SEALED_SCHEMA, SchemaName, read_manifest
 from anondb.release.publish import publish
 from anondb.session.output import one_count
-from anondb.session.plans import MISSING_NOTE
+from anondb.answers.plans import MISSING_NOTE
 
 TRANSACTIONS = [
     ["milk", "bread"], ["milk", "beer", "wine"], ["bread"], ["milk", "bread", "beer", "wine"], [], ["wine"],

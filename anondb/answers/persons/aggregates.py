@@ -28,6 +28,7 @@ from anondb.query.predicates import (
     MEASURE,
     NEVER,
     PAIRS,
+    Chosen,
     Condition,
     Constant,
     Plan,
@@ -335,7 +336,8 @@ class Aggregates(Sums):
         out all persons of a number, so that those who are kept lie within the bounds without it, too."""
         plan = Plan(MEASURE, condition, measure=of.weights, aggregate="histogram")
         found, parts = self.by_key([plan]), [p for p in conjuncts(condition) if p != at_least(1, of.weights.test)]
-        known = {leaf for leaf in leaves(condition) if isinstance(with_number(leaf, of, 0), Constant)}
+        plain = (leaf for leaf in leaves(condition) if not isinstance(leaf, Chosen))
+        known = {leaf for leaf in plain if isinstance(with_number(leaf, of, 0), Constant)}
         rest = [part for part in parts if not known.issuperset(leaves(part))]
         if len(rest) == len(parts):
             return found

@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any
 
 from sqlglot import exp
 
@@ -17,7 +16,6 @@ from anondb.engine import reads
 from anondb.engine.trees import united
 from anondb.query.parsing import lowered
 from anondb.query.refusals import too_complex, unsupported
-from anondb.session.parameters import literal_of
 
 MAX_COLUMNS = 200
 _LIKE = exp.Like | exp.ILike | exp.SimilarTo | exp.Glob
@@ -30,21 +28,21 @@ class Source:
     Attributes:
         columns_of: gives the names of the columns of a query over the tables that this one sees; none if DuckDB does not
             accept it.
-        values_of: gives the values of the only column of such a query.
+        values_of: gives the values of the only column of such a query as constants, NULL left out.
         around: the common table expressions that it sees.
     """
 
     columns_of: Callable[[exp.Query], Sequence[str]]
-    values_of: Callable[[exp.Query], Sequence[Any]]
+    values_of: Callable[[exp.Query], Sequence[exp.Expr]]
     around: Sequence[exp.CTE] = ()
 
     def columns(self, query: exp.Select) -> Sequence[str]:
         """The names of the columns of a query; none if DuckDB does not accept it."""
         return self.columns_of(self._seeing(query))
 
-    def values(self, query: exp.Select) -> Sequence[Any]:
-        """The values of the only column of a query."""
-        return self.values_of(self._seeing(query))
+    def values(self, query: exp.Select) -> Sequence[exp.Expr]:
+        """The values of the only column of a query that are not NULL, each once."""
+        return list(dict.fromkeys(self.values_of(self._seeing(query))))
 
     def _seeing(self, query: exp.Select) -> exp.Select:
         """A query with the common table expressions that it sees."""
@@ -218,8 +216,8 @@ def _pivoted(
             listed.append((part.this, part.expressions))
             continue
         of_rows = exp.select(part.copy().as_("v")).distinct().from_(turned.copy()).order_by("v")
-        values = dict.fromkeys(source.values(of_rows if query is None else query.unnest().copy()))
-        listed.append((part if query is None else part.this, [literal_of(v) for v in values if v is not None]))
+        values = source.values(of_rows if query is None else query.unnest().copy())
+        listed.append((part if query is None else part.this, values))
     aggregates = list(using) or [exp.Count(this=exp.Star(), big_int=True)]
     columns = list(product(*(values for _, values in listed)))
     if len(columns) * len(aggregates) > MAX_COLUMNS:

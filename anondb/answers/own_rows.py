@@ -1,68 +1,14 @@
-"""Tables of the analyst: rows of frames, relations and files; parts of a query that read such tables alone, and values that
-are looked up in them.
-"""
+"""Parts of a query that read tables of the analyst alone, and values that are looked up in such tables."""
 
 from __future__ import annotations
 
-import contextlib
-import os
-from collections.abc import Callable, Collection, Iterator, Mapping
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable, Collection, Mapping
 
 from sqlglot import exp
 
 from anondb.answers.ranged.aggregates import aggregates
 from anondb.answers.ranged.sources import grouped
-from anondb.engine import DuckDBEngine, Table
-from anondb.errors import EngineError, InputError
 from anondb.query.parsing import conjoined, is_conjunct, lowered
-
-
-@contextlib.contextmanager
-def registered(engine: DuckDBEngine, data: Any, reading: Mapping[str, Any]) -> Iterator[Table]:
-    """Make data readable as a table of an engine during the block.
-
-    Args:
-        engine: the engine.
-        data: a data frame, an Arrow table, a relation of DuckDB, or the path of a file.
-        reading: how a file is read.
-
-    Raises:
-        InputError: ``bad_type`` or ``bad_usage``, or the file cannot be read.
-    """
-    from anondb.data.sources import is_file
-
-    if isinstance(data, os.PathLike) or (isinstance(data, str) and is_file(data)):
-        data = _read_file(Path(data), reading)
-    elif reading:
-        raise InputError("Options for reading apply to files only.", code="bad_usage", hint="Leave them out.")
-    elif hasattr(data, "to_arrow_table"):
-        data = data.to_arrow_table()
-    with contextlib.ExitStack() as stack:
-        try:
-            view = stack.enter_context(engine.registered(data))
-        except (TypeError, EngineError):
-            raise InputError(
-                "The data of a table cannot be read.",
-                code="bad_type",
-                hint="Pass a data frame, an Arrow table, a relation of DuckDB, or the path of a file.",
-            ) from None
-        yield view
-
-
-def _read_file(path: Path, reading: Mapping[str, Any]) -> Any:
-    """A file as an Arrow table."""
-    from anondb.data.sources import open_source
-    from anondb.data.types import typed
-    from anondb.reading.options import read_as
-
-    loader = DuckDBEngine.open()
-    try:
-        with loader.transaction(), open_source(loader, read_as(path, reading), "registered") as source:
-            return loader.connection.sql(typed(loader, source).text).to_arrow_table()
-    finally:
-        loader.close()
 
 
 def with_own_rows(

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence, Set, Sized
 from dataclasses import replace
+from difflib import get_close_matches
 from functools import partial
 from itertools import product
 from typing import Generic, TypeVar
@@ -19,6 +20,7 @@ from anondb.query import Plan
 from anondb.query.answer import Answer, aggregate_of, answer_plan, check_time
 from anondb.query.by_item import ItemCounts, added
 from anondb.query.cached_release import Opened
+from anondb.query.held_sums import labels_of
 from anondb.query.item_tests import Choice, ItemTest, Labels, choices, with_atoms
 from anondb.query.predicates import (
     ITEMS,
@@ -37,7 +39,6 @@ from anondb.query.predicates import (
 from anondb.query.refusals import unsupported
 from anondb.query.summed import SUM
 from anondb.query.values import Attribute
-from anondb.session.catalog import unknown_items
 
 MAX_KEPT, MAX_ROWS_KEPT = 64, 5_000  # values that are kept, and the rows of one
 
@@ -79,6 +80,8 @@ def repeatable(tree: exp.Expr) -> bool:
     return tree.find(*VARYING) is None
 
 
+NEAREST = 3
+MAX_ITEMS = 20_000  # to compare a text with; in time linear in their number
 MAX_CHOSEN = 2  # subqueries of items that counts choose, each with two cases
 MISSING_NOTE = "Suppressed items are missing, and a listed item may not occur in the original at all."
 
@@ -222,3 +225,34 @@ def _with_tests(plan: Plan, of: Mapping[Choice, Labels]) -> Plan:
 
     test, second = (None if t is None else changed(t) for t in (plan.test, plan.second))
     return replace(plan, condition=replaced(plan.condition, leaf_of), test=test, second=second)
+
+
+def unknown_items(release: Opened, plan: Plan, written: Set[str]) -> list[str]:
+    """A note for each item that a query names and no released item stands for.
+
+    Args:
+        release: the release.
+        plan: the query.
+        written: the literals that the analyst wrote; others are from the analyst's tables.
+    """
+    unknown = [label for label in labels_of(plan) & written if label not in release.images]
+    return [_note(release, label) for label in sorted(unknown)]
+
+
+def _note(release: Opened, label: str) -> str:
+    suppressed = " or was suppressed" if release.suppressed else ""
+    if label in release.sizes:
+        members = sorted(item for item, labels in release.images.items() if label in labels)
+        nearest = ", ".join(map(repr, members[:NEAREST])) + (", ..." if len(members) > NEAREST else "")
+        what = f"{label!r} is no item but a released item, which stands for {len(members)} items"
+        return f"{what}: ask for {nearest}."
+    near = _nearest(release, label)
+    hint = f" The nearest ones: {', '.join(map(repr, near))}." if near else ""
+    return f"No released item stands for {label!r}: it does not occur{suppressed}.{hint}"
+
+
+def _nearest(release: Opened, label: str) -> list[str]:
+    if len(release.items) > MAX_ITEMS:
+        return []
+    by_lower = {item.lower(): item for item in release.items}
+    return [by_lower[item] for item in get_close_matches(label.lower(), by_lower, NEAREST)]
