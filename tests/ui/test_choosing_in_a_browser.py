@@ -12,6 +12,7 @@ from ui.client import Client, window_on
 from ui.test_in_a_browser import look, pressed
 
 import anondb
+from anondb.release.signing import new_keys
 from anondb.ui.window import Project
 from anondb.ui.worker import Worker
 
@@ -36,10 +37,15 @@ def fill(chromium: Browser, **fields: str) -> None:
 
 
 def press(chromium: Browser, words: str, then: str) -> None:
-    """Press the first button with these words, and wait."""
+    """Press the first button with these words, and wait for the next page."""
     buttons = f"[...document.querySelectorAll('button')].filter(b => b.innerText.startsWith({words!r}))"
-    chromium.evaluate(f"{buttons}[0].click()")
-    chromium.until(f"document.readyState == 'complete' && ({then})")
+    chromium.evaluate(f"window.isLeft = true; {buttons}[0].click()")
+    chromium.until(f"!window.isLeft && document.readyState == 'complete' && ({then})")
+
+
+def unfold(chromium: Browser, words: str) -> None:
+    """Open the first part that is folded under these words."""
+    chromium.evaluate(f"[...document.querySelectorAll('summary')].find(s => s.innerText.startsWith({words!r})).click()")
 
 
 def test_from_a_promise_to_a_file(chromium: Browser, owner: tuple[Client, Path]) -> None:
@@ -82,6 +88,41 @@ def test_from_a_promise_to_a_file(chromium: Browser, owner: tuple[Client, Path])
         chromium.until("document.querySelector('svg')")
         assert chromium.evaluate("getComputedStyle(document.querySelector('h1')).fontSize") == "25.6px", "it has its style"
         assert all(message.startswith("request to ") for message in chromium.messages), chromium.messages
+
+
+def test_a_release_is_signed_recalled_and_dropped(chromium: Browser, owner: tuple[Client, Path]) -> None:
+    client, place = owner
+    host = f"http://{client.host}"
+    key, public, _ = new_keys(place / "owner")
+    chromium.open(client.address, 1280)
+    chromium.open(f"{host}/publish", 1280)
+    chromium.until(f"{QUIET} && document.querySelector('#history table')")
+    press(chromium, "Check", f"{QUIET} && document.querySelector('.checks')")
+    fill(chromium, path=str(place / "signed.duckdb"), sign=str(place / "none.key"), allow_overlap="yes")
+    press(chromium, "Publish", f"{QUIET} && document.querySelector('#published .problem')")
+    assert "Check the path" in chromium.evaluate("document.querySelector('#published .problem').innerText")
+    fill(chromium, sign=str(key))
+    press(chromium, "Publish", f"{QUIET} && document.querySelector('#published h2')")
+    assert "It is to be signed" in chromium.evaluate("document.querySelector('.checks').innerText")
+    look(chromium, f"{host}/publish", f"document.querySelector('#published h2') && {QUIET}")
+    assert anondb.verify_file(place / "signed.duckdb", trusted=str(public)).holds
+    chromium.open(f"{host}/publish", 1280)
+    press(chromium, "Audit it", f"location.pathname == '/audit' && {QUIET} && document.querySelector('#verdict')")
+    unfold(chromium, "Check another file")
+    fill(chromium, trusted=str(public))
+    press(chromium, "Check", f"{QUIET} && document.querySelector('.checks').innerText.includes('A key that you trust')")
+    look(chromium, f"{host}/audit", "document.querySelector('#verdict')")
+    chromium.open(f"{host}/publish", 1280)
+    chromium.until(f"{QUIET} && document.querySelector('#history table')")
+    unfold(chromium, "Recall a publication")
+    chromium.until("document.querySelector('#history').innerText.includes('cannot be taken back')")
+    dropped = "document.querySelector('[action=\"/publish/drop\"] [name=name]').value"
+    name = chromium.evaluate(dropped)
+    unfold(chromium, "Drop")
+    press(chromium, "Drop it", f"{QUIET} && document.querySelector('#history').innerText.includes('(dropped)')")
+    look(chromium, f"{host}/publish", f"document.querySelector('#history table') && {QUIET}")
+    with anondb.connect(place / "shop.duckdb", read_only=True) as database:
+        assert {entry.name: entry.status for entry in database.releases()}[name] == "dropped"
 
 
 def test_a_window_that_ended_is_not_waited_for(chromium: Browser, owner: tuple[Client, Path]) -> None:
