@@ -33,12 +33,26 @@ class Browser:
 
     def __init__(self, to: int, back: int) -> None:
         self._to, self._back, self._number, self._rest = to, back, 0, b""
-        self._session: str | None = None
         self.messages: list[str] = []
+        self._session: str | None = None
+        self._begin_tab()
+
+    def _begin_tab(self) -> str | None:
+        """Go on in a new tab, which is in front; return the session of the one before."""
+        before, self._session = self._session, None
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(f"{domain}.enable")
+        return before
+
+    @contextmanager
+    def tab(self) -> Iterator[None]:
+        """A second tab, in which all happens meanwhile."""
+        before = self._begin_tab()
+        yield
+        self.call("Page.close")
+        self._session = before
 
     def call(self, method: str, **params: Any) -> dict[str, Any]:
         """Run a command and return its result."""

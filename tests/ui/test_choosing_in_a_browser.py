@@ -36,16 +36,17 @@ def fill(chromium: Browser, **fields: str) -> None:
         chromium.evaluate(f"{found}.checked = true" if value == "yes" else f"{found}.value = {value!r}")
 
 
-def press(chromium: Browser, words: str, then: str) -> None:
-    """Press the first button with these words, and wait for the next page."""
+def press(chromium: Browser, words: str, then: str, leaves: bool = True) -> None:
+    """Press the first button with these words, and wait, if it leaves the page for the next one."""
     buttons = f"[...document.querySelectorAll('button')].filter(b => b.innerText.startsWith({words!r}))"
-    chromium.evaluate(f"window.isLeft = true; {buttons}[0].click()")
+    chromium.evaluate(f"window.isLeft = {str(leaves).lower()}; {buttons}[0].click()")
     chromium.until(f"!window.isLeft && document.readyState == 'complete' && ({then})")
 
 
 def unfold(chromium: Browser, words: str) -> None:
-    """Open the first part that is folded under these words."""
-    chromium.evaluate(f"[...document.querySelectorAll('summary')].find(s => s.innerText.startsWith({words!r})).click()")
+    """Open the first part with these words, if it is folded."""
+    found = f"[...document.querySelectorAll('summary')].find(s => s.innerText.startsWith({words!r}))"
+    chromium.evaluate(f"{found}.parentElement.open || {found}.click()")
 
 
 def test_from_a_promise_to_a_file(chromium: Browser, owner: tuple[Client, Path]) -> None:
@@ -88,6 +89,33 @@ def test_from_a_promise_to_a_file(chromium: Browser, owner: tuple[Client, Path])
         chromium.until("document.querySelector('svg')")
         assert chromium.evaluate("getComputedStyle(document.querySelector('h1')).fontSize") == "25.6px", "it has its style"
         assert all(message.startswith("request to ") for message in chromium.messages), chromium.messages
+
+
+def test_two_tabs_show_one_window(chromium: Browser, owner: tuple[Client, Path]) -> None:
+    client, _ = owner
+    address = f"http://{client.host}/choose"
+    chromium.open(client.address, 1280)
+    chromium.open(address, 1280)
+    unfold(chromium, "The promise")
+    chromium.evaluate("document.querySelector('[value=counts]').click()")
+    fill(chromium, k="2, 3", m="1, 2", supports="both")
+    press(chromium, "Try candidates", "document.querySelector('.job progress')")
+    with chromium.tab():
+        chromium.open(address, 390)
+        press(chromium, "Stop", "document.querySelector('main').innerText.includes('was stopped')", leaves=False)
+    chromium.until("document.querySelector('main').innerText.includes('was stopped')")
+    tried = "document.querySelectorAll('[name=pair]').length == 2"
+    chromium.evaluate("document.querySelector('[value=items]').click()")
+    fill(chromium, k="2", supports="no")
+    press(chromium, "Try candidates", tried)
+    with chromium.tab():
+        chromium.open(address, 1280)
+        chromium.until(tried)
+        unfold(chromium, "The promise")
+        fill(chromium, m="1")
+        press(chromium, "Try candidates", "document.querySelectorAll('[name=pair]').length == 1")
+    press(chromium, "Choose", "document.querySelectorAll('[name=pair]').length == 1")
+    assert chromium.evaluate("location.pathname") == "/choose", "a candidate that is no longer there"
 
 
 def test_a_release_is_signed_recalled_and_dropped(chromium: Browser, owner: tuple[Client, Path]) -> None:
