@@ -37,19 +37,20 @@ class Browser:
         self._session: str | None = None
         self._begin_tab()
 
-    def _begin_tab(self) -> str | None:
+    def _begin_tab(self, is_stranger: bool = False) -> str | None:
         """Go on in a new tab, which is in front; return the session of the one before."""
         before, self._session = self._session, None
-        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        context = self.call("Target.createBrowserContext") if is_stranger else {}
+        target = self.call("Target.createTarget", url="about:blank", **context)["targetId"]
         self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(f"{domain}.enable")
         return before
 
     @contextmanager
-    def tab(self) -> Iterator[None]:
-        """A second tab, in which all happens meanwhile."""
-        before = self._begin_tab()
+    def tab(self, *, is_stranger: bool = False) -> Iterator[None]:
+        """A second tab, in which all happens meanwhile; that of a stranger has none of the cookies."""
+        before = self._begin_tab(is_stranger)
         yield
         self.call("Page.close")
         self._session = before
