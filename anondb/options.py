@@ -12,7 +12,7 @@ from anondb.errors import InputError
 from anondb.models import ALGORITHM, BOOLEAN, GENERAL, INTEGER, NUMBER, OUTPUT, TEXT, Model, Parameter, parameters_in
 from anondb.models.named import MODELS, all_parameters, make_model, nearest
 from anondb.policy import SOURCES, Policy, Workload, accepted, percent, takers_of
-from anondb.reading.options import OF_FILES, READING, Reading
+from anondb.reading.options import OF_FILES, READING, Reading, names_text
 
 WORKLOAD: Mapping[str, Parameter] = parameters_in(Workload)
 # How a release is published, in the words of all interfaces.
@@ -247,5 +247,5 @@ def _toml(value: Any) -> str:
 def _as_text(value: Any) -> str:
     """The value of an option as flags and files name it: the parts of a list with commas between."""
     if isinstance(value, list | tuple):
-        return ",".join(map(str, value))
+        return names_text(map(str, value))
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -11,7 +11,7 @@ from anondb.data.types import element_of
 from anondb.engine import Engine, reads
 from anondb.engine.texts import Sql, listed, literal, quoted, sql
 from anondb.errors import InputError
-from anondb.reading.options import MARKS, OF_LINES, PEOPLE
+from anondb.reading.options import MARKS, OF_LINES, PEOPLE, names_in
 
 ITEMS = "item"  # the name of the column that several become
 ROW_ID = "tid"  # the name of the number of a row that is a person
@@ -26,7 +26,7 @@ def is_single(source: Source, item_column: str) -> bool:
 
 
 def item_columns(source: Source, item_column: str, id_column: str) -> list[str]:
-    """The columns of items: those named, separated by commas, with ``*`` for any text; by default all but the id. Raises
+    """The columns of items: those named (``names_in``), with ``*`` for any text; by default all but the id. Raises
     InputError: ``no_such_column``, or ``column_clash`` if one is named twice."""
     others = [name for name in source.columns if name.lower() != id_column.lower()]
     if item_column == ITEMS and not source.has(ITEMS):
@@ -34,7 +34,7 @@ def item_columns(source: Source, item_column: str, id_column: str) -> list[str]:
     if is_single(source, item_column):
         return [source.column(item_column, "--item")]
     chosen: list[str] = []
-    for part in item_column.split(","):
+    for part in names_in(item_column):
         pattern = re.compile(re.escape(part.strip()).replace(r"\*", ".*"), re.IGNORECASE)
         if "*" in part and part not in source.columns:
             fitting = [name for name in others if pattern.fullmatch(name)]

@@ -29,6 +29,7 @@ from anondb.engine import Engine, Table, reads
 from anondb.engine.arrays import Flags, Ints
 from anondb.engine.texts import listed
 from anondb.errors import InputError
+from anondb.reading.options import names_in
 
 KINDS = ("numeric", "date", "categorical")
 MAX_DIGITS = 18  # of a number, decimals included: BIGINT holds them
@@ -108,12 +109,12 @@ class Records:
 
 
 def parse_quasi_identifiers(names: str | Sequence[str] | None) -> list[tuple[str, str | None]]:
-    """Parse ``A,B:categorical`` or a list of such texts into column names, each with its kind or None. Raises InputError: no
-    column is named, or one is named twice."""
+    """Parse ``A,B:categorical`` (``names_in``) or a list of such texts into column names, each with its kind or None. Raises
+    InputError: no column is named, or one is named twice."""
     if names is None:
         hint = "Name them with --quasi-identifiers A,B; all other columns are left out of the release."
         raise InputError("No columns of the records are named as quasi-identifiers.", code="no_quasi_identifiers", hint=hint)
-    parts = [p for p in names.split(",") if p.strip()] if isinstance(names, str) else list(names)
+    parts = [p for p in names_in(names) if p.strip()] if isinstance(names, str) else list(names)
     columns = [(match[1], match[2]) for part in parts if (match := _WITH_KIND.fullmatch(part.strip()))]
     lowered = [name.lower() for name, _ in columns]
     if len(set(lowered)) < len(lowered) or "" in lowered:

@@ -28,14 +28,13 @@ def write_profile(path: str, profile: Profile) -> None:
 
 
 def profile_body(profile: Profile) -> str:
-    """The sections of a profile as HTML, with plots of the persons who stand alone and of the CPU seconds."""
+    """The sections of a profile as HTML, with its pictures and a plot of the CPU seconds."""
     from anondb.guide.words import profile_sections
 
     parts = [section_html(section) for section in profile_sections(profile)]
-    alone = {f"{x.m} known": float(x.alone) for x in profile.known if x.alone is not None}
-    costs = {x.algorithm: x.cpu_seconds for x in profile.estimates if x.cpu_seconds is not None}
-    plots = {"Persons who stand alone": alone, "CPU seconds, estimated": costs}
-    figures = "".join(f"<figure><h3>{name}</h3>{bars(name, of, '')}</figure>" for name, of in plots.items() if of)
+    costs = _drawn({"CPU seconds, estimated": {x.algorithm: x.cpu_seconds for x in profile.estimates}})
+    pictures = (*pictures_of(profile.counts), *pictures_of_threats(profile), *costs)
+    figures = "".join(f"<figure><h3>{escape(title)}</h3>{drawing}</figure>" for title, drawing in pictures)
     return "\n".join([*parts, f'<div class="plots">{figures}</div>'])
 
 
@@ -69,7 +68,7 @@ def pictures_of_threats(profile: Profile) -> tuple[Picture, ...]:
     return _drawn(drawn)
 
 
-def _drawn(counts: Mapping[str, Mapping[str, int | None]]) -> tuple[Picture, ...]:
-    """Bars of the persons by name, with their title; those that were not counted are left out."""
+def _drawn(counts: Mapping[str, Mapping[str, float | None]]) -> tuple[Picture, ...]:
+    """Bars of numbers by name, with their title; those that are not known are left out."""
     numbers = {title: {name: float(n) for name, n in of.items() if n is not None} for title, of in counts.items()}
     return tuple((title, bars(title, values, "")) for title, values in numbers.items() if values)

@@ -33,7 +33,7 @@ from anondb.reading.dialect import (
     wide_encoding_of,
 )
 from anondb.reading.formats import Format, decompressed, format_of, plain_text
-from anondb.reading.options import MARKS, PEOPLE, ReadAs, Reading, named, reading_flags, word_of
+from anondb.reading.options import MARKS, PEOPLE, ReadAs, Reading, named, names_text, reading_flags, word_of
 
 PERSONS = 3
 NOBODY = "It has no rows, so that nobody is in it."
@@ -211,12 +211,12 @@ def _propose_several(others: list[str], values: Mapping[str, list[str]], guess: 
         c for c in others if cells[c] <= {*TRUE, *FALSE} and (cells[c] & {*TRUE} or len(cells[c]) > 1 or cells[c] != {""})
     ]
     if len(truth) > 1 and 2 * len(truth) > len(others):
-        item = {} if truth == others else {"item": ",".join(c.replace(",", "*") for c in truth)}
+        item = {} if truth == others else {"item": names_text(truth)}
         guess.propose(f"{len(truth)} columns are true or false in the first rows", layout="one-hot", **item)
     elif len(numbered) > 2 and len(stems) == 1:
         stem = stems.pop()
         whole = [c for c in others if c.startswith(stem)] == numbered and stem
-        items = f"{stem}*" if whole else ",".join(numbered)
+        items = names_text([f"{stem}*"] if whole else numbered)
         guess.propose(f"{len(numbered)} columns differ in a number only", layout="wide", item=items)
     return "layout" in guess
 
@@ -270,7 +270,7 @@ def _read(
             read = {"findings": tuple(unconfirmed), "counts": counts_of(dataset), "persons": _persons(engine, dataset)}
             return {"account": dataset.account, **read}
         proposed = people(engine, source, replace(dataset, item_column=reading.get("item", dataset.item_column)))
-    at = columns.index(reading["id"])
+        at = columns.index(source.column(asked.id, "--id"))
     roles = tuple((c.name, c.role, c.why) for c in proposed.columns)
     known = {c.name for c in proposed.columns if c.values is not None}
     shown = {str(r[at]): tuple(f"{c} {v}" for c, v in zip(columns, r, strict=True) if c in known) for r in rows}
@@ -304,5 +304,5 @@ def _command(data: Path | str, reading: Mapping[str, Any], quasi: Sequence[str])
         words += ["--records", str(data)]
         reading = {name: value for name, value in reading.items() if name != "layout"}
     words += reading_flags(reading)
-    words += ["--quasi-identifiers", ",".join(quasi), "--model", "kkm"] if quasi else ["--algorithm", "similar"]
+    words += ["--quasi-identifiers", names_text(quasi), "--model", "kkm"] if quasi else ["--algorithm", "similar"]
     return [*words, "--publish", "release.duckdb"]

@@ -23,7 +23,7 @@ from anondb.guide.needs import Needs
 from anondb.guide.profile import profile
 from anondb.guide.trials import ALL, Input, Prepared, choose, sample_k, write_queries
 from anondb.models.named import make_model
-from anondb.reading.options import ReadAs
+from anondb.reading.options import ReadAs, names_text
 
 SAMPLE = 3_000  # persons of a sample; fewer persons are not sampled
 RUM, TUM = "rum_bound_rt", "tum_bound_rt"
@@ -59,7 +59,7 @@ def prepare_people(
     if not names:
         hint = "Name them with --quasi-identifiers A,B."
         raise InputError("No column is proposed as a quasi-identifier.", code="no_quasi_identifiers", hint=hint)
-    owners = {"quasi_identifiers": ",".join(names), **people}
+    owners = {"quasi_identifiers": names_text(names), **people}
     owners |= {} if taxonomy is None else {"taxonomy": taxonomy}
     sampled = SAMPLE if profiled.persons > SAMPLE and profiled.items else None
     with copying(engine, folder / "persons.duckdb") as copies:

@@ -1,7 +1,7 @@
 """How a source is read: what the owner says where it cannot be told from the file."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path, PurePath
@@ -22,6 +22,8 @@ OF_FILES = (*_OF_TEXTS, "file_table")
 _OF_FORMATS = {"text": _OF_TEXTS, "dat": _OF_TEXTS, "json": ("encoding", "skip"), "xlsx": ("header", "skip", "file_table")}
 _OF_FORMATS |= {"sqlite": ("file_table",)}
 _QUOTE = re.compile(r"[!-\[\]-~]")
+_NAME = re.compile(r'(?:^|,)(\s*"(?:[^"]|"")*"[^,]*|[^,]*)')
+_QUOTED = re.compile(r'^\s*"((?:[^"]|"")*)"')
 _OF_ONE = re.compile(rf"#((?:no-)?(?:{'|'.join(OF_FILES).replace('_', '-')}))(?:=([^#]+))?")
 
 _detected = partial(parameter, None, panel=READ)
@@ -166,6 +168,17 @@ def as_read(data: Any) -> ReadAs:
         raise InputError(words, code="no_such_file", hint=hint)
     flags = [word for name, value in _OF_ONE.findall(mark + said) for word in (f"--{name}", value) if word]
     return ReadAs(Path(file), Reading(**file_options(flags)))
+
+
+def names_in(text: str) -> list[str]:
+    """The names of columns in a text that separates them by commas; one with a comma stands in double quotes, as in CSV."""
+    return [_QUOTED.sub(lambda found: found[1].replace('""', '"'), name) for name in _NAME.findall(text)]
+
+
+def names_text(names: Iterable[str]) -> str:
+    """The text of which ``names_in`` returns these names."""
+    doubled = ((name, name.replace('"', '""')) for name in names)
+    return ",".join(f'"{d}"' if "," in name or name.lstrip().startswith('"') else name for name, d in doubled)
 
 
 def word_of(source: str) -> str:

@@ -128,6 +128,12 @@ class OwnerReport:
 
         return owner_page(self)
 
+    def beside(self, other: "OwnerReport") -> dict[str, Any]:
+        """What another release of the same data does otherwise (``anondb.report.pair.side_by_side``)."""
+        from anondb.report.pair import side_by_side
+
+        return side_by_side((self, other))
+
     def to_json(self) -> dict[str, Any]:
         """The report as JSON values."""
         entry = self.entry

@@ -18,7 +18,7 @@ from anondb.engine.files import write_file
 from anondb.errors import AnondbError
 from anondb.guide.needs import untried
 from anondb.guide.questions import FIRST, KNOWLEDGE, USED_FOR, first_answers, numbers_of, offered, options_of, planned
-from anondb.report.pair import MOST_FORMS, side_by_side
+from anondb.report.pair import MOST_FORMS
 from anondb.ui.window import Form, Project, Window, get, post, saved
 from anondb.ui.worker import Problem, Say
 
@@ -54,14 +54,15 @@ def try_candidates(say: Say, project: Project, answers: dict[str, str], folder: 
 
 
 def make_both(say: Say, project: Project, folder: str, names: list[str], options: list[dict[str, Any]]) -> dict[str, Any]:
-    """Make the releases ``candidate_1`` and ``candidate_2`` in the private database, and compare them (``side_by_side``)."""
+    """Make the releases ``candidate_1`` and ``candidate_2`` in the private database, and compare them (``beside``)."""
     with connect(Path(folder, TRIALS), attach=source_of(say, project, folder), on_progress=say) as database:
         database.engine.on_finding = lambda finding: True  # nothing of it is given away
         releases = [
             database.anonymize(project.transactions, name=f"candidate_{n}", replace=True, queries=0, **chosen)
             for n, chosen in enumerate(options, 1)
         ]
-        return {"names": names, **side_by_side([release.owner_report(queries=QUERIES) for release in releases])}
+        first, second = (release.owner_report(queries=QUERIES) for release in releases)
+        return {"names": names, **first.beside(second)}
 
 
 def explain(say: Say, folder: str, item: str) -> list[tuple[str, list[str]]]:

@@ -13,7 +13,7 @@ from typing import Any
 from anondb.guide.page import pictures_of
 from anondb.policy import SOURCES
 from anondb.reading.formats import is_data_file
-from anondb.reading.options import OF_FILES, PEOPLE, READING
+from anondb.reading.options import OF_FILES, PEOPLE, READING, names_text
 from anondb.ui import tasks
 from anondb.ui.window import Form, Project, Window, get, name_of, post
 
@@ -186,7 +186,7 @@ def confirm(window: Window, form: Form) -> str | None:
         return None
     kinds = ((name, form.get(f"kind of {name}")) for name in form.lists["quasi_identifiers"])
     attributes: dict[str, Any] = {n: form[n] for n in ("hierarchies", "sensitive") if n in form}
-    attributes["quasi_identifiers"] = ",".join(f"{name}:{kind}" if kind else name for name, kind in kinds)
+    attributes["quasi_identifiers"] = names_text(f"{name}:{kind}" if kind else name for name, kind in kinds)
     attributes["accept"] = tuple(form.lists["accept"])
     options: dict[str, Any] = {name: value for name, value in attributes.items() if value}
     if choice.database:

@@ -10,7 +10,7 @@ from anondb.errors import AnondbError
 from anondb.guide.page import pictures_of, pictures_of_threats, section_html
 from anondb.guide.profile import Profile
 from anondb.guide.words import profile_sections
-from anondb.reading.options import PEOPLE
+from anondb.reading.options import PEOPLE, names_in
 from anondb.taxonomies import BUILDERS, GROUPS, HIERARCHIES, OPTION_OF, OPTIONS
 from anondb.taxonomies.build import Request as Building
 from anondb.taxonomies.editing import ROOT, Draft
@@ -69,7 +69,7 @@ def view_of(window: Window) -> View:
 
 def attributes_of(project: Project) -> list[str]:
     """The attributes of people that may have hierarchies."""
-    parts = [part for part in project.options.get("quasi_identifiers", "").split(",") if part]
+    parts = [part for part in names_in(project.options.get("quasi_identifiers", "")) if part]
     return [part.rpartition(":")[0] if part.rpartition(":")[2] in KINDS else part for part in parts]
 
 

@@ -6,6 +6,7 @@ import shlex
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 from cli.shop import Run
 from each import each
@@ -60,6 +61,41 @@ def test_the_command_of_peek_reads_every_row(
     assert (done.json["read"]["transactions"], done.json["read"]["items"]) == (len(HELD), 3)
     options = {name: value for name, value in peeked.reading.items() if name not in ("id", "item")}
     assert reader.load(Path(name), id=peeked.reading["id"], item=peeked.reading["item"], **options) == HELD
+
+
+OF_COMMAS = {  # files with commas in the names of columns, what the command says of them, and the released values
+    "people.csv": (
+        """tid,"town, region",age\n""" + "".join(f"{n},{'YL'[n % 2]},{30 + n % 4 // 2}\n" for n in range(40)),
+        """people.csv --layout people --quasi-identifiers '"town, region",age'""",
+        'SELECT DISTINCT "town, region" FROM records',
+        {"Y", "L"},
+    ),
+    "ticks.csv": (
+        """customer,"milk, cold",a,b,note\n""" + "".join(f"{n},1,{n % 2},{n // 2 % 2},x{n % 3}\n" for n in range(40)),
+        """--item '"milk, cold",a,b'""",
+        "SELECT DISTINCT item FROM released_items",
+        {"milk, cold", "a", "b"},
+    ),
+    "codes.csv": (
+        """customer,"dx,1","dx,2","dx,3",note\n""" + "".join(f"{n},a,{'bc'[n % 2]},,x\n" for n in range(40)),
+        """--item '"dx,*"'""",
+        "SELECT DISTINCT item FROM released_items",
+        {"a", "b", "c"},
+    ),
+}
+
+
+@each("name", list(OF_COMMAS))
+def test_names_with_commas_are_quoted(name: str, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    content, said, query, released = OF_COMMAS[name]
+    Path(name).write_text(content)
+    command = in_memory().peek(name).command
+    assert said in command
+    done = run(*shlex.split(command)[1:-1], f"{name}.duckdb", "--k", "2", "--m", "1")
+    assert done.code == 0, done.err
+    with duckdb.connect(f"{name}.duckdb", read_only=True) as sealed:
+        assert {value for (value,) in sealed.execute(query).fetchall()} == released
 
 
 def test_a_second_header_is_not_taken_for_data(tmp_path: Path) -> None:

@@ -33,12 +33,27 @@ class Browser:
 
     def __init__(self, to: int, back: int) -> None:
         self._to, self._back, self._number, self._rest = to, back, 0, b""
-        self._session: str | None = None
         self.messages: list[str] = []
-        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        self._session: str | None = None
+        self._begin_tab()
+
+    def _begin_tab(self, is_stranger: bool = False) -> str | None:
+        """Go on in a new tab, which is in front; return the session of the one before."""
+        before, self._session = self._session, None
+        context = self.call("Target.createBrowserContext") if is_stranger else {}
+        target = self.call("Target.createTarget", url="about:blank", **context)["targetId"]
         self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(f"{domain}.enable")
+        return before
+
+    @contextmanager
+    def tab(self, *, is_stranger: bool = False) -> Iterator[None]:
+        """A second tab, in which all happens meanwhile; that of a stranger has none of the cookies."""
+        before = self._begin_tab(is_stranger)
+        yield
+        self.call("Page.close")
+        self._session = before
 
     def call(self, method: str, **params: Any) -> dict[str, Any]:
         """Run a command and return its result."""

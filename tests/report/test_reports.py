@@ -312,6 +312,19 @@ def test_other_publications_and_files(place: Path, tmp_path: Path) -> None:
     assert "first.duckdb" in page and "Compared with the published &#x27;sets&#x27;" in page
 
 
+@pytest.mark.slow
+def test_two_releases_side_by_side(place: Path) -> None:
+    with anondb.connect(place) as database:
+        reports = [release(database, kind).owner_report(queries=20) for kind in ("global", "sets")]
+    beside = reports[0].beside(reports[1])
+    persons = {item: int(n.replace(",", "")) for item, n, *_ in beside["rows"]}
+    assert (
+        persons and persons == {item: reports[0].supports[item] for item in persons} and set(persons) <= set(beside["items"])
+    )
+    assert all(first != second for _, _, first, second in beside["rows"])
+    assert reports[0].beside(reports[0])["rows"] == [] and len(beside["answers"]) > 4
+
+
 def test_figures_against_naive_ones() -> None:
     draw = random.Random(3)
     for _ in range(300):

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
+import duckdb
 import pytest
 from cli.shop import Run, runs_in_this_process
 from ui.client import Client, window, window_on
@@ -166,6 +167,51 @@ def test_the_command_and_the_policy_give_the_same_content(client: Client, place:
     (place / "here.toml").write_text(text)
     done = run("run", place / "here.toml")
     assert done.code == 0 and "nothing was done" in done.out and (place / "picked.duckdb").read_bytes() == before
+
+
+def but_for_numbers(file: Path) -> tuple[list[str], list[str]]:
+    """What a sealed file says of each person, and in its other rows, without the numbers that are drawn for each release."""
+    of_persons: dict[int, list[str]] = {}
+    others: list[str] = []
+    with duckdb.connect(str(file), read_only=True) as sealed:
+        for (name,) in sealed.sql("SELECT table_name FROM information_schema.tables WHERE table_schema = 'main'").fetchall():
+            rows = sealed.sql(f"FROM {name}")
+            for row in map(dict, (zip(rows.columns, row, strict=True) for row in rows.fetchall())):
+                number = row.pop("transaction_id", None)
+                if row.get("key") != "release_id":
+                    (others if number is None else of_persons.setdefault(number, [])).append(f"{name} {row}")
+    return sorted(str(sorted(rows)) for rows in of_persons.values()), sorted(others)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("clicked", [{"supports": "yes", "use": "counts"}, {"model": "kkm", "delta": "0.3"}])
+def test_all_but_the_drawn_numbers_are_those_of_the_command(clicked: dict[str, str], tmp_path: Path, run: Run) -> None:
+    with duckdb.connect(str(tmp_path / "shop.duckdb")) as connection:
+        connection.sql(
+            "CREATE TABLE sales AS SELECT n // 4 AS tid, 'i' || (n * n * n + 5 * n) % 101 % 23 AS item FROM range(240) t(n)"
+        )
+        connection.sql("CREATE TABLE people AS SELECT n AS tid, 20 + n % 9 AS age, 't' || n % 4 AS town FROM range(60) t(n)")
+    shutil.copy(tmp_path / "shop.duckdb", tmp_path / "copy.duckdb")
+    shutil.copy(tmp_path / "shop.duckdb", tmp_path / "other.duckdb")
+    people = {"records": "people", "quasi_identifiers": "age,town"} if "model" in clicked else {}
+    with window_on(Project(str(tmp_path / "shop.duckdb"), "sales", people)) as opened:
+        opened.enter()
+        opened.post("/choose", **{**SAID, "m": "2", **clicked, "plain": "yes"})
+        opened.post("/publish/release", name="clicked")
+        opened.done("/publish")
+        opened.post("/publish/file", path=str(tmp_path / "clicked.duckdb"), modelled_rows="yes", accept="modelled-records")
+        page = opened.done("/publish")
+        text = opened.get("/publish/policy.toml")
+    wanted = but_for_numbers(tmp_path / "clicked.duckdb")
+    assert len(wanted[0]) == 60 and any(row.startswith("item_supports ") for row in wanted[1]) == (not people)
+    for command in commands_on(page):
+        words = [w.replace("shop.duckdb", "copy.duckdb").replace("clicked.duckdb", "by_command.duckdb") for w in command]
+        assert run(*words).code == 0
+    (tmp_path / "policy.toml").write_text(
+        text.replace("shop.duckdb", "other.duckdb").replace("clicked.duckdb", "by_policy.duckdb")
+    )
+    assert run("run", tmp_path / "policy.toml").code == 0
+    assert but_for_numbers(tmp_path / "by_command.duckdb") == wanted == but_for_numbers(tmp_path / "by_policy.duckdb")
 
 
 @pytest.mark.slow

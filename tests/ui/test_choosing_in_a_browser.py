@@ -12,6 +12,7 @@ from ui.client import Client, window_on
 from ui.test_in_a_browser import look, pressed
 
 import anondb
+from anondb.release.signing import new_keys
 from anondb.ui.window import Project
 from anondb.ui.worker import Worker
 
@@ -35,11 +36,17 @@ def fill(chromium: Browser, **fields: str) -> None:
         chromium.evaluate(f"{found}.checked = true" if value == "yes" else f"{found}.value = {value!r}")
 
 
-def press(chromium: Browser, words: str, then: str) -> None:
-    """Press the first button with these words, and wait."""
+def press(chromium: Browser, words: str, then: str, leaves: bool = True) -> None:
+    """Press the first button with these words, and wait, if it leaves the page for the next one."""
     buttons = f"[...document.querySelectorAll('button')].filter(b => b.innerText.startsWith({words!r}))"
-    chromium.evaluate(f"{buttons}[0].click()")
-    chromium.until(f"document.readyState == 'complete' && ({then})")
+    chromium.evaluate(f"window.isLeft = {str(leaves).lower()}; {buttons}[0].click()")
+    chromium.until(f"!window.isLeft && document.readyState == 'complete' && ({then})")
+
+
+def unfold(chromium: Browser, words: str) -> None:
+    """Open the first part with these words, if it is folded."""
+    found = f"[...document.querySelectorAll('summary')].find(s => s.innerText.startsWith({words!r}))"
+    chromium.evaluate(f"{found}.parentElement.open || {found}.click()")
 
 
 def test_from_a_promise_to_a_file(chromium: Browser, owner: tuple[Client, Path]) -> None:
@@ -82,6 +89,69 @@ def test_from_a_promise_to_a_file(chromium: Browser, owner: tuple[Client, Path])
         chromium.until("document.querySelector('svg')")
         assert chromium.evaluate("getComputedStyle(document.querySelector('h1')).fontSize") == "25.6px", "it has its style"
         assert all(message.startswith("request to ") for message in chromium.messages), chromium.messages
+
+
+def test_two_tabs_show_one_window(chromium: Browser, owner: tuple[Client, Path]) -> None:
+    client, _ = owner
+    address = f"http://{client.host}/choose"
+    chromium.open(client.address, 1280)
+    chromium.open(address, 1280)
+    unfold(chromium, "The promise")
+    chromium.evaluate("document.querySelector('[value=counts]').click()")
+    fill(chromium, k="2, 3", m="1, 2", supports="both")
+    press(chromium, "Try candidates", "document.querySelector('.job progress')")
+    with chromium.tab():
+        chromium.open(address, 390)
+        press(chromium, "Stop", "document.querySelector('main').innerText.includes('was stopped')", leaves=False)
+    chromium.until("document.querySelector('main').innerText.includes('was stopped')")
+    tried = "document.querySelectorAll('[name=pair]').length == 2"
+    chromium.evaluate("document.querySelector('[value=items]').click()")
+    fill(chromium, k="2", supports="no")
+    press(chromium, "Try candidates", tried)
+    with chromium.tab():
+        chromium.open(address, 1280)
+        chromium.until(tried)
+        unfold(chromium, "The promise")
+        fill(chromium, m="1")
+        press(chromium, "Try candidates", "document.querySelectorAll('[name=pair]').length == 1")
+    press(chromium, "Choose", "document.querySelectorAll('[name=pair]').length == 1")
+    assert chromium.evaluate("location.pathname") == "/choose", "a candidate that is no longer there"
+
+
+def test_a_release_is_signed_recalled_and_dropped(chromium: Browser, owner: tuple[Client, Path]) -> None:
+    client, place = owner
+    host = f"http://{client.host}"
+    key, public, _ = new_keys(place / "owner")
+    chromium.open(client.address, 1280)
+    chromium.open(f"{host}/publish", 1280)
+    chromium.until(f"{QUIET} && document.querySelector('#history table')")
+    press(chromium, "Check", f"{QUIET} && document.querySelector('.checks')")
+    chromium.evaluate("document.querySelectorAll('[name=allow_overlap]').forEach(box => box.click())")  # of other tests
+    fill(chromium, path=str(place / "signed.duckdb"), sign=str(place / "none.key"))
+    press(chromium, "Publish", f"{QUIET} && document.querySelector('#published .problem')")
+    assert "Check the path" in chromium.evaluate("document.querySelector('#published .problem').innerText")
+    fill(chromium, sign=str(key))
+    press(chromium, "Publish", f"{QUIET} && document.querySelector('#published h2')")
+    assert "It is to be signed" in chromium.evaluate("document.querySelector('.checks').innerText")
+    look(chromium, f"{host}/publish", f"document.querySelector('#published h2') && {QUIET}")
+    assert anondb.verify_file(place / "signed.duckdb", trusted=str(public)).holds
+    chromium.open(f"{host}/publish", 1280)
+    press(chromium, "Audit it", f"location.pathname == '/audit' && {QUIET} && document.querySelector('#verdict')")
+    unfold(chromium, "Check another file")
+    fill(chromium, trusted=str(public))
+    press(chromium, "Check", f"{QUIET} && document.querySelector('.checks').innerText.includes('A key that you trust')")
+    look(chromium, f"{host}/audit", "document.querySelector('#verdict')")
+    chromium.open(f"{host}/publish", 1280)
+    chromium.until(f"{QUIET} && document.querySelector('#history table')")
+    unfold(chromium, "Recall a publication")
+    chromium.until("document.querySelector('#history').innerText.includes('cannot be taken back')")
+    dropped = "document.querySelector('[action=\"/publish/drop\"] [name=name]').value"
+    name = chromium.evaluate(dropped)
+    unfold(chromium, "Drop")
+    press(chromium, "Drop it", f"{QUIET} && document.querySelector('#history').innerText.includes('(dropped)')")
+    look(chromium, f"{host}/publish", f"document.querySelector('#history table') && {QUIET}")
+    with anondb.connect(place / "shop.duckdb", read_only=True) as database:
+        assert {entry.name: entry.status for entry in database.releases()}[name] == "dropped"
 
 
 def test_a_window_that_ended_is_not_waited_for(chromium: Browser, owner: tuple[Client, Path]) -> None:

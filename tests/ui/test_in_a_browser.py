@@ -100,6 +100,25 @@ def test_labels_are_never_code(chromium: Browser, reader: Client) -> None:
     assert "hacked" not in chromium.evaluate("document.title") and chromium.evaluate("document.images.length") == 0
 
 
+def test_another_browser_stays_outside(chromium: Browser, reader: Client) -> None:
+    for address in (reader.address, reader.address.partition("=")[0] + "=wrong", f"http://{reader.host}/ask"):
+        with chromium.tab(is_stranger=True):
+            chromium.call("Page.navigate", url=address)
+            chromium.until("document.body && document.body.innerText.includes('Open the address that anondb ui printed')")
+            assert chromium.evaluate("document.cookie") == "" and chromium.call("Network.getCookies")["cookies"] == []
+    chromium.open(f"http://{reader.host}/ask", 1280)
+    chromium.until("document.querySelector('#sql')")
+    assert chromium.evaluate("document.cookie") == "", "no script reads it"
+    (cookie,) = chromium.call("Network.getCookies")["cookies"]
+    assert cookie["httpOnly"] and cookie["sameSite"] == "Strict" and cookie["session"]
+    chromium.evaluate(
+        "window.said = []; for (const kind of ['open', 'close']) (window.socket ??= new WebSocket"
+        "(`ws://${location.host}/ask`)).addEventListener(kind, () => window.said.push(kind))"
+    )
+    chromium.until("window.said.length")
+    assert chromium.evaluate("window.said") == ["close"]
+
+
 def test_a_page_of_elsewhere_cannot_ask(chromium: Browser, reader: Client, tmp_path: Path) -> None:
     chromium.open(f"http://{reader.host}/ask", 1280)
     chromium.until("document.querySelector('#sql')")

@@ -313,6 +313,34 @@ def test_a_table_of_people_without_items(client: Client, folder: Path) -> None:
     assert not problems_on(page) and "--k 2,3" in page and "--algorithms rum_bound_rt" in page and "--delta" not in page
 
 
+@pytest.mark.slow
+def test_a_column_whose_name_has_a_comma(client: Client, folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = (f"{person},{'YL'[person % 2]},{30 + person % 4}\n" for person in range(12))
+    (folder / "towns.csv").write_text('tid,"town, region",age\n' + "".join(rows))
+    client.post("/load/source", path="towns.csv")
+    client.done("/load")
+    client.post("/load/confirm", quasi_identifiers=["town, region", "age"], database="towns.duckdb")
+    assert "is loaded" in client.done("/load")
+    client.post("/understand/of", attribute="town, region")
+    client.post("/understand/build", by="")
+    page = client.done("/understand")
+    assert "The hierarchy of town, region" in page and nodes_on(page)["all"][1] == 12
+    client.post("/understand/save", to="towns/")
+    page = client.done("/understand")
+    monkeypatch.chdir(folder)
+    assert all(run(*command).code == 0 for command in commands_on(page)), problems_on(page)
+    client.post("/choose", model="kkm", k="2", **{"try": "yes"})
+    page = client.done("/choose")
+    assert not problems_on(page) and 'name="pair"' in page
+    client.post("/publish/release", name="towns")
+    page = client.done("/publish")
+    assert "found no violation" in page and "generalized values of town, region, age" in page
+    client.post("/publish/file", path="sealed.duckdb")
+    client.done("/publish")
+    (folder / "towns.toml").write_text(client.get("/publish/policy.toml"))
+    assert "nothing was done" in run("run", "towns.toml").out
+
+
 def test_an_empty_file_is_not_loaded(client: Client, folder: Path) -> None:
     for text, problem in (("", "is empty"), ("customer,product\n", "nobody is in it")):
         (folder / "empty.csv").write_text(text)
