@@ -17,6 +17,7 @@ from query.small import release, untouched
 from session.checker import check_bounds, without_bounds
 
 from anondb.answers.persons.aggregates import LISTED_NOTE
+from anondb.answers.plans import MISSING_NOTE
 from anondb.api.database import Database
 from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import InputError
@@ -24,7 +25,6 @@ from anondb.ledger.stored import current_catalog
 from anondb.release.objects import SEALED_SCHEMA, SchemaName, read_manifest
 from anondb.release.publish import publish
 from anondb.session.output import one_count
-from anondb.answers.plans import MISSING_NOTE
 
 TRANSACTIONS = [
     ["milk", "bread"], ["milk", "beer", "wine"], ["bread"], ["milk", "bread", "beer", "wine"], [], ["wine"],
