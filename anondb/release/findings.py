@@ -330,7 +330,10 @@ def order_findings(
         if n and abs(rho) >= RHO_LIMIT / n**0.5:
             findings.append(Finding("order", f"the order is not random: {name}, rho = {rho:.3f}"))
     for table in stored_tables(manifest, kind):
-        if unsorted := int(engine.select(_unsorted(table, schema.catalog), "the order of rows")["n"][0]):
+        row = f"row({listed(map(quoted, table.order))})"
+        rows = reads.rows(table.place(schema.catalog), f"{row} AS this_row, lag({row}) OVER (ORDER BY rowid) AS row_before")
+        follows = ">=" if table.schema == MODELLED else ">"  # releases of bags have equal modelled rows
+        if unsorted := int(engine.scalar(reads.counted(rows, where=f"NOT this_row {follows} row_before"))):
             findings.append(Finding("order", f"{unsorted} rows of {table.file} are not stored in their order"))
     return n, figures, findings
 
@@ -342,14 +345,6 @@ def _numbered_rows(schema: SchemaName, kind: Kind) -> dict[str, Rows]:
     buckets, number = schema.table("buckets"), "bucket_id AS transaction_id"
     items = reads.rows(buckets, f"{number}, unnest(items) AS item")
     return {"transaction_ids": reads.rows(buckets, number, distinct=True), "transactions": items}
-
-
-def _unsorted(table: StoredTable, catalog: str) -> Query:
-    """The query that counts stored rows which do not follow their predecessor in the table's order."""
-    row = f"row({listed(map(quoted, table.order))})"
-    rows = reads.rows(table.place(catalog), f"{row} AS this_row, lag({row}) OVER (ORDER BY rowid) AS row_before")
-    follows = ">=" if table.schema == MODELLED else ">"  # releases of bags have equal modelled rows
-    return reads.counted(rows, where=f"NOT this_row {follows} row_before")
 
 
 def _ranks(values: npt.NDArray[np.generic]) -> Floats:

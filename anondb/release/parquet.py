@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from anondb.engine import DuckDBEngine, Query, Table, reads
+from anondb.engine import DuckDBEngine, Query, reads
 from anondb.engine.clean import clean_writer
 from anondb.engine.files import write_file
 from anondb.engine.memory import half_of
@@ -84,17 +84,12 @@ def as_file(folder: str | os.PathLike[str], scripts: Scripts, memory_limit: str 
         return
     with private_block() as private:
         read = read_back(Path(folder), private, scripts, memory_limit)
-        if read.file is None and {f.check for f in read.findings} == {"bytes"}:
-            raise DamagedFile(
-                f"The folder {Path(folder).name!r} is damaged: files in it are not those of {MANIFEST_FILE}.",
-                hint="anondb inspect FOLDER names them. Get it from its publisher again.",
-            )
         if read.file is None:
-            raise InputError(
-                f"The folder {Path(folder).name!r} is not a release.",
-                code="not_a_release",
-                hint="anondb inspect FOLDER lists what is wrong with it. Get it from its publisher again.",
-            )
+            of_folder = f"The folder {Path(folder).name!r} is"
+            hint = "anondb inspect FOLDER lists what is wrong with it. Get it from its publisher again."
+            if {finding.check for finding in read.findings} == {"bytes"}:
+                raise DamagedFile(f"{of_folder} damaged: files in it are not those of {MANIFEST_FILE}.", hint=hint)
+            raise InputError(f"{of_folder} not a release.", code="not_a_release", hint=hint)
         yield read.file
 
 
@@ -118,7 +113,9 @@ def read_back(folder: Path, directory: Path, scripts: Scripts, memory_limit: str
         engine.run(objects.SchemaName(publish.IN_MEMORY.catalog, objects.MODELLED).creation(), "a schema")
         for table in stored_tables(stated["manifest"], kind):
             engine.create(table.place(publish.IN_MEMORY.catalog), publish.rows_in(paths[table.file], table.columns))
-        if _release_id(engine, stated["manifest"]) is None:
+        rows = engine.select(reads.rows(publish.IN_MEMORY.table("manifest"), "key, value"), "the manifest")
+        said = dict(zip(rows["key"].tolist(), rows["value"].tolist(), strict=True))
+        if said != stated["manifest"] or len(rows["key"]) != len(said) or not said["release_id"].isalnum():
             return _refused("rows", f"{MANIFEST_FILE} and the table manifest differ")
         kind = objects.as_read(engine, publish.IN_MEMORY, kind)
         if not _has_scripts(folder, stated["files"], scripts(kind, stated["manifest"])):
@@ -188,12 +185,3 @@ def _kind(engine: DuckDBEngine, manifest: Mapping[str, str], paths: Mapping[str,
 def _columns(engine: DuckDBEngine, path: str) -> dict[str, str]:
     rows = engine.select(Query(sql("DESCRIBE {}", publish.file_source(path))), "the columns of a file")
     return dict(zip(rows["column_name"].tolist(), rows["column_type"].tolist(), strict=True))
-
-
-def _release_id(engine: DuckDBEngine, manifest: Mapping[str, str]) -> str | None:
-    """The number of the release, if the table manifest says what ``manifest.json`` does."""
-    table: Table = publish.IN_MEMORY.table("manifest")
-    rows = engine.select(reads.rows(table, "key, value"), "the manifest")
-    said = dict(zip(rows["key"].tolist(), rows["value"].tolist(), strict=True))
-    number = manifest["release_id"]
-    return number if said == manifest and len(rows["key"]) == len(said) and number.isalnum() else None
