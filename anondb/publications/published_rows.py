@@ -20,7 +20,7 @@ from anondb.publications.history import Difference
 from anondb.release import objects
 from anondb.release.freeze import drop_schema
 
-Pairs = list[tuple[str, str]]
+Pairs = list[tuple[Any, ...]]  # (released item, item)
 
 
 @dataclass(frozen=True, eq=False)
@@ -311,17 +311,13 @@ def _apart(engine: Engine, pairs: Sequence[_Pair], firsts: Rows, seconds: Rows) 
 def _common(engine: Engine, first: PublishedRows, second: PublishedRows) -> tuple[tuple[dict[str, str], ...], bool]:
     """The cell of each released item of two releases, and whether these are the released items, so that rows without
     relational values are generalized already."""
-    pairs = [_pairs(engine, release) for release in (first, second)]
+    members = [reads.rows(r.members, "released_item, item", order="released_item, item") for r in (first, second)]
+    pairs: list[Pairs] = [list(tuples(engine.select(rows))) for rows in members]
     opened = [release.manifest["suppression"] != "none" for release in (first, second)]
     cells = common_cells(pairs[0], pairs[1], opened[0], opened[1])
     labels = {label for each in pairs for label, _ in each}
     alike = first.manifest["semantics"] == second.manifest["semantics"] and not (first.attributes or second.attributes)
     return cells, alike and cells[0] == cells[1] and len({*cells[0].values()}) == len(labels)
-
-
-def _pairs(engine: Engine, release: PublishedRows) -> Pairs:
-    pairs = engine.select(reads.rows(release.members, "released_item, item", order="released_item, item"))
-    return list(zip(pairs["released_item"].tolist(), pairs["item"].tolist(), strict=True))
 
 
 def common_cells(first: Pairs, second: Pairs, first_open: bool, second_open: bool) -> tuple[dict[str, str], dict[str, str]]:

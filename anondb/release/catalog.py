@@ -46,6 +46,8 @@ _RELEASE_ID = re.compile(r"[0-9a-z]{1,32}", re.ASCII)
 _RECORD_TYPE = re.compile(r"VARCHAR|BIGINT|DATE|TIMESTAMP|BOOLEAN|INTEGER|DECIMAL\(\d{1,2},\d{1,2}\)")
 _TRANSACTIONS = re.compile(r"\d{1,18}", re.ASCII)
 _SEMANTICS = ("set", "atomic")
+# DuckDB before 2.0 stores lists and truth values in other words. No other text of a release has these words: in a
+# string, its quotes would be doubled, and a function of this name in the file would be an object too many.
 _OLD_WORDS = (("main.list_value(", "list_value("), ("CAST('t' AS BOOLEAN)", "true"), ("CAST('f' AS BOOLEAN)", "false"))
 MOST_KEYS = 100  # largest number of manifest keys to read; a manifest has about 15
 
@@ -86,17 +88,10 @@ def listings(engine: Engine) -> Mapping[str, Catalog]:
         objects = engine.query(query)
         columns = [objects[c].tolist() for c in ("catalog_name", "schema_name", "kind", "name", "text", "comment")]
         for catalog, schema, kind, name, text, comment in zip(*columns, strict=True):
-            catalogs.setdefault(catalog, {})[schema, kind, name] = (_as_written_today(text), comment)
+            for old, new in _OLD_WORDS:
+                text = text.replace(old, new)
+            catalogs.setdefault(catalog, {})[schema, kind, name] = (text, comment)
     return catalogs
-
-
-def _as_written_today(text: str) -> str:
-    """The text of an object as DuckDB 2.0 stores it: older versions store lists and truth values in other words. No other
-    text of a release has these words: in a string, its quotes would be doubled, and a function of this name in the file
-    would be an object too many."""
-    for old, new in _OLD_WORDS:
-        text = text.replace(old, new)
-    return text
 
 
 def objects_of(schema: str, kind: Kind) -> set[Entry]:

@@ -4,10 +4,9 @@ dialects, and ``manifest.json`` with the digests of all of them."""
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,15 +15,14 @@ from anondb.engine import DuckDBEngine, Query, reads
 from anondb.engine.clean import clean_writer
 from anondb.engine.files import write_file
 from anondb.engine.memory import half_of
-from anondb.engine.spill import private_block
 from anondb.engine.texts import Value, quoted, sql
 from anondb.engine.untrusted import reader_engine
-from anondb.errors import AnondbError, BudgetExceeded, DamagedFile, InputError
+from anondb.errors import AnondbError, BudgetExceeded
 from anondb.release import objects, publish
 from anondb.release.catalog import Finding
 from anondb.release.digest import content_digest, file_digest
 from anondb.release.modelled import stored_tables
-from anondb.release.paths import MANIFEST_FILE, is_parquet_release, valid_path
+from anondb.release.paths import MANIFEST_FILE, valid_path
 
 FORMAT = "anondb parquet 1"
 Scripts = Callable[
@@ -73,24 +71,6 @@ def _manifest_text(content: Mapping[str, Any]) -> str:
     maps = {name: dict(sorted(content[name].items())) for name in ("manifest", "files")}
     ordered = {name: maps.get(name, content[name]) for name in ("format", "manifest", "content_digest", "files")}
     return json.dumps(ordered, ensure_ascii=False, indent=1) + "\n"
-
-
-@contextlib.contextmanager
-def as_file(folder: str | os.PathLike[str], scripts: Scripts, memory_limit: str | None = None) -> Iterator[Path]:
-    """The path of a private file with the rows of a folder of Parquet files, read within the memory limit; another folder
-    stays as it is. Raises InputError: ``not_a_release``. DamagedFile: the digest of a file is not the stated one."""
-    if not is_parquet_release(folder):
-        yield Path(folder)
-        return
-    with private_block() as private:
-        read = read_back(Path(folder), private, scripts, memory_limit)
-        if read.file is None:
-            of_folder = f"The folder {Path(folder).name!r} is"
-            hint = "anondb inspect FOLDER lists what is wrong with it. Get it from its publisher again."
-            if {finding.check for finding in read.findings} == {"bytes"}:
-                raise DamagedFile(f"{of_folder} damaged: files in it are not those of {MANIFEST_FILE}.", hint=hint)
-            raise InputError(f"{of_folder} not a release.", code="not_a_release", hint=hint)
-        yield read.file
 
 
 def read_back(folder: Path, directory: Path, scripts: Scripts, memory_limit: str | None = None) -> ReadBack:
