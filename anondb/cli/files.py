@@ -31,8 +31,7 @@ def load(
     ] = None,
     taxonomy: Annotated[str | None, typer.Option(help="Taxonomy to load.", metavar="FILE")] = None,
     taxonomy_as: Annotated[
-        str | None,
-        typer.Option(help="Table (node, parent, ord) for the taxonomy; by default taxonomy.", metavar="TABLE"),
+        str | None, typer.Option(help="Table (node, parent, ord) for the taxonomy; by default taxonomy.", metavar="TABLE")
     ] = None,
     records: Annotated[str | None, typer.Option(help="Relational records to load.", metavar="FILE")] = None,
     records_as: Annotated[

@@ -55,7 +55,11 @@ def open_locked(
         InputError: DuckDB does not accept a limit, or the file is not a DuckDB database.
         EngineError: the file is locked, or cannot be opened.
     """
-    return _connected(_config(memory_limit, threads, spill), _locking((path, *more), spill, files))
+    paths = (path, *more)
+    attached = [attaching(path, locked_catalog(n))[0] for n, path in enumerate(paths)]
+    named = dict.fromkeys(name for path in paths for name in (str(path), os.path.realpath(path)))  # DuckDB follows links
+    places = [place for name in named for place in (name, f"{name}.wal")]
+    return _connected(_config(memory_limit, threads, spill), [*_allowing([*places, *files], [spill]), *_lock(), *attached])
 
 
 def open_for_analysts(
@@ -71,7 +75,12 @@ def open_for_analysts(
     ``max_seconds`` is the limit of the wall time of a statement, which needs DuckDB 2.0. Raises as ``open_locked`` does."""
     attach, use = attaching(path, LOCKED_CATALOG)
     closed, locked = _lock()
-    limit = [] if max_seconds is None else [setting("max_execution_time", _milliseconds(max_seconds))]
+    limit = []
+    if (seconds := check_seconds(max_seconds, "max_seconds", 10**6)) is not None:
+        if not HAS_TIME_LIMIT:
+            words, hint = "max_seconds needs DuckDB 2.0 or newer.", "Leave it out, or upgrade duckdb."
+            raise InputError(words, code="bad_parameter", hint=hint)
+        limit.append(setting("max_execution_time", max(1, round(1000 * seconds))))
     connection = _connected(_config(memory_limit, threads, None), [attach, closed])
     try:
         check(connection)
@@ -116,16 +125,6 @@ def _connected(config: Config, statements: Sequence[str]) -> duckdb.DuckDBPyConn
     raise failure
 
 
-def _milliseconds(max_seconds: float) -> int:
-    """DuckDB's limit of the time of a statement."""
-    check_seconds(max_seconds, "max_seconds", 10**6)
-    if not HAS_TIME_LIMIT:
-        raise InputError(
-            "max_seconds needs DuckDB 2.0 or newer.", code="bad_parameter", hint="Leave it out, or upgrade duckdb."
-        )
-    return max(1, round(1000 * max_seconds))
-
-
 def _config(memory_limit: str | None, threads: int | None, spill: Path | None) -> Config:
     """The settings that the connection is opened with."""
     config: Config = {**NO_SECRETS_EXTENSIONS_OR_VARIABLES, "temp_directory": str(spill or "")}
@@ -139,15 +138,6 @@ def _config(memory_limit: str | None, threads: int | None, spill: Path | None) -
 def locked_catalog(number: int) -> str:
     """The name under which a file is attached, by its place among those of a connection."""
     return f"{LOCKED_CATALOG}_{number}" if number else LOCKED_CATALOG
-
-
-def _locking(paths: Sequence[Path], spill: Path, files: Sequence[str]) -> list[Sql]:
-    """The statements that lock a connection and attach the files."""
-    attached = [attaching(path, locked_catalog(n)) for n, path in enumerate(paths)]
-    # DuckDB follows links
-    named = dict.fromkeys(name for path in paths for name in (str(path), os.path.realpath(path)))
-    places = [place for name in named for place in (name, f"{name}.wal")]
-    return [*_allowing([*places, *files], [spill]), *_lock(), *(attach for attach, _ in attached)]
 
 
 def _allowing(files: Sequence[str], directories: Sequence[Path]) -> list[Sql]:

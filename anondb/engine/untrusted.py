@@ -1,4 +1,4 @@
-"""Engines for untrusted files: a locked engine, and an empty reference database for the comparison of catalogs."""
+"""Engines for untrusted files: a locked engine, and files that they write anew."""
 
 from __future__ import annotations
 
@@ -42,6 +42,11 @@ def reader_engine(files: Sequence[str], directory: Path, memory_limit: str | Non
     return _spilling(lambda spill: open_reader(files, spill, directory, memory_limit))
 
 
+def empty_engine() -> DuckDBEngine:
+    """An engine on an empty database in memory that reads and writes in the directory of its spill files alone."""
+    return _spilling(lambda spill: open_reader([], spill, spill))
+
+
 def _spilling(connect: Callable[[Path], duckdb.DuckDBPyConnection], **how: Any) -> DuckDBEngine:
     """An engine on the connection that ``connect`` opens with a private directory for spill files."""
     spill = private_directory()
@@ -73,25 +78,19 @@ def executed(engine: DuckDBEngine, text: str, describe: Callable[[duckdb.Error],
 
 
 def rewrite(engine: DuckDBEngine, catalog: str, path: Path, statements: Callable[[str], Iterable[exp.Expr | str]]) -> Path:
-    """Attach a private file, in the format of sealed files, in the place of a database file, on a locked engine. The file
-    lies in the engine's spill directory, is named like the other, and is written by the ``statements`` for the catalog that
-    is the current one meanwhile. They commit together: a commit of each takes longer than its work."""
+    """Attach a private file, in the format of sealed files, in the place of a database file, if there is one, on a locked
+    engine. The file lies in the engine's spill directory, is named like the other, and is written by the ``statements`` for
+    the catalog that is the current one meanwhile. They commit together: a commit of each takes longer than its work."""
     assert engine.spill_directory is not None
     new, written = "written", engine.spill_directory / catalog / path.name
     written.parent.mkdir()
-    attach = attaching(written, new, _NEW)
-    engine.run_all([*attach, "BEGIN", *statements(new), "COMMIT", *_leaving(new)], "writing a private file")
-    attach_again, _ = attaching(written, catalog)
-    engine.run_all([_leaving(catalog)[1], attach_again], "attaching a private file")
+    attach = attaching(written, new, f"STORAGE_VERSION {literal(STORAGE_VERSION)}")
+    detach = ["USE memory", sql("DETACH {}", quoted(new)), sql("DETACH DATABASE IF EXISTS {}", quoted(catalog))]
+    engine.run_all([*attach, "BEGIN", *statements(new), "COMMIT", *detach], "writing a private file")
+    engine.run(attaching(written, catalog)[0], "attaching a private file")
     return written
 
 
-def _leaving(catalog: str) -> list[Sql]:
-    """The statements that detach the current database."""
-    return [Sql("USE memory"), sql("DETACH {}", quoted(catalog))]
-
-
-_NEW = f"STORAGE_VERSION {literal(STORAGE_VERSION)}"
 _kept = count()
 
 
@@ -112,33 +111,3 @@ def materialized(
         return engine._connection.table(name)
 
     return engine.guarded(work, describe)
-
-
-class Reference:
-    """An empty database that shows how DuckDB stores the texts of objects created in it.
-
-    It is a file in the format of sealed files, because a stored text differs from one that was only parsed.
-
-    Args:
-        catalog: the name under which the file is attached.
-    """
-
-    def __init__(self, catalog: str) -> None:
-        self._catalog = catalog
-        place = private_directory()
-        self._file = place / "reference.duckdb"
-        connection = duckdb.connect(":memory:", config={"threads": "1", "python_enable_replacements": "false"})
-        self.engine = DuckDBEngine(connection, owned=True, temp_directory=place, empty=True)
-        self._attach(_NEW)
-
-    def read_back(self) -> None:
-        """Close the file, and open it again."""
-        self.engine.run_all(_leaving(self._catalog), "detaching a database")
-        self._attach("READ_ONLY")
-
-    def _attach(self, option: str) -> None:
-        self.engine.run_all(attaching(self._file, self._catalog, option), "attaching a database")
-
-    def close(self) -> None:
-        """Close the database and remove its file."""
-        self.engine.close()

@@ -73,16 +73,10 @@ def load_source(engine: DuckDBEngine, name: str) -> tuple[ledger.LedgerEntry, Da
     find_release(engine, name)
     if (entry := ledger.find(engine, current_catalog(engine), name)) is None:
         raise _no_source(name)
-    return entry, load_entry(engine, entry)
-
-
-def load_entry(engine: Engine, entry: ledger.LedgerEntry) -> Dataset:
-    """Read the current source of a release of the ledger, also of a dropped or replaced one. Raises InputError: the source
-    does not exist (files and data frames are not kept)."""
     source = rows_of(engine, entry, ledger.view_of(engine, current_catalog(engine), entry.release_id))
     bags = bool(entry.parameters.get("bag_input", False))
     with reading_as(engine, source):
-        return _read(engine, source, records_of(engine, entry), bags)[0]
+        return entry, _read(engine, source, records_of(engine, entry), bags)[0]
 
 
 def read_persons(engine: Engine, policy: Policy) -> tuple[Dataset, Table | None]:

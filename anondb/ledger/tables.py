@@ -206,9 +206,7 @@ PARTITIONS = LedgerTable(
 )
 LOADED_FILES = LedgerTable("loaded_files", "source_reference VARCHAR, path VARCHAR, account VARCHAR", key="source_reference")
 # Digests of the distinct rows of releases that were compared, as published (no cells) and generalized to cells.
-COMPARED_ROWS = LedgerTable(
-    "compared_rows", "release_id VARCHAR, cells VARCHAR, persons BIGINT, content BIGINT, shown BIGINT"
-)
+ROW_WEIGHTS = LedgerTable("row_weights", "release_id VARCHAR, cells VARCHAR, persons BIGINT, content BIGINT, shown BIGINT")
 # The rows of published releases that were dropped or replaced.
 KEPT_FACTS = LedgerTable("kept_facts", "release_id VARCHAR, key VARCHAR, value VARCHAR", order=("key",))
 KEPT_ITEMS = LedgerTable("kept_items", "release_id VARCHAR, released_item VARCHAR, item VARCHAR")
@@ -221,6 +219,6 @@ KEPT_BUCKETS = LedgerTable(
 )
 TABLES = (
     *(RELEASES, DECISIONS, TAXONOMIES, CONSTRAINTS, SENSITIVE, RECORDS, VIEWS, WORKLOADS, ACCURACY, PUBLICATIONS),
-    *(STATEMENTS, REPORTS, OVERLAPS, SECRETS, PERSONS, COMPARED_ROWS, PARTITIONS, LOADED_FILES),
+    *(STATEMENTS, REPORTS, OVERLAPS, SECRETS, PERSONS, ROW_WEIGHTS, PARTITIONS, LOADED_FILES),
     *(KEPT_FACTS, KEPT_ITEMS, KEPT_COUNTS, KEPT_ROWS, KEPT_BUCKETS),
 )

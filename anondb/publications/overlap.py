@@ -65,11 +65,7 @@ def stated(engine: Engine, catalog: str, release_id: str) -> tuple[str, ...]:
 
 
 def earlier(
-    engine: Engine,
-    catalog: str,
-    persons: Rows | str,
-    replaced: str | None = None,
-    population: str | None = None,
+    engine: Engine, catalog: str, persons: Rows | str, replaced: str | None = None, population: str | None = None
 ) -> list[Earlier]:
     """The earlier publications that contain some persons, oldest first. Call it inside a transaction.
 

@@ -67,18 +67,8 @@ def publish_release(
         release = stored.find_whole(engine, name)
         if proof is not None:
             check_proof(engine, release, proof, include_constraints)
-        file = seal(
-            engine,
-            name,
-            release,
-            path,
-            intersections,
-            verified,
-            replace=replace,
-            allow_overlap=allow_overlap,
-            format=format,
-            **written,
-        )
+        written |= {"replace": replace, "allow_overlap": allow_overlap, "format": format}
+        file = seal(engine, name, release, path, intersections, verified, **written)
     if proof is None:
         return file
     digests, mode = (file.sha256, file.content_digest), written.get("mode")

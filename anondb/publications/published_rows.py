@@ -20,7 +20,7 @@ from anondb.publications.history import Difference
 from anondb.release import objects
 from anondb.release.freeze import drop_schema
 
-Pairs = list[tuple[str, str]]
+Pairs = list[tuple[Any, ...]]  # (released item, item)
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +115,7 @@ def keep(engine: Engine, catalog: str, schema: objects.SchemaName) -> None:
         return
     release_id = release.manifest["release_id"]
     if release_id not in {p.release_id for p in publications.publications(engine, catalog)}:
-        for table in (tables.PERSONS, tables.COMPARED_ROWS):
+        for table in (tables.PERSONS, tables.ROW_WEIGHTS):
             table.delete(engine, catalog, release_id)
         return
     if _from_ledger(engine, catalog, release_id) is not None:
@@ -188,7 +188,7 @@ def differences(
         number, k, unit = other.release_id, max(first.k, other.k), "transactions" if first.rows else "buckets"
         pair = _Pair(other, unit, k, other.attributes == first.attributes)
         if number in whole:
-            pairs.append(replace(pair, keys=(digests.as_published(first), digests.as_published(other))))
+            pairs.append(replace(pair, keys=(digests.of(first), digests.of(other))))
         if first.buckets is not None and other.buckets is not None:
             commons[number] = _common_values(engine, pair, (first.buckets, other.buckets))
             continue
@@ -200,7 +200,7 @@ def differences(
             unchanged[number] = n_cells
         else:
             bags = {"atomic"} == {release.manifest["semantics"] for release in (first, other)}
-            keys = digests.in_cells(first, cells[0], bags), digests.in_cells(other, cells[1], bags)
+            keys = digests.of(first, cells[0], bags=bags), digests.of(other, cells[1], bags=bags)
             pairs.append(replace(pair, valued=True, keys=keys, cells=n_cells))
     own = reads.rows(digests.rows, "cells, persons, content, shown", where=sql("release_id = {}", first.release_id))
     found = _apart(engine, pairs, own, digests.rows)
@@ -216,7 +216,7 @@ class _Digests:
 
     def __init__(self, engine: Engine, catalog: str) -> None:
         self.engine, self.catalog = engine, catalog
-        self.kept = [tables.COMPARED_ROWS.query(catalog)] if tables.COMPARED_ROWS.present(engine, catalog) else []
+        self.kept = [tables.ROW_WEIGHTS.query(catalog)] if tables.ROW_WEIGHTS.present(engine, catalog) else []
         known = (engine.select(reads.rows(rows, "release_id, cells", distinct=True)) for rows in self.kept)
         self.known = {key for columns in known for key in tuples(columns)}
         self.made: dict[tuple[str, str], Table] = {}
@@ -227,39 +227,34 @@ class _Digests:
         """``(release_id, cells, persons, content, shown)``."""
         return reads.union([*self.kept, *(reads.rows(table, "*") for table in self.made.values())])
 
-    def as_published(self, release: PublishedRows) -> str:
-        """Have the digests of the rows of a release; returns their key."""
-        if self._lacks(release, ""):
-            self._make(release, "")
-        return ""
-
-    def in_cells(self, release: PublishedRows, of_label: Mapping[str, str], bags: bool) -> str:
-        """Have those of rows without relational values, whose items are generalized to cells."""
-        key = hashlib.sha256(json.dumps([bags, of_label], sort_keys=True).encode()).hexdigest()[:32]
-        if self._lacks(release, key):
-            assert release.rows is not None
-            contents, held = release.rows
-            names = {"released_item": ("VARCHAR", list(of_label)), "cell": ("VARCHAR", list(of_label.values()))}
-            cells = self.engine.put("overlap_cells", names)
-            held = query_of("publications/common_items", {"held": held, "cells": cells}, {"bags": bags})
-            contents = reads.rows(contents, f"row_id, persons, {_texts()} AS attribute_values")
-            self._make(replace(release, rows=(contents, held)), key)
-            self.engine.drop(cells)
-        return key
-
-    def _lacks(self, release: PublishedRows, key: str) -> bool:
+    def of(self, release: PublishedRows, cells: Mapping[str, str] | None = None, *, bags: bool = True) -> str:
+        """Have the digests of the rows of a release; returns their key. With the cell of each released item, those of rows
+        without relational values whose items are generalized to cells, each of them once unless ``bags``."""
+        key = "" if cells is None else hashlib.sha256(json.dumps([bags, cells], sort_keys=True).encode()).hexdigest()[:32]
         wanted = release.release_id, key
         self.used.add(wanted)
-        return wanted not in self.known and wanted not in self.made
-
-    def _make(self, release: PublishedRows, key: str) -> None:
+        if wanted in self.known or wanted in self.made:
+            return key
         if release.buckets is not None:
-            rows = query_of("publications/published_buckets", {"buckets": release.buckets})
+            digests = query_of("publications/published_buckets", {"buckets": release.buckets})
         else:
             assert release.rows is not None
-            rows = query_of("publications/row_digests", dict(zip(("contents", "held"), release.rows, strict=True)))
-        named = reads.rows(rows, sql("{} AS release_id, {} AS cells, persons, content, shown", release.release_id, key))
-        self.made[release.release_id, key] = self.engine.create(f"row_digests_{len(self.made)}", named)
+            contents, held = release.rows
+            named: Rows = reads.rows(release.members, "released_item, released_item AS cell", distinct=True)
+            if cells is not None:
+                names = {"released_item": ("VARCHAR", list(cells)), "cell": ("VARCHAR", list(cells.values()))}
+                named = self.engine.put("overlap_cells", names)
+                contents = reads.rows(contents, f"row_id, persons, {_texts()} AS attribute_values")
+            weights = reads.rows(named, "released_item, CAST(md5_number(cell) >> 65 AS BIGINT) AS weight")
+            columns = f"one.row_id, other.weight, {'one.copies' if bags else '1 AS copies'}"
+            merges = cells is not None and len({*cells.values()}) < len(cells)
+            weighted = reads.joined(held, weights, "item = released_item", columns, distinct=merges and not bags)
+            digests = query_of("publications/row_digests", {"contents": contents, "weighted": weighted})
+        told = reads.rows(digests, sql("{} AS release_id, {} AS cells, persons, content, shown", *wanted))
+        self.made[wanted] = self.engine.create(f"row_digests_{len(self.made)}", told)
+        if cells is not None:
+            self.engine.drop(self.engine.work_table("overlap_cells"))
+        return key
 
     def end(self, note: bool, first: str) -> None:
         """Forget what was made, or note it; of the release ``first`` the rows as published, with which later ones start."""
@@ -267,10 +262,10 @@ class _Digests:
             ledger.ensure(self.engine, self.catalog)
             for (number, key), rows in self.made.items():
                 if number != first or not key:
-                    tables.COMPARED_ROWS.take(self.engine, self.catalog, rows)
+                    tables.ROW_WEIGHTS.take(self.engine, self.catalog, rows)
             numbers = {number for number, _ in self.used}
             if any(number in numbers and key for number, key in self.known - self.used):
-                keys, at = {"", *(key for _, key in self.used)}, tables.COMPARED_ROWS.at(self.catalog)
+                keys, at = {"", *(key for _, key in self.used)}, tables.ROW_WEIGHTS.at(self.catalog)
                 those = (listed(map(literal, sorted(texts))) for texts in (numbers, keys))
                 text = sql("DELETE FROM {} WHERE release_id IN ({}) AND cells NOT IN ({})", at, *those)
                 self.engine.run(text, "writing the ledger")
@@ -316,17 +311,13 @@ def _apart(engine: Engine, pairs: Sequence[_Pair], firsts: Rows, seconds: Rows) 
 def _common(engine: Engine, first: PublishedRows, second: PublishedRows) -> tuple[tuple[dict[str, str], ...], bool]:
     """The cell of each released item of two releases, and whether these are the released items, so that rows without
     relational values are generalized already."""
-    pairs = [_pairs(engine, release) for release in (first, second)]
+    members = [reads.rows(r.members, "released_item, item", order="released_item, item") for r in (first, second)]
+    pairs: list[Pairs] = [list(tuples(engine.select(rows))) for rows in members]
     opened = [release.manifest["suppression"] != "none" for release in (first, second)]
     cells = common_cells(pairs[0], pairs[1], opened[0], opened[1])
     labels = {label for each in pairs for label, _ in each}
     alike = first.manifest["semantics"] == second.manifest["semantics"] and not (first.attributes or second.attributes)
     return cells, alike and cells[0] == cells[1] and len({*cells[0].values()}) == len(labels)
-
-
-def _pairs(engine: Engine, release: PublishedRows) -> Pairs:
-    pairs = engine.select(reads.rows(release.members, "released_item, item", order="released_item, item"))
-    return list(zip(pairs["released_item"].tolist(), pairs["item"].tolist(), strict=True))
 
 
 def common_cells(first: Pairs, second: Pairs, first_open: bool, second_open: bool) -> tuple[dict[str, str], dict[str, str]]:

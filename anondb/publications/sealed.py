@@ -128,8 +128,8 @@ def verify_file(
     options |= {
         "trusted": keys,
         "named": [name_of(path)],
-        "files": files_among(privacy_constraints, sensitive),
         "anew": True,
+        "files": files_among(privacy_constraints, sensitive),
     }
     with at_hand(path, on_statement, memory_limit) as file, sealed_release(file, **options) as sealed:
         promise = model_of(sealed.manifest)

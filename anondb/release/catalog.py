@@ -15,14 +15,15 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from anondb.engine import DuckDBEngine, Engine, Query, Table, reads, tuples
 from anondb.engine.locked import HAS_TRIGGERS, LOCKED_CATALOG
 from anondb.engine.texts import drop, literal, quoted, sql
 from anondb.engine.texts import listed as pieces
-from anondb.engine.untrusted import Reference
-from anondb.release.definitions import ANY_RELEASE, create_views_and_macros, modelled_statements
+from anondb.engine.untrusted import empty_engine, rewrite
+from anondb.release.definitions import ANY_RELEASE, modelled_statements, view_and_macro_texts
 from anondb.release.known_catalogs import known_digests
 from anondb.release.modelled import StoredTable, modelled_tables
 from anondb.release.objects import (
@@ -45,6 +46,8 @@ _RELEASE_ID = re.compile(r"[0-9a-z]{1,32}", re.ASCII)
 _RECORD_TYPE = re.compile(r"VARCHAR|BIGINT|DATE|TIMESTAMP|BOOLEAN|INTEGER|DECIMAL\(\d{1,2},\d{1,2}\)")
 _TRANSACTIONS = re.compile(r"\d{1,18}", re.ASCII)
 _SEMANTICS = ("set", "atomic")
+# DuckDB before 2.0 stores lists and truth values in other words. No other text of a release has these words: in a
+# string, its quotes would be doubled, and a function of this name in the file would be an object too many.
 _OLD_WORDS = (("main.list_value(", "list_value("), ("CAST('t' AS BOOLEAN)", "true"), ("CAST('f' AS BOOLEAN)", "false"))
 MOST_KEYS = 100  # largest number of manifest keys to read; a manifest has about 15
 
@@ -85,17 +88,10 @@ def listings(engine: Engine) -> Mapping[str, Catalog]:
         objects = engine.query(query)
         columns = [objects[c].tolist() for c in ("catalog_name", "schema_name", "kind", "name", "text", "comment")]
         for catalog, schema, kind, name, text, comment in zip(*columns, strict=True):
-            catalogs.setdefault(catalog, {})[schema, kind, name] = (_as_written_today(text), comment)
+            for old, new in _OLD_WORDS:
+                text = text.replace(old, new)
+            catalogs.setdefault(catalog, {})[schema, kind, name] = (text, comment)
     return catalogs
-
-
-def _as_written_today(text: str) -> str:
-    """The text of an object as DuckDB 2.0 stores it: older versions store lists and truth values in other words. No other
-    text of a release has these words: in a string, its quotes would be doubled, and a function of this name in the file
-    would be an object too many."""
-    for old, new in _OLD_WORDS:
-        text = text.replace(old, new)
-    return text
 
 
 def objects_of(schema: str, kind: Kind) -> set[Entry]:
@@ -234,15 +230,16 @@ class _TableTexts:
 @lru_cache(maxsize=16)
 def _reference(kind: Kind) -> tuple[Catalog, frozenset[Column]]:
     """The catalog of an empty release of a kind, with the number ``ANY_RELEASE``, as DuckDB stores it; and its columns."""
-    schema = SchemaName(LOCKED_CATALOG, SEALED_SCHEMA)
-    reference = Reference(schema.catalog)
-    with contextlib.closing(reference):
+
+    def statements(catalog: str) -> list[str]:
+        schema = SchemaName(catalog, SEALED_SCHEMA)
         tables = [create_table(schema.table(name), columns) for name, columns in kind.tables.items()]
-        reference.engine.run_all(tables, "making empty tables")
-        create_views_and_macros(reference.engine, schema, ANY_RELEASE, kind)
-        reference.read_back()
-        columns = _columns(reference.engine, {schema.catalog})[schema.catalog, schema.name]
-        return listed(reference.engine, schema.catalog), frozenset(columns)
+        return [*tables, *view_and_macro_texts(schema, ANY_RELEASE, kind)]
+
+    with contextlib.closing(empty_engine()) as engine:
+        rewrite(engine, LOCKED_CATALOG, Path("reference.duckdb"), statements)
+        columns = _columns(engine, {LOCKED_CATALOG})[LOCKED_CATALOG, SEALED_SCHEMA]
+        return listed(engine, LOCKED_CATALOG), frozenset(columns)
 
 
 def _columns(engine: Engine, catalogs: AbstractSet[str]) -> dict[tuple[str, str], set[Column]]:

@@ -55,19 +55,18 @@ def content_digest(
     manifest = read_manifest(engine, schema)
     left_out = {SIGNATURE} if modelled else {SIGNATURE, MODELLED}
     counts = {**counts, "manifest": counts["manifest"] - len(left_out & manifest.keys())}
-    lines = [_table_line(engine, schema, name, kind, counts[name], left_out) for name in kind.tables]
+    lines = []
+    for name, columns in kind.tables.items():
+        if set(columns.values()) <= _NUMBERS:
+            digest = _numbers_digest(engine, schema, name, kind, counts[name])
+        else:
+            digest = _text_digest(engine, schema, name, kind, counts[name], left_out)
+        lines.append(_line(name, columns, counts[name], digest))
     if modelled:
         tables = modelled_tables(manifest, kind)
         lines += [modelled_line(engine, stored, stored.place(schema.catalog)) for stored in tables]
     lines += [f"text {name} {source_digest(query)}" for name, query in definition_queries(kind)]
     return PREFIX + hashlib.sha256("".join(f"{line}\n" for line in sorted(lines)).encode()).hexdigest()
-
-
-def _table_line(engine: Engine, schema: SchemaName, name: str, kind: Kind, rows: int, left_out: AbstractSet[str]) -> str:
-    columns = kind.tables[name]
-    if set(columns.values()) <= _NUMBERS:
-        return _line(name, columns, rows, _numbers_digest(engine, schema, name, kind, rows))
-    return _line(name, columns, rows, _text_digest(engine, schema, name, kind, rows, left_out))
 
 
 def _line(name: str, columns: Mapping[str, str], rows: int, digest: str) -> str:

@@ -310,7 +310,12 @@ def order_figures(engine: Engine, schema: SchemaName, kind: Kind) -> tuple[int, 
     """N, and rank correlations that are near 0 if the transactions (buckets of an anatomy) are in random order. Four figures
     of each transaction, its length and the first, the last and the sum of its items' alphabetical ranks, are correlated
     (Spearman, ties averaged) with the number of the transaction and with the transaction before it."""
-    shapes = engine.query("release/order_shapes", _numbered_rows(schema, kind))
+    tables: dict[str, Rows] = {name: schema.table(name) for name in ("transaction_ids", "transactions")}
+    if kind is ANATOMY:
+        buckets, bucket = schema.table("buckets"), "bucket_id AS transaction_id"
+        items = reads.rows(buckets, f"{bucket}, unnest(items) AS item")
+        tables = {"transaction_ids": reads.rows(buckets, bucket, distinct=True), "transactions": items}
+    shapes = engine.query("release/order_shapes", tables)
     number = shapes.pop("transaction_id").astype(np.float64)
     figures = {}
     for name, column in shapes.items():
@@ -330,26 +335,12 @@ def order_findings(
         if n and abs(rho) >= RHO_LIMIT / n**0.5:
             findings.append(Finding("order", f"the order is not random: {name}, rho = {rho:.3f}"))
     for table in stored_tables(manifest, kind):
-        if unsorted := int(engine.select(_unsorted(table, schema.catalog), "the order of rows")["n"][0]):
+        row = f"row({listed(map(quoted, table.order))})"
+        rows = reads.rows(table.place(schema.catalog), f"{row} AS this_row, lag({row}) OVER (ORDER BY rowid) AS row_before")
+        follows = ">=" if table.schema == MODELLED else ">"  # releases of bags have equal modelled rows
+        if unsorted := int(engine.scalar(reads.counted(rows, where=f"NOT this_row {follows} row_before"))):
             findings.append(Finding("order", f"{unsorted} rows of {table.file} are not stored in their order"))
     return n, figures, findings
-
-
-def _numbered_rows(schema: SchemaName, kind: Kind) -> dict[str, Rows]:
-    """The random numbers, and the items of the transaction or bucket under each."""
-    if kind is not ANATOMY:
-        return {name: schema.table(name) for name in ("transaction_ids", "transactions")}
-    buckets, number = schema.table("buckets"), "bucket_id AS transaction_id"
-    items = reads.rows(buckets, f"{number}, unnest(items) AS item")
-    return {"transaction_ids": reads.rows(buckets, number, distinct=True), "transactions": items}
-
-
-def _unsorted(table: StoredTable, catalog: str) -> Query:
-    """The query that counts stored rows which do not follow their predecessor in the table's order."""
-    row = f"row({listed(map(quoted, table.order))})"
-    rows = reads.rows(table.place(catalog), f"{row} AS this_row, lag({row}) OVER (ORDER BY rowid) AS row_before")
-    follows = ">=" if table.schema == MODELLED else ">"  # releases of bags have equal modelled rows
-    return reads.counted(rows, where=f"NOT this_row {follows} row_before")
 
 
 def _ranks(values: npt.NDArray[np.generic]) -> Floats:

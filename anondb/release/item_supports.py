@@ -122,11 +122,7 @@ def _weights(released: npt.NDArray[Any], doubled: npt.NDArray[Any], support: npt
 
 
 def expected_holders(
-    tables: Mapping[str, Table],
-    *,
-    local: bool,
-    wanted: Rows | None = None,
-    own: Mapping[str, str] = MappingProxyType({}),
+    tables: Mapping[str, Table], *, local: bool, wanted: Rows | None = None, own: Mapping[str, str] = MappingProxyType({})
 ) -> Query | exp.Query:
     """The query (item_id, released_item, item, support, at_least, at_most, expected) of a release of sets.
 

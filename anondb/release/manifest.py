@@ -30,6 +30,13 @@ def manifest_of(
     """The manifest of a release."""
     from anondb import __version__
 
+    part = dataset.partition
+    types = {
+        **({} if part is None else {part.column: released_type(part.kind)}),
+        dataset.id_column: dataset.id_type,
+        **{attribute.name: attribute.type for attribute in attributes},
+        dataset.item_column: dataset.item_type,
+    }
     return {
         "release_id": release_id,
         "model": model.name,
@@ -41,20 +48,9 @@ def manifest_of(
         "id_column": dataset.id_column,
         "item_column": dataset.item_column,
         "layout": dataset.layout,
-        "types": types_text(_types_in(dataset, attributes)),
+        "types": types_text(types),
         "version": __version__,
-        **({} if dataset.partition is None else {"partition": dataset.partition.text}),
-    }
-
-
-def _types_in(dataset: Dataset, attributes: Sequence[PublishedAttribute]) -> dict[str, str]:
-    """The types of the released columns of the original, by name."""
-    part = dataset.partition
-    return {
-        **({} if part is None else {part.column: released_type(part.kind)}),
-        dataset.id_column: dataset.id_type,
-        **{attribute.name: attribute.type for attribute in attributes},
-        dataset.item_column: dataset.item_type,
+        **({} if part is None else {"partition": part.text}),
     }
 
 

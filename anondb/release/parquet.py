@@ -4,27 +4,25 @@ dialects, and ``manifest.json`` with the digests of all of them."""
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from anondb.engine import DuckDBEngine, Query, Table, reads
+from anondb.engine import DuckDBEngine, Query, reads
 from anondb.engine.clean import clean_writer
 from anondb.engine.files import write_file
 from anondb.engine.memory import half_of
-from anondb.engine.spill import private_block
 from anondb.engine.texts import Value, quoted, sql
 from anondb.engine.untrusted import reader_engine
-from anondb.errors import AnondbError, BudgetExceeded, DamagedFile, InputError
+from anondb.errors import AnondbError, BudgetExceeded
 from anondb.release import objects, publish
 from anondb.release.catalog import Finding
 from anondb.release.digest import content_digest, file_digest
 from anondb.release.modelled import stored_tables
-from anondb.release.paths import MANIFEST_FILE, is_parquet_release, valid_path
+from anondb.release.paths import MANIFEST_FILE, valid_path
 
 FORMAT = "anondb parquet 1"
 Scripts = Callable[
@@ -75,29 +73,6 @@ def _manifest_text(content: Mapping[str, Any]) -> str:
     return json.dumps(ordered, ensure_ascii=False, indent=1) + "\n"
 
 
-@contextlib.contextmanager
-def as_file(folder: str | os.PathLike[str], scripts: Scripts, memory_limit: str | None = None) -> Iterator[Path]:
-    """The path of a private file with the rows of a folder of Parquet files, read within the memory limit; another folder
-    stays as it is. Raises InputError: ``not_a_release``. DamagedFile: the digest of a file is not the stated one."""
-    if not is_parquet_release(folder):
-        yield Path(folder)
-        return
-    with private_block() as private:
-        read = read_back(Path(folder), private, scripts, memory_limit)
-        if read.file is None and {f.check for f in read.findings} == {"bytes"}:
-            raise DamagedFile(
-                f"The folder {Path(folder).name!r} is damaged: files in it are not those of {MANIFEST_FILE}.",
-                hint="anondb inspect FOLDER names them. Get it from its publisher again.",
-            )
-        if read.file is None:
-            raise InputError(
-                f"The folder {Path(folder).name!r} is not a release.",
-                code="not_a_release",
-                hint="anondb inspect FOLDER lists what is wrong with it. Get it from its publisher again.",
-            )
-        yield read.file
-
-
 def read_back(folder: Path, directory: Path, scripts: Scripts, memory_limit: str | None = None) -> ReadBack:
     """Check a folder, and write its rows into a sealed file in a private directory, by a clean process. Nothing but the
     Parquet files of the tables is read, on a connection that can read no other file. The SQL files must be those that anondb
@@ -118,7 +93,9 @@ def read_back(folder: Path, directory: Path, scripts: Scripts, memory_limit: str
         engine.run(objects.SchemaName(publish.IN_MEMORY.catalog, objects.MODELLED).creation(), "a schema")
         for table in stored_tables(stated["manifest"], kind):
             engine.create(table.place(publish.IN_MEMORY.catalog), publish.rows_in(paths[table.file], table.columns))
-        if _release_id(engine, stated["manifest"]) is None:
+        rows = engine.select(reads.rows(publish.IN_MEMORY.table("manifest"), "key, value"), "the manifest")
+        said = dict(zip(rows["key"].tolist(), rows["value"].tolist(), strict=True))
+        if said != stated["manifest"] or len(rows["key"]) != len(said) or not said["release_id"].isalnum():
             return _refused("rows", f"{MANIFEST_FILE} and the table manifest differ")
         kind = objects.as_read(engine, publish.IN_MEMORY, kind)
         if not _has_scripts(folder, stated["files"], scripts(kind, stated["manifest"])):
@@ -188,12 +165,3 @@ def _kind(engine: DuckDBEngine, manifest: Mapping[str, str], paths: Mapping[str,
 def _columns(engine: DuckDBEngine, path: str) -> dict[str, str]:
     rows = engine.select(Query(sql("DESCRIBE {}", publish.file_source(path))), "the columns of a file")
     return dict(zip(rows["column_name"].tolist(), rows["column_type"].tolist(), strict=True))
-
-
-def _release_id(engine: DuckDBEngine, manifest: Mapping[str, str]) -> str | None:
-    """The number of the release, if the table manifest says what ``manifest.json`` does."""
-    table: Table = publish.IN_MEMORY.table("manifest")
-    rows = engine.select(reads.rows(table, "key, value"), "the manifest")
-    said = dict(zip(rows["key"].tolist(), rows["value"].tolist(), strict=True))
-    number = manifest["release_id"]
-    return number if said == manifest and len(rows["key"]) == len(said) and number.isalnum() else None

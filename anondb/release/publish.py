@@ -120,7 +120,7 @@ def publish(
         built, handed_over = build / BUILD_NAME, None
         with lending_memory(engine) as limit:
             if sign is not None or draw is not None:
-                handed_over = _completed(build, kind, manifest, counts, draw, sign, limit)
+                handed_over = _completed(build, kind, manifest, draw, sign, limit)
                 counts = {**counts, "manifest": len(manifest)}
             writer.write(BUILD_NAME, written(kind, manifest), memory_limit=limit)
             digest = _check_sealed(built, kind, manifest, counts, expected or check, limit)
@@ -145,18 +145,18 @@ def _move(built: Path, target: Path, mode: int, replace: bool) -> tuple[int, str
 
 
 def _completed(
-    build: Path,
-    kind: Kind,
-    manifest: dict[str, str],
-    counts: dict[str, int],
-    draw: Draw | None,
-    sign: Signer | None,
-    memory_limit: str | None,
+    build: Path, kind: Kind, manifest: dict[str, str], draw: Draw | None, sign: Signer | None, memory_limit: str | None
 ) -> str:
     """Draw modelled rows from those that were handed over, and sign all of them; the manifest gets the keys that say so.
     Returns the content digest."""
     files = {name: str(build / rows_file(name)) for name in kind.tables}
     engine = reader_engine(list(files.values()), build, memory_limit)
+    told = IN_MEMORY.table("manifest")
+
+    def note(key: str, value: str) -> None:
+        manifest[key] = value
+        engine.insert(told, {"key": ("VARCHAR", [key]), "value": ("VARCHAR", [value])})
+
     with contextlib.closing(engine):
         for name, file in files.items():
             how = "TABLE" if name == "manifest" else "VIEW"
@@ -164,22 +164,13 @@ def _completed(
             engine.run(sql("CREATE {} {} AS {}", Sql(how), IN_MEMORY.table(name), Sql(rows.text)), "handed over")
         if draw is not None:
             drawn = draw(SealedRelease(IN_MEMORY, kind, manifest, engine, build))
-            manifest[MODELLED] = RULE
-            counts = _with_key(engine, counts, MODELLED, RULE)
+            note(MODELLED, RULE)
             _hand_over_modelled(engine, drawn, modelled_tables(manifest, kind), build)
-        digest = content_digest(engine, IN_MEMORY, kind, counts)
+        digest = content_digest(engine, IN_MEMORY, kind)
         if sign is not None:
-            manifest[SIGNATURE] = sign.sign(manifest, digest)
-            _with_key(engine, counts, SIGNATURE, manifest[SIGNATURE])
-        rows = reads.rows(IN_MEMORY.table("manifest"), "key, value", order="key")
-        hand_over_table(engine, rows, Path(files["manifest"]))
+            note(SIGNATURE, sign.sign(manifest, digest))
+        hand_over_table(engine, reads.rows(told, "key, value", order="key"), Path(files["manifest"]))
     return digest
-
-
-def _with_key(engine: DuckDBEngine, counts: dict[str, int], key: str, value: str) -> dict[str, int]:
-    """Add a row to the manifest; returns the numbers of rows."""
-    engine.insert(IN_MEMORY.table("manifest"), {"key": ("VARCHAR", [key]), "value": ("VARCHAR", [value])})
-    return {**counts, "manifest": counts["manifest"] + 1}
 
 
 def _hand_over_modelled(engine: DuckDBEngine, drawn: SchemaName, tables: Sequence[StoredTable], build: Path) -> None:

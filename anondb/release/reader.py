@@ -8,7 +8,6 @@ import contextlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -149,7 +148,11 @@ def _read_anew(release: SealedRelease, name: str, keys: Keys) -> tuple[SealedRel
     fit a condition: whoever changes these hides rows from every question, and from no digest. All rows are read here,
     without a condition, and DuckDB writes their statistics; what conditions found in the file is read again."""
     engine, schema, kind, manifest = release.engine, release.schema, release.kind, release.manifest
-    copy = strangers.rewrite(engine, schema.catalog, release.path, partial(_rows_of, release))
+
+    def statements(catalog: str) -> list[str]:
+        return build_statements(catalog, kind, manifest, lambda table: table.place(schema.catalog))
+
+    copy = strangers.rewrite(engine, schema.catalog, release.path, statements)
     if read_release(engine, schema) != StoredRelease(schema, kind, manifest):
         raise _no_release(name)
     digest = content_digest(engine, schema, kind) if keys else None
@@ -166,12 +169,6 @@ def trusted_copy(path: str | os.PathLike[str], keys: Keys, **settings: Any) -> I
     with contextlib.closing(_engine_on([place], settings)) as engine:
         (release,) = _checked(engine, [place], [place.name])
         yield _read_anew(release, place.name, keys)[1]
-
-
-def _rows_of(release: SealedRelease, catalog: str) -> list[str]:
-    """The statements that write a release into another database, the current one."""
-    source = release.schema.catalog
-    return build_statements(catalog, release.kind, release.manifest, lambda table: table.place(source))
 
 
 @contextlib.contextmanager

@@ -17,7 +17,6 @@ def check_target(engine: Engine, path: str | os.PathLike[str], replace: bool, *,
     is no release to be replaced, or is in use here; its directory is missing or not writable; a file has the name of another
     kind of file."""
     target = valid_path(path)
-    exists, directory = os.path.lexists(target), target.parent.is_dir()
     shown = repr(target.name)
     if not folder and target.suffix.lower() in DATA_SUFFIXES:
         raise InputError(
@@ -25,13 +24,13 @@ def check_target(engine: Engine, path: str | os.PathLike[str], replace: bool, *,
             code="bad_path",
             hint=f"Name it such as {target.with_suffix('.duckdb').name!r}.",
         )
-    if not directory:
+    if not target.parent.is_dir():
         raise InputError(f"The directory for {shown} does not exist.", code="no_such_directory", hint="Make it first.")
     if not os.access(target.parent, os.W_OK | os.X_OK):
         raise InputError(f"The directory for {shown} is not writable.", code="not_writable", hint="Choose another one.")
     if not target.name or target.is_dir():
         raise InputError(f"{shown} is a directory.", code="bad_path", hint="Name a file in it.")
-    if exists:
+    if os.path.lexists(target):
         has_path = "path IS NOT NULL"
         paths = reads.rows(reads.system("duckdb_databases"), "path", where=has_path, distinct=True, order="path")
         for attached in engine.select(paths)["path"].tolist():

@@ -69,13 +69,7 @@ def verify_kkm(
 
 
 def _coded(
-    place: Work[Engine],
-    name: str,
-    transactions: Table,
-    classes: Table,
-    items: Table,
-    sensitive: Table,
-    small: Rows,
+    place: Work[Engine], name: str, transactions: Table, classes: Table, items: Table, sensitive: Table, small: Rows
 ) -> tuple[Table, Table]:
     """Codes of nonsensitive items by class, and the records in these codes, without the classes in ``small``."""
     public = reads.among(transactions, sensitive, "item", "tid, item", absent=True)

@@ -10,11 +10,12 @@ from dataclasses import replace
 from typing import Any
 
 from anondb.engine import AnyQuery, DuckDBEngine, Engine, reads
-from anondb.engine.texts import quoted
+from anondb.engine.texts import quoted, sql
 from anondb.engine.trees import exp
 from anondb.errors import InfeasibleError, InputError
 from anondb.ledger import ledger, stored
 from anondb.ledger.stored import of_parts
+from anondb.ledger.tables import VIEWS
 from anondb.pipeline import reports
 from anondb.pipeline.anonymize import anonymize
 from anondb.pipeline.clock import Clock
@@ -245,7 +246,9 @@ def _rename_table(engine: DuckDBEngine, view: ledger.View, existing: Sequence[Pa
     PostgreSQL are written after the transaction, or by the next REFRESH."""
     for part in existing:
         schema = stored.find_release(engine, part.release)
-        parts.rename_table(engine, schema, part.release_id, view.table)
+        renaming = sql("UPDATE {} SET value = {} WHERE key = 'table'", schema.table("manifest"), view.table)
+        engine.run(renaming, "writing the manifest")
+        VIEWS.change(engine, schema.catalog, part.release_id, source_table=view.table)
         where = None if folder is None else folder.of(part.partition)
         if isinstance(where, str):
             written = how(where, view.options)

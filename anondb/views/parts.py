@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from anondb.data.sources import Partition
-from anondb.engine import Engine
-from anondb.engine.trees import exp
+from anondb.engine import Engine, tuples
 from anondb.ledger.tables import PARTITIONS, RELEASES, VIEWS
-from anondb.release.objects import SchemaName, same_name
+from anondb.release.objects import same_name
 
 
 @dataclass(frozen=True)
@@ -47,22 +46,16 @@ def rows_of(digest: str) -> int:
     return int(digest.split(":")[1])
 
 
-def all_parts(engine: Engine, catalog: str) -> list[Part]:
-    """The parts of all partitioned views, oldest first."""
+def parts_of(engine: Engine, catalog: str, view: str) -> list[Part]:
+    """The parts of a view, oldest first; none if it is not partitioned, or does not exist."""
     if not PARTITIONS.present(engine, catalog):
         return []
     rows = engine.query("views/parts", {t.name: t.at(catalog) for t in (PARTITIONS, VIEWS, RELEASES)})
     return [
-        Part(view, release, number, Partition(column, value, kind), digest, int(transactions))
-        for view, release, number, column, value, kind, digest, transactions in zip(
-            *(column.tolist() for column in rows.values()), strict=True
-        )
+        Part(name, release, number, Partition(column, value, kind), digest, int(transactions))
+        for name, release, number, column, value, kind, digest, transactions in tuples(rows)
+        if same_name(name, view)
     ]
-
-
-def parts_of(engine: Engine, catalog: str, view: str) -> list[Part]:
-    """The parts of a view, oldest first; none if it is not partitioned, or does not exist."""
-    return [part for part in all_parts(engine, catalog) if same_name(part.view, view)]
 
 
 def record(engine: Engine, catalog: str, release_id: str, value: Value) -> None:
@@ -70,14 +63,6 @@ def record(engine: Engine, catalog: str, release_id: str, value: Value) -> None:
     part = value.partition
     row = {"release_id": release_id, "column_name": part.column, "value": part.value, "kind": part.kind}
     PARTITIONS.append(engine, catalog, [row | {"digest": value.digest}])
-
-
-def rename_table(engine: Engine, schema: SchemaName, release_id: str, table: str) -> None:
-    """Let a release, and its view in the ledger, answer for another table."""
-    manifest = schema.table("manifest").expression()
-    named = exp.column("key").eq(exp.convert("table"))
-    engine.run(exp.update(manifest, {"value": table}, where=named), "writing the manifest")
-    VIEWS.change(engine, schema.catalog, release_id, source_table=table)
 
 
 def accept(engine: Engine, catalog: str, late: Sequence[tuple[Part, Value]]) -> None:

@@ -2,10 +2,13 @@
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from pathlib import Path
 
 from anondb.engine.elsewhere import is_url
+from anondb.engine.spill import private_block
+from anondb.errors import AnondbError, DamagedFile, InputError
+from anondb.release.paths import MANIFEST_FILE, is_parquet_release
 from anondb.warehouse.postgres.place import Place, place_of, release_of
 
 
@@ -18,19 +21,38 @@ def at_hand(
     """The path of a sealed file; for a folder of Parquet files, or a release in PostgreSQL, that of a private file with its
     rows, which is made within the memory limit. Raises InputError: ``no_such_release``; ``not_a_release``: it holds other
     objects than anondb's, or other SQL. DamagedFile: the digest of a file in the folder is not the stated one."""
-    if isinstance(source, Place) or is_url(source):
-        from anondb.warehouse.postgres.local import fetched_file
+    place = release_of(str(source)) if is_url(source) else source
+    if not isinstance(place, Place) and not is_parquet_release(place):
+        yield place
+        return
+    with private_block() as directory:
+        if isinstance(place, Place):
+            from anondb.warehouse.postgres.local import copy
 
-        with fetched_file(source, on_statement) as file:
-            yield file
-    elif os.path.isdir(source):
-        from anondb.release.parquet import as_file
-        from anondb.warehouse.bounds_sql import scripts
+            read = copy(place, directory, on_statement)
+        else:
+            from anondb.release.parquet import read_back
+            from anondb.warehouse.bounds_sql import scripts
 
-        with as_file(source, scripts, memory_limit) as file:
-            yield file
+            read = read_back(Path(place), directory, scripts, memory_limit)
+        if read.file is None:
+            raise _refused(place, {finding.check for finding in read.findings})
+        yield read.file
+
+
+def _refused(place: str | os.PathLike[str] | Place, wrong: Set[str]) -> AnondbError:
+    """The error for a folder or a schema in which these checks found something."""
+    hint = "anondb inspect {} lists what is wrong with it. Get it from its publisher again."
+    if isinstance(place, Place):
+        from anondb.warehouse.postgres.union import parts_at
+
+        what, parts, hint = f"schema of {place}", parts_at(place), hint.format("URL")
+        hint = hint if parts is None else f"Name one of those that it shows: {', '.join(map(str, parts))}."
     else:
-        yield source
+        what, hint = f"folder {Path(place).name!r}", hint.format("FOLDER")
+        if wrong == {"bytes"}:
+            return DamagedFile(f"The {what} is damaged: files in it are not those of {MANIFEST_FILE}.", hint=hint)
+    return InputError(f"The {what} is not a release.", code="not_a_release", hint=hint)
 
 
 def releases_at(url: str, on_statement: Callable[[str], None] | None = None) -> list[str]:

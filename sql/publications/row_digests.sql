@@ -1,18 +1,13 @@
--- reads: contents(row_id, persons, attribute_values), held(row_id, item, copies)
+-- reads: contents(row_id, persons, attribute_values), weighted(row_id, weight, copies)
 -- params: none
 -- returns: persons, content, shown
 -- grain: content, shown
 -- The distinct rows of a release, and the number of transactions with each: a digest of the items with their copies, which is the
--- sum of a digest of each, and one of the relational values. Both have 63 bits.
-WITH weights AS (
-    SELECT item, copies, CAST(md5_number(CAST(copies AS TEXT) || ':' || CAST(item AS TEXT)) >> 65 AS BIGINT) AS weight
-    FROM (SELECT DISTINCT item, copies FROM held) AS kinds
-),
-summed AS (
-    SELECT held.row_id, CAST(sum(weights.weight) & 9223372036854775807 AS BIGINT) AS content
-    FROM held
-    JOIN weights ON held.item = weights.item AND held.copies = weights.copies
-    GROUP BY held.row_id
+-- sum of a digest of each copy (its weight), and one of the relational values. Both have 63 bits.
+WITH summed AS (
+    SELECT row_id, CAST(sum(CAST(weight AS HUGEINT) * copies) & 9223372036854775807 AS BIGINT) AS content
+    FROM weighted
+    GROUP BY row_id
 )
 SELECT
     CAST(sum(contents.persons) AS BIGINT) AS persons,

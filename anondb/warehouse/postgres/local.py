@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -27,21 +27,6 @@ from anondb.warehouse.postgres.tables import declared_types, reading, source_tab
 from anondb.warehouse.postgres.union import parts_at, union_findings
 
 Said = Callable[[str], None] | None
-
-
-@contextlib.contextmanager
-def fetched_file(source: str | os.PathLike[str] | Place, on_statement: Said) -> Iterator[Path]:
-    """The path of a private file with the rows of a release in PostgreSQL; see ``at_hand``."""
-    if not isinstance(source, Place):
-        source = release_of(str(source))
-    with private_block() as directory:
-        copied = copy(source, directory, on_statement)
-        if copied.file is None:
-            hint = "anondb inspect URL lists what is wrong with it. Ask its publisher."
-            if (parts := parts_at(source)) is not None:
-                hint = f"Name one of those that it shows: {', '.join(map(str, parts))}."
-            raise InputError(f"The schema of {source} is not a release.", code="not_a_release", hint=hint)
-        yield copied.file
 
 
 def inspect_release(url: str, trusted: str | os.PathLike[str] | Keys | None = None, **how: Any) -> Inspection:
