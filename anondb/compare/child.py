@@ -59,7 +59,7 @@ def run(job: dict[str, Any]) -> dict[str, Any]:
             **{name: report["accuracy"][name] for name in ("queries", "skipped", "average_relative_error")},
             **{name: report["accuracy"][name] for name in ("relative_error", "frequent")},
             "refused": report["accuracy"].get("refused", []),
-            **_answer_figures(engine, f"{NAME}: "),
+            **_answer_figures(engine, f"{NAME}: ", None if job["workload"] else report["relational"]),
             "anonymize_seconds": report["seconds"]["anonymize"],
             "risk": risk,
             "generalized": _generalized(engine),
@@ -115,15 +115,18 @@ def _loaded(engine: DuckDBEngine, file: Path, job: dict[str, Any], reading: Read
     return name, {"item": item}
 
 
-def _answer_figures(engine: DuckDBEngine, prefix: str) -> dict[str, Any]:
-    """The mean width of the bounds, the errors by size or statement of the queries, and a digest of the queries that shows
-    whether two runs answered the same ones."""
+def _answer_figures(engine: DuckDBEngine, prefix: str, of_people: dict[str, Any] | None) -> dict[str, Any]:
+    """The mean width of the bounds, the errors by size or statement of the queries, of people also those of attributes with
+    items, and a digest of the queries that shows whether two runs answered the same ones."""
     tables = {n: Table(current_catalog(engine), "anondb", n) for n in ("accuracy", "workloads")}
     compared = sql("starts_with(workload, {})", prefix)
     width = engine.scalar(reads.rows(tables["accuracy"], "avg(upper_bound - lower_bound) AS width", where=compared))
     asked = engine.scalar("compare/asked_queries", tables, prefix=prefix)
     errors = engine.query("compare/symmetric_errors", tables, prefix=prefix)
     rows = [dict(zip(errors, row, strict=True)) for row in tuples(errors)]
+    if (values := (of_people or {}).get("accuracy")) is not None:
+        errors_of = {"error": values["symmetric_error"], "relative": values["relative_error"]["mean"]}
+        rows.append({"size": 0, "statement": 0, "queries": values["queries"], **errors_of})
     return {"bounds_width": None if width is None else float(width), "symmetric_errors": rows, "asked": str(asked)}
 
 

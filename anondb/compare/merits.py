@@ -16,7 +16,8 @@ from anondb.promises import PROMISES
 Value = Callable[[Result], float | None]
 MEANINGS: Mapping[str, str] = {  # what the figures of a comparison mean
     "candidate": "a release by one algorithm with one choice of parameters, made in a private place to be compared",
-    "error": "the mean of |truth - estimate| / the larger of both; 0 is exact, 1 no better than answering 0",
+    "error": "the mean of |truth - estimate| / the larger of both; 0 is exact, 1 no better than answering 0; of a release"
+    " with attributes half of it is that of queries of a value and items",
     "bounds' width": "the mean difference of the guaranteed upper and lower bound, in transactions",
     "chance of a guess": "an attacker knows some items of each of up to 1,000 persons, and the attributes of the release"
     " where it has some: the mean of 1 / the persons who fit",
@@ -97,8 +98,8 @@ def useful_error(result: Result) -> float | None:
 
 
 def mean_error(result: Result) -> float | None:
-    """The mean of |truth - estimate| / the larger of both, each size of queries alike; None without queries. It is 0 for
-    exact answers and 1 for answering 0 to all: suppression cannot make it small."""
+    """The mean of |truth - estimate| / the larger of both, each size of queries alike, as are those of attributes and items;
+    None without queries. It is 0 for exact answers and 1 for answering 0 to all: suppression cannot make it small."""
     errors = [row["error"] for row in result.figures["symmetric_errors"]]
     return sum(errors) / len(errors) if errors else None
 

@@ -62,10 +62,10 @@ def recommendation(done: Sequence[Result]) -> str:
         (e, 100 * c, r.run.algorithm, name_of(r) + ("; on the frontier" if r in best else ""), r in best)
         for e, c, r in points
     ]
-    plot = scatter("Risk against error", "mean error (0 exact, 1 no better than 0)", "chance of a guess, %", drawn, numbers)
+    plot = scatter("Risk against error", "mean error", "chance of a guess, %", drawn, numbers)
     return (
         f'<h2>Recommendation</h2><div class="plots"><ul>{listed}</ul><figure><h3>Risk against error</h3>{plot}'
-        "<figcaption>Left and low is best."
+        f"<figcaption>Left and low is best. Error: {MEANINGS['error']}."
         f" Rings, joined: no other run has less of both. On this frontier: {'; '.join(raised(name_of(r)) for r in best)}."
         " Runs that delete most items or occurrences, or list fewer groups of your queries, are left out."
         " Names appear at the pointer.</figcaption></figure></div>"

@@ -13,7 +13,7 @@ NULL is a value like any other. Beside other values it costs 1, the whole domain
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -148,7 +148,7 @@ class Generalization:
         """The rows of ``Groups.marks`` of an attribute."""
         return groups.marks[self._rows[i]]
 
-    def _weighted(self, lengths: Sequence[Ints], n: int) -> Costs:
+    def _weighted(self, lengths: Iterable[Ints], n: int) -> Costs:
         total: Costs = np.zeros(n, dtype=self.dtype)
         for factor, length in zip(self._factor, lengths, strict=True):
             if factor:
@@ -157,37 +157,37 @@ class Generalization:
 
     def costs(self, groups: Groups) -> Costs:
         """NCP of each group's generalized record, times the denominator."""
-        lengths = [
-            self._lengths(i, groups) if ancestors is None else ancestors.count(groups.low(i), groups.high(i))
-            for i, ancestors in enumerate(self._ancestors)
-        ]
-        return self._weighted(lengths, len(groups.size))
+        return self.union_costs(groups, None)
 
-    def _lengths(self, i: int, groups: Groups) -> Ints:
-        """The length of each range, or the number of values of each set; 0 for a single one."""
-        if not self.records.attributes[i].is_range:
-            counts = np.bitwise_count(self.marks(i, groups)).sum(axis=0, dtype=np.int64)
+    def union_costs(self, groups: Groups, single: Groups | None) -> Costs:
+        """NCP of the union of each group with a single one, if there is one, times the denominator."""
+        return self._weighted((self._lengths(i, groups, single) for i in range(len(self._factor))), len(groups.size))
+
+    def _lengths(self, i: int, groups: Groups, single: Groups | None) -> Ints:
+        """The length of each range, or the number of values of each set, or of leaves below each ancestor; 0 for a single
+        value."""
+        if (ancestors := self._ancestors[i]) is not None:
+            if single is None:
+                return ancestors.count(groups.low(i), groups.high(i))
+            below, above = ancestors.reach(int(single.low(i)[0]), int(single.high(i)[0]))
+            return np.asarray(np.maximum(below[groups.low(i)], above[groups.high(i)]))
+        is_range, marks = self.records.attributes[i].is_range, self.marks(i, groups)
+        if single is not None and not (is_range and not self._has_null[i]):
+            marks = marks | self.marks(i, single)
+        if not is_range:
+            held = np.bitwise_count(marks)
+            counts = held[0] if len(held) == 1 else held.sum(axis=0, dtype=np.int64)
             return np.asarray(counts * (counts > 1))
-        low = groups.low(i)
-        length = groups.high(i) - low
+        low, negated = groups.ends[i], groups.ends[i - len(self._factor)]
+        if single is not None:
+            low, negated = np.minimum(low, single.ends[i]), np.minimum(negated, single.ends[i - len(self._factor)])
+        length = np.negative(low + negated)
         if self._step[i] > 1:
             length //= self._step[i]
-        if not self._has_null[i]:
-            return length
-        beside_null = self.marks(i, groups)[0].astype(np.bool_) & (low < _NOTHING)
-        return np.where(beside_null, self._length[i], np.maximum(length, 0))
-
-    def union_costs(self, groups: Groups, single: Groups) -> Costs:
-        """NCP of the union of each group with a single one, times the denominator: ``costs(groups.union(single))``, in
-        less time."""
-        lengths, union = [], groups.union(single)
-        for i, ancestors in enumerate(self._ancestors):
-            if ancestors is None:
-                lengths.append(self._lengths(i, union))
-            else:
-                below, above = ancestors.reach(int(single.low(i)[0]), int(single.high(i)[0]))
-                lengths.append(np.maximum(below[groups.low(i)], above[groups.high(i)]))
-        return self._weighted(lengths, len(groups.size))
+        if self._has_null[i]:
+            beside_null = marks[0].astype(np.bool_) & (low < _NOTHING)
+            length = np.where(beside_null, self._length[i], np.maximum(length, 0))
+        return np.asarray(length)
 
     @cached_property
     def _codes(self) -> list[Ints]:

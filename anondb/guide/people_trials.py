@@ -27,8 +27,8 @@ from anondb.reading.options import ReadAs, names_text
 
 SAMPLE = 3_000  # persons of a sample; fewer persons are not sampled
 RUM, TUM = "rum_bound_rt", "tum_bound_rt"
-TRIED = ((RUM, "0.65"), (RUM, "0.8"), (RUM, "0.3"), (RUM, "0.9"), (RUM, "0.5"), (TUM, "0.3"), (TUM, "0.1"), (RUM, "0.15"))
-"""Algorithms with values of delta, those first that are tried first if time is short."""
+TRIED = ((RUM, "0.65"), (RUM, "0.8"), (TUM, "0.3"), (RUM, "0.3"), (RUM, "0.9"), (RUM, "0.5"), (TUM, "0.1"), (RUM, "0.15"))
+"""Algorithms with values of delta, those first that are tried first if time is short: both bounds are among them."""
 HELD, PEOPLE = "held", "people"  # tables of the items and of the attributes
 WHOLE, PART = "whole", "sample"  # their schemas
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,7 @@ EXAMPLE_LENGTH = 40  # a longer label is no example
 
 
 Where = tuple[str, tuple[Any, ...]]
+Question = tuple[tuple[str, ...], tuple[Where, ...]]  # items and conditions
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Bounds:
 
     def call(self) -> exp.Anonymous:
         """The call of the macro that returns them."""
-        return _call(self.items, self.where)
+        return _call(_listed(self.items), [(name, _listed(values)) for name, values in self.where])
 
     def to_json(self) -> dict[str, Any]:
         """The bounds and the estimate as JSON values."""
@@ -135,7 +136,7 @@ def read_contents(engine: DuckDBEngine, release: StoredRelease) -> Contents:
         numbers = engine.select(reads.rows(schema.table("transaction_ids"), both))
         transactions, incomplete = (int(numbers[name][0]) for name in ("transactions", "incomplete"))
         buckets = None
-    asked: list[tuple[tuple[str, ...], tuple[Where, ...]]] = [(labels, ()) for labels in _examples(items)]
+    asked: list[Question] = [(labels, ()) for labels in _examples(items)]
     where = _conditions(engine, schema, release.kind.attributes or ())
     asked += [(asked[0][0], where)] if asked and where else []
     return Contents(
@@ -144,7 +145,7 @@ def read_contents(engine: DuckDBEngine, release: StoredRelease) -> Contents:
         incomplete,
         tuple(items),
         counts,
-        tuple(bounds_of(engine, schema, *question) for question in asked),
+        bounds_of(engine, schema, asked),
         buckets,
     )
 
@@ -195,13 +196,13 @@ def _conditions(engine: DuckDBEngine, schema: SchemaName, attributes: Sequence[R
     return tuple(conditions)
 
 
-def _call(items: Sequence[str], where: Sequence[Where]) -> exp.Anonymous:
-    conditions = [
-        exp.PropertyEQ(this=exp.to_identifier(name), expression=exp.Array(expressions=[*map(exp.convert, values)]))
-        for name, values in where
-    ]
-    listed = exp.Array(expressions=[exp.convert(item) for item in items])
-    return exp.Anonymous(this="count_bounds", expressions=[listed, *conditions])
+def _call(items: exp.Expr, where: Iterable[tuple[str, exp.Expr]]) -> exp.Anonymous:
+    conditions = [exp.PropertyEQ(this=exp.to_identifier(name), expression=values) for name, values in where]
+    return exp.Anonymous(this="count_bounds", expressions=[items, *conditions])
+
+
+def _listed(values: Iterable[Any]) -> exp.Array:
+    return exp.Array(expressions=[*map(exp.convert, values)])
 
 
 def value_words(where: Where, *, ranged: bool) -> str:
@@ -209,8 +210,20 @@ def value_words(where: Where, *, ranged: bool) -> str:
     return f"{where[0]} {(' to ' if ranged else ' or ').join(map(str, dict.fromkeys(where[1])))}"
 
 
-def bounds_of(engine: DuckDBEngine, schema: SchemaName, items: tuple[str, ...], where: tuple[Where, ...]) -> Bounds:
-    """What the release's own macro answers."""
-    source = exp.Table(this=_call(items, where), db=exp.to_identifier(schema.name, quoted=True))
-    row = engine.select(exp.select("lower_bound", "estimate", "upper_bound").from_(source), "count_bounds")
-    return Bounds(items, int(row["lower_bound"][0]), float(row["estimate"][0]), int(row["upper_bound"][0]), where)
+def bounds_of(engine: DuckDBEngine, schema: SchemaName, questions: Sequence[Question]) -> tuple[Bounds, ...]:
+    """What the release's own macro answers: in one query, since each reads the whole release."""
+    if not questions:
+        return ()
+    names = list(dict.fromkeys(name for _, where in questions for name, _ in where))
+    columns = [exp.column(name, "question") for name in ("items", *(f"c{j}" for j in range(len(names))))]
+    rows = [
+        (i, _listed(items), *(_listed(dict(where)[name]) if name in dict(where) else exp.null() for name in names))
+        for i, (items, where) in enumerate(questions)
+    ]
+    call = _call(columns[0], zip(names, columns[1:], strict=True))
+    answers = exp.select("*").from_(exp.Table(this=call, db=exp.to_identifier(schema.name, quoted=True))).subquery()
+    found = exp.select("lower_bound", "estimate", "upper_bound").order_by("number")
+    found = found.from_(exp.values(rows, alias="question", columns=["number", *(column.name for column in columns)]))
+    found = found.join(exp.Lateral(this=answers, alias=exp.TableAlias(this=exp.to_identifier("answer"))), join_type="cross")
+    bounds = (column.tolist() for column in engine.select(found, "count_bounds").values())
+    return tuple(Bounds(q[0], low, mean, high, q[1]) for q, low, mean, high in zip(questions, *bounds, strict=True))

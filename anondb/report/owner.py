@@ -28,7 +28,7 @@ from anondb.publications.publish import earlier_of, intersections_of
 from anondb.release.objects import StoredRelease
 from anondb.report.answers import Asked, by_support, figures
 from anondb.report.attributes import Groups, Seen, read_attributes
-from anondb.report.contents import Bounds, Contents, Where, bounds_of, read_contents, value_words
+from anondb.report.contents import Bounds, Contents, Question, Where, bounds_of, read_contents, value_words
 from anondb.risk.accuracy import measure_on, queries_of
 from anondb.risk.attack import USUAL_KNOWLEDGE, Attack, attack
 from anondb.risk.explain import cause
@@ -330,15 +330,16 @@ def conditional_questions(
     frequent first, say for which."""
     number = {label: i for i, label in enumerate(dataset.labels)}
     ranged = {a.name for a in records.attributes if a.is_range}
-    asked = []
+    asked: list[Question] = []
+    found = []
     for item in [c.items[0] for c in counts if c.items[0] in number][:ITEMS]:
         holding = reads.rows(dataset.transactions, "tid", where=exp.column("item").eq(exp.convert(number[item])))
         held = engine.select(holding, "who holds an item")["tid"].astype(np.int64) - 1
         for where, fits in (w for a in records.attributes[:MOST_ATTRIBUTES] for w in _conditions(a)):
-            answer = bounds_of(engine, release.schema, (item,), (where,))
-            words = value_words(where, ranged=where[0] in ranged)
-            asked.append(Conditional(item, words, int(fits[held].sum()), answer))
-    return tuple(asked)
+            asked.append(((item,), (where,)))
+            found.append((item, value_words(where, ranged=where[0] in ranged), int(fits[held].sum())))
+    answers = bounds_of(engine, release.schema, asked)
+    return tuple(Conditional(*one, answer) for one, answer in zip(found, answers, strict=True))
 
 
 def _conditions(attribute: Attribute) -> list[tuple[Where, np.ndarray[Any, np.dtype[np.bool_]]]]:

@@ -220,6 +220,7 @@ def accuracy_of(
         "items": items,
         "seed": seed,
         "average_relative_error": papers,
+        "symmetric_error": float(np.mean(np.abs(truths - estimates) / np.maximum(truths, estimates))),
         "relative_error": errors.to_json(),
         "frequent": errors.frequent_json(),
     }

@@ -128,6 +128,11 @@ def test_promises_side_by_side(run: Run, tmp_path: Path) -> None:
         *(("coat", "constraints", None, False), ("coat", "constraints", None, True)),
     ]
     assert {r["status"] for r in runs} == {"done"} and len({r["asked"] for r in runs}) == 1
+    measured = {r["algorithm"]: [(row["size"], row["queries"]) for row in r["symmetric_errors"]] for r in runs}
+    assert measured == {
+        "coat": [(2, 3)],
+        "rum_bound_rt": [(2, 3), (0, 100)],
+    }  # attributes are asked, too, where there are some
     for r in runs:
         before, after = r["risk"]["before"], r["risk"]["after"]
         assert (r["risk"]["persons"], r["risk"]["known"]) == (24, 2)
