@@ -11,9 +11,9 @@ import pytest
 import sqlglot
 
 import anondb
+from anondb.answers import plans
 from anondb.answers.ranged import windows
 from anondb.query import classes, supported
-from anondb.session import plans
 from anondb.session.database import MAX_LISTED
 
 SIZES = [
