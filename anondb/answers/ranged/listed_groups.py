@@ -337,8 +337,11 @@ def _with_values(node: exp.Select, values: dict[tuple[str, str], exp.Expr]) -> e
         place = column.parent
         while isinstance(place, exp.Paren):
             place = place.parent
-        call = place if node.args.get("group") and isinstance(place, _SAME) and bare(place.this) == column else None
+        call = place if isinstance(place, _SAME) and bare(place.this) == column else None
         if call is not None and isinstance(call.parent, exp.Filter | exp.Window | exp.IgnoreNulls):
             return None
+        if call is not None and node.args.get("group") is None:  # NULL where there are no rows
+            some = exp.GT(this=exp.Count(this=exp.Star(), big_int=True), expression=exp.Literal.number(0))
+            value = exp.paren(exp.Case(ifs=[exp.If(this=some, true=value.copy())]))
         (call or column).replace(value.copy())
     return node
