@@ -1224,5 +1224,5 @@ WITH c AS (SELECT n, count(*) AS k FROM (SELECT count(*) AS n FROM sales GROUP B
 WITH c AS (SELECT count(*) AS n FROM sales GROUP BY tid) SELECT n, ntile(4) OVER (ORDER BY count(*) DESC, n) AS q FROM c GROUP BY n;
 
 -- above_beside_the_average
-WITH t AS (SELECT tid, count(*) AS n FROM sales GROUP BY tid), a AS (SELECT avg(n) AS m FROM t) SELECT count(*) FILTER (WHERE n > m) AS k, max(a.m) AS m FROM t, a;
-WITH t AS (SELECT tid, count(*) AS n FROM sales GROUP BY tid) SELECT count(*) FILTER (WHERE n > (SELECT avg(n) FROM t)) AS k, avg(n) AS m FROM t;
+WITH t AS (SELECT tid, count(*) AS n FROM sales GROUP BY tid), a AS (SELECT avg(n) AS m FROM t) SELECT count(*) FILTER (WHERE n > m) AS k, max(a.m) AS mean FROM t, a;
+WITH t AS (SELECT tid, count(*) AS n FROM sales GROUP BY tid) SELECT count(*) FILTER (WHERE n > (SELECT avg(n) FROM t)) AS k, avg(n) AS mean FROM t;
