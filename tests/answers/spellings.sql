@@ -1226,3 +1226,8 @@ WITH c AS (SELECT count(*) AS n FROM sales GROUP BY tid) SELECT n, ntile(4) OVER
 -- above_beside_the_average
 WITH t AS (SELECT tid, count(*) AS n FROM sales GROUP BY tid), a AS (SELECT avg(n) AS m FROM t) SELECT count(*) FILTER (WHERE n > m) AS k, max(a.m) AS mean FROM t, a;
 WITH t AS (SELECT tid, count(*) AS n FROM sales GROUP BY tid) SELECT count(*) FILTER (WHERE n > (SELECT avg(n) FROM t)) AS k, avg(n) AS mean FROM t;
+
+-- outliers
+WITH t AS (SELECT tid, count(*) AS n FROM sales GROUP BY tid), a AS (SELECT avg(n) AS m, stddev_pop(n) AS s FROM t) SELECT count(*) AS k FROM t, a WHERE abs(n - m) > 2 * s;
+WITH t AS (SELECT tid, count(*) AS n FROM sales GROUP BY tid), a AS (SELECT avg(n) AS m, stddev_pop(n) AS s FROM t) SELECT count(*) AS k FROM t, a WHERE n > m + 2 * s OR n < m - 2 * s;
+WITH t AS (SELECT tid, count(*) AS n FROM sales GROUP BY tid), a AS (SELECT avg(n) AS m, stddev_pop(n) AS s FROM t) SELECT count(*) AS k FROM t CROSS JOIN a WHERE NOT 2 * s >= abs(n - m);

@@ -1,12 +1,12 @@
 """Comparisons of persons with a number that a release does not tell: ``n > (SELECT avg(n) FROM ...)``.
 
-The number is one and the same for all persons, between two ends. A comparison of expressions that are straight lines in it
-is true for a person whatever it is where it is true at both ends, and never true where it is true at neither.
+The number is one and the same for all persons, between two ends. A comparison of expressions that only rise, or only fall,
+with it is true for a person whatever it is where it is true at both ends, and never true where it is true at neither.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from anondb.answers.persons.terms import Estimate, Truth
 from anondb.query.item_tests import Choice, finite, item_not
+from anondb.query.parsing import bare
 from anondb.query.predicates import NEVER, OnItem, both, chosen, either, negate, on_item, rows_of
 from anondb.query.refusals import unsupported
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 MOST_ESTIMATES = 3  # numbers in one comparison, each at both of its ends
 _ORDERS = (exp.GT, exp.GTE, exp.LT, exp.LTE)
 COMPARED = (*_ORDERS, exp.EQ, exp.NEQ, exp.Between)
-_STRAIGHT = (exp.Add, exp.Sub, exp.Mul, exp.Neg, exp.Paren)
+_STRAIGHT = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Neg, exp.Paren)
 
 
 def by_estimates(tree: exp.Expr, reader: Conditions) -> Truth | None:
@@ -35,13 +36,13 @@ def by_estimates(tree: exp.Expr, reader: Conditions) -> Truth | None:
     columns = [c for c in tree.find_all(exp.Column) if isinstance(reader.atom(c), Estimate)]
     if not columns:
         return None
-    if (parts := _parts(tree)) is not None:
-        both_hold = exp.and_(*(reader.column(by_estimates(part, reader) or reader.decided(part)) for part in parts))
-        equal = reader.decided(both_hold)
-        return equal.opposite if isinstance(tree, exp.NEQ) else equal
+    if (of_parts := _parts(tree)) is not None:
+        connected, parts = of_parts
+        truth = reader.decided(connected(*(reader.column(by_estimates(p, reader) or reader.decided(p)) for p in parts)))
+        return truth.opposite if isinstance(tree, exp.NEQ) else truth
     numbers = list(dict.fromkeys(atom for c in columns if isinstance(atom := reader.atom(c), Estimate)))
-    straight = len(numbers) == len(columns) and all(_is_straight(column, tree) for column in columns)
-    if not straight or len(numbers) > MOST_ESTIMATES:
+    plain = len(numbers) == len(columns) and all(_rises_or_falls(column, tree, reader) for column in columns)
+    if not plain or len(numbers) > MOST_ESTIMATES:
         raise unsupported("a comparison of persons with an estimate", "Compare the result of two queries.")
     cases = []
     for ends in product(*((number.low, number.high) for number in numbers)):
@@ -66,21 +67,31 @@ def _of_items(cases: Sequence[Truth]) -> Truth:
     return Truth(on_item(row, test), on_item(row, item_not(test)))
 
 
-def _parts(tree: exp.Expr) -> tuple[exp.Expr, exp.Expr] | None:
-    """The comparisons that equality, inequality and BETWEEN consist of; None for others."""
+def _parts(tree: exp.Expr) -> tuple[Callable[..., exp.Expr], list[exp.Expr]] | None:
+    """The comparisons that equality, inequality, BETWEEN and those of ``abs(x)``, the greater of x and -x, consist of, and
+    how these are connected; None for others."""
     if isinstance(tree, exp.Between):
         low, high = (tree.args[key].copy() for key in ("low", "high"))
-        return exp.GTE(this=tree.this.copy(), expression=low), exp.LTE(this=tree.this.copy(), expression=high)
+        return exp.and_, [exp.GTE(this=tree.this.copy(), expression=low), exp.LTE(this=tree.this.copy(), expression=high)]
     if isinstance(tree, exp.EQ | exp.NEQ):
-        return exp.GTE(**tree.copy().args), exp.LTE(**tree.copy().args)
+        return exp.and_, [exp.GTE(**tree.copy().args), exp.LTE(**tree.copy().args)]
+    for key in ("this", "expression"):
+        if isinstance(bare(tree.args[key]), exp.Abs):
+            parts = [tree.copy(), tree.copy()]
+            for part, sign in zip(parts, (exp.Paren, exp.Neg), strict=True):
+                part.set(key, sign(this=exp.paren(bare(part.args[key]).this)))
+            above = isinstance(tree, exp.GT | exp.GTE) is (key == "this")
+            return exp.or_ if above else exp.and_, parts
     return None
 
 
-def _is_straight(column: exp.Expr, tree: exp.Expr) -> bool:
-    """Whether a side of a comparison is a straight line in one of its columns."""
-    node = column
+def _rises_or_falls(column: exp.Expr, tree: exp.Expr, reader: Conditions) -> bool:
+    """Whether a side of a comparison only rises, or only falls, with one of its columns, whatever the others are."""
+    node, number = column, reader.atom(column)
     while node.parent is not None and node.parent is not tree:
-        if not (isinstance(node.parent, _STRAIGHT) or (isinstance(node.parent, exp.Div) and node.arg_key == "this")):
+        divides = isinstance(node.parent, exp.Div) and node.arg_key == "expression"
+        positive = divides and bare(node) is column and isinstance(number, Estimate) and reader.value(number.low) > 0
+        if not (isinstance(node.parent, _STRAIGHT) or positive) or (divides and not positive):
             return False
         node = node.parent
     return True
