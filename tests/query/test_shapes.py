@@ -354,7 +354,7 @@ UNREAD: list[tuple[str, str]] = [
     ("SELECT count(*) FROM (SELECT tid FROM t EXCEPT ALL SELECT tid FROM t)", "EXCEPT ALL"),
     ("SELECT count(*) FROM (SELECT tid FROM t UNION BY NAME SELECT tid FROM t)", "BY NAME"),
     ("SELECT count(*) FROM t UNION SELECT count(*) FROM t", "UNION that compares estimates"),
-    ("SELECT count(*) FROM t, LATERAL (SELECT 1)", "LATERAL"),
+    ("SELECT count(*) FROM t, LATERAL (SELECT unnest([1, 2]))", "LATERAL"),
     ("SELECT count(*) FROM l WHERE list_position(items, 'milk') > 0", "the function list_position"),
     ("SELECT count(*) FROM l WHERE items[1] = 'milk'", "BRACKET"),
     ("WITH RECURSIVE a AS (SELECT 1 AS n UNION SELECT count(*) FROM t, a) SELECT count(*) FROM a", "WITH RECURSIVE"),
