@@ -83,6 +83,7 @@ def repeatable(tree: exp.Expr) -> bool:
 NEAREST = 3
 MAX_ITEMS = 20_000  # to compare a text with; in time linear in their number
 MAX_CHOSEN = 2  # subqueries of items that counts choose, each with two cases
+_BETWEEN = ("avg", "min", "max", "quantile_cont", "quantile_disc")
 MISSING_NOTE = "Suppressed items are missing, and a listed item may not occur in the original at all."
 
 
@@ -127,14 +128,17 @@ class Plans:
 
     def _at_both_ends(self, plan: Plan, written: Set[str], notes: dict[str, None]) -> Sequence[Row]:
         """The groups of a plan whose condition depends on the original: at least those for whom it is certain, at most those
-        for whom it is possible."""
+        for whom it is possible. An average, an extreme or a quantile is within the numbers of the latter."""
+        if plan.aggregate in _BETWEEN and len(plan.conditions) == 1:
+            possible = replace(_with_end(plan, "possible"), share=None)
+            ends = (self.answer(replace(possible, aggregate=how), written, notes) for how in ("min", "max"))
+            ((*_, low, _),), ((*_, high),) = ends
+            return [(low, high)]
         rises = plan.aggregate in ("", "histogram") or (plan.aggregate == "sum" and is_unsigned(plan.measure))
         if not rises or plan.most is not None:
             raise unsupported("a comparison of persons with an estimate, in this query", "Compare two queries.")
-        least, most = (
-            {row[:-2]: row[-2:] for row in self.answer(_with_end(plan, end), written, notes)}
-            for end in ("certain", "possible")
-        )
+        counts = (self.answer(_with_end(plan, end), written, notes) for end in ("certain", "possible"))
+        least, most = ({row[:-2]: row[-2:] for row in rows} for rows in counts)
         return [(*key, least.get(key, (0, 0))[0], upper) for key, (_, upper) in most.items()]
 
     def _added(self, plan: Plan, written: Set[str], notes: dict[str, None]) -> Sequence[Row]:
