@@ -87,13 +87,9 @@ def belonging(end: End, relation: Ranged, table: Table) -> exp.Select | None:
     few = exp.LTE(this=exp.column("_number"), expression=exp.convert(places))
     there = exp.column(SURE) if relation.flagged else exp.true()
     sure = exp.and_(there, exp.or_(few, exp.func("coalesce", ahead, exp.false())))
-    if skipped := _skipped(end):
-        first_ones = exp.select(near).from_(table.expression()).where(there.copy())
-        last = (
-            first_ones.order_by(exp.Ordered(this=exp.column(near), desc=down, nulls_first=False))
-            .limit(1)
-            .offset(skipped - 1)
-        )
+    if end.ranked is None and (skipped := _skipped(end)):
+        by = exp.Ordered(this=exp.column(near), desc=down, nulls_first=False)
+        last = exp.select(near).from_(table.expression()).where(there.copy()).order_by(by).limit(1).offset(skipped - 1)
         behind = is_beyond(this=last.subquery(), expression=exp.column(far))
         sure = exp.and_(sure, exp.func("coalesce", behind, exp.false()))
     return _with_sure(relation, beyond.subquery("rows"), sure, "_place", "_number", "_beyond")

@@ -1,5 +1,5 @@
 """Answers plans over the releases of a session, whose counts add up: their persons are disjoint. Answers are kept: the
-files of a session never change.
+files of a session never change. Notes say which items of a plan no released item stands for.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from anondb.answers.persons.aggregates import LISTED_NOTE
 from anondb.answers.persons.counts import Bounds, Row
-from anondb.answers.persons.terms import OnPart
+from anondb.answers.persons.terms import WITH_ESTIMATE, OnPart
 from anondb.query import Plan
 from anondb.query.answer import Answer, aggregate_of, answer_plan, check_time
 from anondb.query.by_item import ItemCounts, added
@@ -134,9 +134,9 @@ class Plans:
             ends = (self.answer(replace(possible, aggregate=how), written, notes) for how in ("min", "max"))
             ((*_, low, _),), ((*_, high),) = ends
             return [(low, high)]
-        rises = plan.aggregate in ("", "histogram") or (plan.aggregate == "sum" and is_unsigned(plan.measure))
+        rises = plan.aggregate in ("", "histogram") or (plan.aggregate == "sum" and _never_falls(plan.measure))
         if not rises or plan.most is not None:
-            raise unsupported("a comparison of persons with an estimate, in this query", "Compare two queries.")
+            raise unsupported(*WITH_ESTIMATE)
         counts = (self.answer(_with_end(plan, end), written, notes) for end in ("certain", "possible"))
         least, most = ({row[:-2]: row[-2:] for row in rows} for rows in counts)
         return [(*key, least.get(key, (0, 0))[0], upper) for key, (_, upper) in most.items()]
@@ -172,8 +172,8 @@ class Plans:
         return self._sums.get((tuple(plans), tuple(id(release) for release, _ in live)), partial(_summed, answered))
 
 
-def is_unsigned(measure: Weights | Attribute | Condition | None) -> bool:
-    """Whether a number of a person, which is added up, is never negative."""
+def _never_falls(measure: Weights | Attribute | Condition | None) -> bool:
+    """Whether the sum of a number of persons never falls with more of them, since nobody's is negative."""
     if not isinstance(measure, Weights):
         return not isinstance(measure, Attribute)
     least = [weight for _, weight in measure.by_label or ()]

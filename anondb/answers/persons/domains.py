@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from sqlglot import exp
 
 from anondb.answers.persons.counts import Counts
-from anondb.answers.persons.terms import Atom, Estimate, Item, Looked, Of, Refused, Truth
+from anondb.answers.persons.terms import WITH_ESTIMATE, Atom, Estimate, Item, Looked, Of, Refused, Truth
 from anondb.answers.ranged.compiler import Compiler
 from anondb.answers.ranged.relation import constant, typeof
 from anondb.query.item_tests import (
@@ -116,7 +116,7 @@ class Domains:
             if isinstance(atom, Refused):
                 raise unsupported(atom.construct, atom.hint)
             if isinstance(atom, Estimate):
-                raise unsupported("a comparison of persons with an estimate", "Compare the result of two queries.")
+                raise unsupported(*WITH_ESTIMATE)
             atoms[atom] = None
         return list(atoms)
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from anondb.answers.persons.terms import Estimate, Truth
-from anondb.query.item_tests import Choice, finite, item_not
+from anondb.answers.persons.terms import WITH_ESTIMATE, Estimate, Truth
+from anondb.query.item_tests import Choice, ItemTest, Labels, finite, item_not
 from anondb.query.parsing import bare
 from anondb.query.predicates import NEVER, OnItem, both, chosen, either, negate, on_item, rows_of
 from anondb.query.refusals import unsupported
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 MOST_ESTIMATES = 3  # numbers in one comparison, each at both of its ends
 _ORDERS = (exp.GT, exp.GTE, exp.LT, exp.LTE)
 COMPARED = (*_ORDERS, exp.EQ, exp.NEQ, exp.Between)
-_STRAIGHT = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Neg, exp.Paren)
+_OPERATORS = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Neg, exp.Paren)
 
 
 def by_estimates(tree: exp.Expr, reader: Conditions) -> Truth | None:
@@ -43,7 +43,7 @@ def by_estimates(tree: exp.Expr, reader: Conditions) -> Truth | None:
     numbers = list(dict.fromkeys(atom for c in columns if isinstance(atom := reader.atom(c), Estimate)))
     plain = len(numbers) == len(columns) and all(_rises_or_falls(column, tree, reader) for column in columns)
     if not plain or len(numbers) > MOST_ESTIMATES:
-        raise unsupported("a comparison of persons with an estimate", "Compare the result of two queries.")
+        raise unsupported(*WITH_ESTIMATE)
     cases = []
     for ends in product(*((number.low, number.high) for number in numbers)):
         of = dict(zip(numbers, ends, strict=True))
@@ -63,7 +63,12 @@ def _of_items(cases: Sequence[Truth]) -> Truth:
     known = [labels for labels in listed if labels is not None]
     if len(rows) != 1 or len(known) < len(cases) or any(case.false != negate(case.true) for case in cases):
         raise unsupported("a comparison of items with an estimate", "Compare the result of two queries.")
-    test, (row,) = Choice(frozenset.intersection(*known), frozenset.union(*known)), rows
+    return one_of_chosen(rows.pop(), frozenset.intersection(*known), frozenset.union(*known))
+
+
+def one_of_chosen(row: int, certain: frozenset[str], possible: frozenset[str]) -> Truth:
+    """Whether the item of a row is one of those that the original decides: these for certain, and these at most."""
+    test: ItemTest = Labels(possible) if possible == certain else Choice(certain, possible)
     return Truth(on_item(row, test), on_item(row, item_not(test)))
 
 
@@ -89,9 +94,10 @@ def _rises_or_falls(column: exp.Expr, tree: exp.Expr, reader: Conditions) -> boo
     """Whether a side of a comparison only rises, or only falls, with one of its columns, whatever the others are."""
     node, number = column, reader.atom(column)
     while node.parent is not None and node.parent is not tree:
-        divides = isinstance(node.parent, exp.Div) and node.arg_key == "expression"
-        positive = divides and bare(node) is column and isinstance(number, Estimate) and reader.value(number.low) > 0
-        if not (isinstance(node.parent, _STRAIGHT) or positive) or (divides and not positive):
+        if isinstance(node.parent, exp.Div) and node.arg_key == "expression":
+            if bare(node) is not column or not isinstance(number, Estimate) or not reader.value(number.low) > 0:
+                return False
+        elif not isinstance(node.parent, _OPERATORS):
             return False
         node = node.parent
     return True

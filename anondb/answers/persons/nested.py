@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from anondb.answers.persons.domains import cell, wrapped
+from anondb.answers.persons.estimated import one_of_chosen
 from anondb.answers.persons.names import Names
 from anondb.answers.persons.quantities import certain
-from anondb.answers.persons.terms import Column, Estimate, Id, Item, PersonRows, Scope, Truth
+from anondb.answers.persons.terms import WITH_ESTIMATE, Column, Estimate, Id, Item, PersonRows, Scope, Truth
 from anondb.answers.ranged.aggregates import has_aggregate
 from anondb.answers.ranged.clauses import clauses_of, conditions_of, only_source
 from anondb.answers.ranged.compiler import Env, with_ctes
@@ -21,9 +22,8 @@ from anondb.answers.ranged.sources import source_rows
 from anondb.answers.ranged.subqueries import scalar
 from anondb.answers.ranged.values import when
 from anondb.errors import InputError
-from anondb.query.item_tests import Choice, ItemTest, Labels, item_not
 from anondb.query.parsing import lowered
-from anondb.query.predicates import ALWAYS, Condition, both, either, on_item
+from anondb.query.predicates import ALWAYS, Condition, both, either
 from anondb.query.refusals import name_of, only, unsupported
 
 if TYPE_CHECKING:
@@ -177,8 +177,7 @@ class Nested(Names):
         if any(label is None for label, _ in rows):
             raise unsupported("IN with a subquery of estimates that has NULLs", "Leave them out with IS NOT NULL.")
         possible, chosen = frozenset(item for item, _ in rows), frozenset(item for item, held in rows if held)
-        test: ItemTest = Labels(possible) if possible == chosen else Choice(chosen, possible)
-        return self.column(Truth(on_item(atom.row, test), on_item(atom.row, item_not(test))))
+        return self.column(one_of_chosen(atom.row, chosen, possible))
 
     def _single(self, query: exp.Expr, scope: Scope) -> exp.Expr:
         """A subquery with one value: of the person, of tables of the analyst, or of counts that are known."""
@@ -199,7 +198,7 @@ class Nested(Names):
         if value.exact:
             return exp.paren(value.expression.copy())
         if value.unknown or value.truth or any(isinstance(end.unnest(), exp.Null) for end in value.bounds):
-            raise unsupported("a comparison of persons with an estimate", "Compare the result of two queries.")
+            raise unsupported(*WITH_ESTIMATE)
         return self.column(Estimate(*value.bounds, value.sure is None or value.sure == exp.true()))
 
     def _value_of(self, query: exp.Select, inner: Sequence[Scope]) -> exp.Expr:

@@ -124,6 +124,10 @@ class Estimate:
     there: bool
 
 
+WITH_ESTIMATE = ("a comparison of persons with an estimate", "Compare the result of two queries.")
+"""The construct and the hint of a refusal where no rule reads an ``Estimate``."""
+
+
 @dataclass(frozen=True)
 class Refused:
     """A column that no rule reads."""
